@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use groupwire_codecs::{ALL, Codec, Costs};
 
-use super::Event;
+use super::event::Event;
 use crate::{Access, Compress, Limits, Redundancy};
 
 /// The configuration of a client.
@@ -94,10 +94,6 @@ pub enum Output {
     /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
     Timeout(Option<Duration>),
 }
-
-/// A channel of one client: its place in the list of all channels that the client ever opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ChannelId(pub u32);
 
 /// The options of a channel that is being opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

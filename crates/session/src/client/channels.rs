@@ -2,8 +2,9 @@
 
 use alloc::string::ToString;
 
-use super::api::{ChannelId, ChannelOptions};
+use super::api::ChannelOptions;
 use super::channel::{Channel, Stage};
+use super::channel_id::ChannelId;
 use super::phase::Phase;
 use super::session::Session;
 use super::{Client, check_size};

@@ -1,8 +1,8 @@
 //! Closing channels, after what is pending on them was sent and confirmed (wire.md W85).
 
 use super::Client;
-use super::api::ChannelId;
 use super::channel::Stage;
+use super::channel_id::ChannelId;
 use super::event::Event;
 use super::outbox::{Pending, SentValue};
 use super::phase::Phase;

@@ -1,6 +1,5 @@
 //! Building packets, late: only when the transport can take one.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -12,27 +11,13 @@ use super::outbox::{Item, Pending, SentValue};
 use super::phase::{Joined, Phase};
 use super::session::Session;
 use crate::datagrams::{Datagrams, Made, Needs};
-use crate::ids::{Counter, Index, Order, ParticipantId, Position};
-use crate::link::{Link, PING_SIZE};
-use crate::packing::{Packing, Piece};
+use crate::ids::{Index, Order, ParticipantId, Position};
+use crate::link::Link;
+use crate::packing::Packing;
 use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
-
-/// A snapshot on its way to the server.
-pub(super) struct Upload {
-    as_of: Position,
-    bytes: Box<[u8]>,
-    /// Bytes that were sent.
-    offset: usize,
-}
-
-impl Upload {
-    pub(super) fn new(as_of: Position, bytes: &[u8]) -> Self {
-        Upload { as_of, bytes: bytes.into(), offset: 0 }
-    }
-}
 
 /// A message to send. Messages go in the order in which the application submitted them.
 #[derive(Debug, Clone, Copy)]
@@ -230,13 +215,10 @@ impl Joined {
     /// Adds the next chunk of the snapshot that is on its way to the server.
     fn add_chunk(&mut self, packing: &mut Packing, now: Duration, packet: &mut Vec<u8>) {
         let Joined { upload: Some(upload), link, .. } = self else { return };
-        let (at, remaining) = (packet.len(), link.remaining(packet).saturating_sub(PING_SIZE));
-        let Upload { as_of, ref bytes, offset } = *upload;
-        let piece = Piece { as_of, counter: Counter(0), snapshot: bytes, offset };
-        upload.offset += piece.write(now, remaining, &mut link.choosing, packing, None, packet);
-        debug_assert!(upload.offset <= upload.bytes.len(), "a chunk is a part of the snapshot");
+        let at = packet.len();
+        upload.add_chunk(now, link, packing, packet);
         link.probe(now, packet, at);
-        if upload.offset == upload.bytes.len() {
+        if upload.is_sent() {
             self.upload = None;
         }
     }

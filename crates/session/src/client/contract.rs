@@ -4,10 +4,11 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::Client;
+use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
 use super::phase::{Joined, Phase};
 use super::session::Session;
-use super::{ChannelId, Client};
 use crate::contract::{Judged, Measure};
 use crate::datagrams::Datagrams;
 use crate::wire::contract::{self, Entry};

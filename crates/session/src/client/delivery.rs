@@ -4,10 +4,10 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::ChannelId;
+use super::channel_id::ChannelId;
 use super::copies::Copies;
 use super::event::{Event, Incoming};
-use super::phase::Numbers;
+use super::numbers::Numbers;
 use super::session::Session;
 use crate::compress::choice_of;
 use crate::datagrams::Datagrams;
@@ -30,6 +30,8 @@ pub(super) struct Inbound {
 /// What the records of one packet are delivered with.
 pub(super) struct Delivery<'a> {
     pub(super) now: Duration,
+    /// How long the packet took to get here, as far as the ages of its records do not include it.
+    pub(super) transit: Duration,
     pub(super) session: &'a mut Session,
     pub(super) inbound: &'a mut Inbound,
     /// The datagrams of the transport, for reports of what they achieve.
@@ -37,11 +39,11 @@ pub(super) struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// Delivers a record that took `transit` to get here.
+    /// Delivers a record.
     ///
     /// # Errors
     /// A record that no room sends.
-    pub(super) fn deliver(&mut self, transit: Duration, record: &Record<'_>) -> Result<(), Error> {
+    pub(super) fn deliver(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let session = &mut *self.session;
         if let Number::Transaction { position, .. } = record.number
             && position <= session.position
@@ -65,7 +67,7 @@ impl Delivery<'_> {
             text: record.text,
             key: record.key.map(Into::into),
             priority: record.priority,
-            age: record.age + transit,
+            age: record.age + self.transit,
             position: Position(0),
             index: Index(0),
             own: false,
@@ -138,7 +140,7 @@ impl Delivery<'_> {
         if record.own {
             self.session.confirm_next(counter, position)?;
         } else {
-            self.deliver(Duration::ZERO, record)?;
+            self.deliver(record)?;
         }
         self.inbound.copies.delivered(before, position);
         Ok(())

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::ChannelId;
+use super::channel_id::ChannelId;
 use crate::ids::{Index, ParticipantId, Position};
 use crate::{ContractNews, Error, PresenceState, Qos};
 

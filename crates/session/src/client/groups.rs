@@ -4,14 +4,12 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::delivery::Delivery;
-use super::phase::Joined;
-use super::receive::Reading;
-use super::session::Session;
 use crate::ids::{GroupId, ParticipantId};
 use crate::limits::MAX_DATAGRAM_MODEL;
+use crate::packing::Packing;
 use crate::wire::acknowledged::Acknowledged;
-use crate::wire::body::{BodyDecoder, Form};
-use crate::wire::frame::{Frame, Frames, SHARED_DATAGRAM_LAST};
+use crate::wire::body::{Batch, BodyDecoder, Form};
+use crate::wire::frame::{Frame, SHARED_DATAGRAM_LAST};
 use crate::wire::record::Number;
 use crate::{Error, Kind};
 
@@ -109,7 +107,7 @@ impl Groups {
     ///
     /// # Errors
     /// A model over its limit, a piece that is not the next one, a model that cannot be read.
-    fn add_model(
+    pub(super) fn add_model(
         &mut self,
         group: GroupId,
         total: u32,
@@ -152,75 +150,29 @@ impl Groups {
     }
 
     /// W75: this end is no longer in the fan-out group.
-    fn leave(&mut self, group: GroupId) {
+    pub(super) fn leave(&mut self, group: GroupId) {
         self.models.retain(|model| model.group != group);
         self.arriving.take_if(|arriving| arriving.group == group);
     }
-}
 
-impl Joined {
-    /// W71: MODEL of a fan-out group's datagrams.
-    ///
-    /// # Errors
-    /// Groups were not agreed on; see [`Groups::add_model`].
-    pub(super) fn on_group_model(
-        &mut self,
-        session: &Session,
-        group: GroupId,
-        total: u32,
-        offset: u32,
-        piece: &[u8],
-    ) -> Result<(), Error> {
-        if !self.agreed.groups {
-            return Err(Error::malformed("MODEL: it was not agreed on"));
-        }
-        let max_message = session.config.limits.max_message;
-        let answer = self.groups.add_model(group, total, offset, piece, max_message)?;
-        if let Some(answer) = answer {
-            self.link.queue_raw(answer);
-        }
-        Ok(())
+    /// Whether a datagram is one of a fan-out group's, as far as this end reads any.
+    pub(super) fn takes(&self, packet: &[u8]) -> bool {
+        !self.models.is_empty() && packet.first() == Some(&SHARED_DATAGRAM_LAST)
     }
 
-    /// W75: LEAVE of a fan-out group's datagrams.
-    pub(super) fn on_leave_group(&mut self, group: GroupId) {
-        self.groups.leave(group);
-    }
-
-    /// Takes in a datagram that begins with a payload of a fan-out group. Returns the rest of the packet, which is all of it
-    /// for other datagrams.
-    pub(super) fn on_group_datagram<'p>(
+    /// Reads a payload of a fan-out group; `is_again`: the room sent it over the stream, as its datagram was lost.
+    /// `participant`: this end's number. An error in the payload costs nothing but itself, as it may come too late to be
+    /// understood.
+    pub(super) fn read(
         &mut self,
-        reading: Reading<'_>,
-        packet: &'p [u8],
-    ) -> &'p [u8] {
-        if self.groups.models.is_empty() || packet.first() != Some(&SHARED_DATAGRAM_LAST) {
-            return packet;
-        }
-        if let Ok(Some(Frame::SharedDatagram { class, rest })) = Frames::new(packet).next() {
-            self.on_group_payload(reading, class, rest, None);
-        }
-        &[]
-    }
-
-    /// Takes in a payload of a fan-out group; `waited`: how long after it was made the room sent it over the stream, as its
-    /// datagram was lost. An error in it costs nothing but itself, as it may come too late to be understood.
-    pub(super) fn on_group_payload(
-        &mut self,
-        reading: Reading<'_>,
-        group: GroupId,
-        payload: &[u8],
-        waited: Option<Duration>,
+        mut delivery: Delivery<'_>,
+        packing: &mut Packing,
+        batch: &mut Batch,
+        participant: ParticipantId,
+        (group, payload): (GroupId, &[u8]),
+        is_again: bool,
     ) {
-        let Reading { now, session, packing, batch } = reading;
-        let Joined { participant, link, datagrams, groups, inbound, .. } = self;
-        let Some(model) = groups.models.iter_mut().find(|model| model.group == group) else {
-            return;
-        };
-        let transit = match waited {
-            Some(waited) => link.transit() + waited,
-            None => link.clock.one_way(),
-        };
+        let Some(model) = self.models.iter_mut().find(|model| model.group == group) else { return };
         let decoder = &mut model.decoder;
         let outcome = decoder.open(Form::Coded, payload, packing, batch).and_then(|mut records| {
             let outcome = loop {
@@ -230,22 +182,19 @@ impl Joined {
                     Ok(None) => break Ok(()),
                     Err(error) => break Err(error),
                 };
-                let is_open = inbound.numbers.kind(record.channel) == Ok(Kind::Awareness);
+                let kind = delivery.inbound.numbers.kind(record.channel);
                 let is_awareness = matches!(record.number, Number::Awareness { .. });
-                if record.sender == *participant || !is_open || !is_awareness {
+                if record.sender == participant || kind != Ok(Kind::Awareness) || !is_awareness {
                     continue;
                 }
-                let mut delivery =
-                    Delivery { now, session, inbound, datagrams: datagrams.as_ref() };
-                if let Err(error) = delivery.deliver(transit, &record) {
+                if let Err(error) = delivery.deliver(&record) {
                     break Err(error);
                 }
             };
             records.finish(outcome)
         });
-        let is_again = waited.is_some();
         if outcome.is_ok() || is_again {
-            model.came(now, *participant, is_again);
+            model.came(delivery.now, participant, is_again);
         }
         if is_again {
             // W74: later packets may be coded under any packet that this one completes, so all of them are promised.

@@ -3,13 +3,10 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Client;
-use super::phase::Joined;
 use super::session::Session;
 use crate::Error;
-use crate::link::clip;
-use crate::wire::frame::Frame;
-use crate::wire::standing::{self, MAX_REASON};
+use crate::datagrams::Datagrams;
+use crate::wire::standing;
 
 /// The shortest time between two reports, which follows what people can see.
 const MOST_OFTEN: Duration = Duration::from_millis(500);
@@ -39,27 +36,16 @@ impl Reports {
         self.wish.map(|(_, next)| next)
     }
 
-    /// Whether a report is due. If so, plans the next one.
-    fn take_due(&mut self, now: Duration) -> bool {
-        let due = self.wish.as_mut().filter(|(_, next)| *next <= now);
-        due.map(|(every, next)| *next = now + *every).is_some()
-    }
-}
-
-impl Client {
-    /// States why the transport in use was chosen, in a sentence for people who inspect the room; of up to 240 bytes.
-    pub fn set_reason(&mut self, reason: &str) {
-        self.session.reason = clip(reason, MAX_REASON).into();
-    }
-}
-
-impl Joined {
-    /// Reports the quality of all channels that this end receives, if a report is due.
-    pub(super) fn report_quality(&mut self, session: &mut Session, now: Duration) {
-        if !self.reports.take_due(now) {
-            return;
+    /// The quality of all channels that this end receives, if a report is due, as the frame's payload.
+    pub(super) fn take_due(
+        &mut self,
+        now: Duration,
+        session: &mut Session,
+        datagrams: Option<&Datagrams>,
+    ) -> Option<Vec<u8>> {
+        if !self.is_due(now) {
+            return None;
         }
-        let datagrams = self.datagrams.as_ref();
         let subscribed = session.channels.iter_mut().filter(|channel| channel.access.subscribe);
         let reported = subscribed.filter_map(|channel| {
             let id = channel.id?;
@@ -68,6 +54,12 @@ impl Joined {
             channel.judge.standing(now, id, recovered)
         });
         let reported: Vec<_> = reported.collect();
-        self.link.queue(&Frame::Standing(&standing::write(&session.reason, &reported)));
+        Some(standing::write(&session.reason, &reported))
+    }
+
+    /// Whether a report is due. If so, plans the next one.
+    fn is_due(&mut self, now: Duration) -> bool {
+        let due = self.wish.as_mut().filter(|(_, next)| *next <= now);
+        due.map(|(every, next)| *next = now + *every).is_some()
     }
 }

@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
-use super::Client;
 use super::api::Output;
 use super::channel::Stage;
 use super::delivery::Inbound;
@@ -13,12 +12,12 @@ use super::inspector::Reports;
 use super::phase::{Greeting, Joined, Phase};
 use super::session::Membership;
 use super::shared_stream::SharedStream;
+use super::{Client, announce_codecs};
 use crate::agreed::Agreed;
 use crate::datagrams::{Datagrams, Settings};
 use crate::ids::{ParticipantId, Position};
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::{Bodies, Link};
-use crate::packing::Packing;
 use crate::wire::VERSION;
 use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
@@ -151,13 +150,5 @@ impl Client {
                 reports: Reports::default(),
             }))
         });
-    }
-}
-
-/// W46: tells the server which codecs this end reads.
-pub(super) fn announce_codecs(packing: &Packing, link: &mut Link) {
-    let set = packing.set();
-    if set != 0 {
-        link.queue(&Frame::Codecs { set });
     }
 }

@@ -41,8 +41,11 @@ impl Client {
                 if now >= joined.link.next_ping(joined.timing.ping) {
                     joined.link.ping(now);
                 }
-                if !leaves {
-                    joined.report_quality(session, now);
+                if !leaves
+                    && let Some(report) =
+                        joined.reports.take_due(now, session, joined.datagrams.as_ref())
+                {
+                    joined.link.queue(&Frame::Standing(&report));
                 }
                 if joined.link.quiet_at().is_some_and(|at| now >= at) {
                     session.set_quiet(true);

@@ -5,6 +5,7 @@
 
 mod api;
 mod channel;
+mod channel_id;
 mod channels;
 mod close;
 mod compose;
@@ -17,6 +18,7 @@ mod groups;
 mod inspector;
 mod join;
 mod lifecycle;
+mod numbers;
 mod outbox;
 mod pending;
 mod phase;
@@ -24,6 +26,7 @@ mod receive;
 mod send;
 mod session;
 mod shared_stream;
+mod upload;
 
 use core::time::Duration;
 
@@ -31,18 +34,22 @@ use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_codecs::{Codec, Costs};
 
-pub use api::{ChannelId, ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
+pub use api::{ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
+pub use channel_id::ChannelId;
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::Error;
 use crate::backoff::Backoff;
 use crate::ids::{ParticipantId, Position};
 use crate::limits::{MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
+use crate::link::{Link, clip};
 use crate::packing::Packing;
 use crate::wire::body::Batch;
-use compose::Upload;
+use crate::wire::frame::Frame;
+use crate::wire::standing::MAX_REASON;
 use phase::Phase;
 use session::Session;
+use upload::Upload;
 
 /// The client's state machine.
 ///
@@ -106,7 +113,7 @@ impl Client {
         if let Phase::Greeting(_) | Phase::Joined(_) = &self.phase
             && let Some(link) = self.phase.link_mut()
         {
-            join::announce_codecs(&self.packing, link);
+            announce_codecs(&self.packing, link);
         }
     }
 
@@ -141,6 +148,11 @@ impl Client {
             joined.upload = Some(Upload::new(as_of, bytes));
         }
         Ok(())
+    }
+
+    /// States why the transport in use was chosen, in a sentence for people who inspect the room; of up to 240 bytes.
+    pub fn set_reason(&mut self, reason: &str) {
+        self.session.reason = clip(reason, MAX_REASON).into();
     }
 
     /// This participant's number in the room, once joined.
@@ -239,6 +251,14 @@ impl Client {
 fn packing_of(config: &Config) -> Packing {
     let codecs = if config.compress { config.codecs } else { &[] };
     Packing::new(codecs, config.costs.clone()).with_clock(config.clock)
+}
+
+/// W46: tells the server which codecs this end reads.
+fn announce_codecs(packing: &Packing, link: &mut Link) {
+    let set = packing.set();
+    if set != 0 {
+        link.queue(&Frame::Codecs { set });
+    }
 }
 
 /// # Errors

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::ChannelId;
+use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
 use super::outbox::{Item, Pending};
 use super::session::Session;

@@ -1,19 +1,18 @@
 //! How far a client's connection is: each phase owns what exists only in it.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::compose::Upload;
 use super::delivery::Inbound;
 use super::groups::Groups;
 use super::inspector::Reports;
 use super::shared_stream::SharedStream;
+use super::upload::Upload;
+use crate::Timing;
 use crate::agreed::Agreed;
-use crate::datagrams::{Datagrams, Needs};
-use crate::ids::{ChannelNo, ParticipantId, Position};
+use crate::datagrams::Datagrams;
+use crate::ids::{ParticipantId, Position};
 use crate::link::{Bodies, Link};
-use crate::{Error, Kind, Timing};
 
 /// Where the connection stands.
 pub(super) enum Phase {
@@ -72,24 +71,6 @@ pub(super) struct Joined {
     pub(super) reports: Reports,
 }
 
-/// The channels that the room has numbered on this transport, by these numbers.
-#[derive(Debug, Default)]
-pub(super) struct Numbers {
-    /// The number counts from 1, so that place 0 stays empty.
-    numbered: Vec<Option<Numbered>>,
-}
-
-/// A channel that the room has numbered.
-#[derive(Debug, Clone, Copy)]
-struct Numbered {
-    /// Its place among the session's channels.
-    at: usize,
-    needs: Needs,
-}
-
-/// The largest number of a channel: rooms count from 1 and have few channels, and a table of this size is small.
-const MAX_CHANNEL_NO: ChannelNo = ChannelNo(4096);
-
 impl Phase {
     /// The transport in use.
     pub(super) fn link(&self) -> Option<&Link> {
@@ -146,48 +127,5 @@ impl Joined {
         let ping = self.link.next_ping(self.timing.ping);
         let quiet = self.link.quiet_at().filter(|_| !is_quiet);
         dead.min(ping).min(quiet.unwrap_or(dead))
-    }
-}
-
-impl Numbers {
-    /// The place among the session's channels.
-    pub(super) fn at(&self, id: ChannelNo) -> Option<usize> {
-        self.get(id).map(|numbered| numbered.at)
-    }
-
-    /// # Errors
-    /// The room has no open channel of this number.
-    pub(super) fn needs(&self, id: ChannelNo) -> Result<Needs, Error> {
-        let needs = self.get(id).map(|numbered| numbered.needs);
-        needs.ok_or(Error::UnknownChannel { channel: id.get() })
-    }
-
-    /// # Errors
-    /// As [`Numbers::needs`].
-    pub(super) fn kind(&self, id: ChannelNo) -> Result<Kind, Error> {
-        self.needs(id).map(|needs| needs.qos.kind)
-    }
-
-    pub(super) fn needs_mut(&mut self, id: ChannelNo) -> Option<&mut Needs> {
-        let numbered = self.numbered.get_mut(id.get() as usize)?;
-        numbered.as_mut().map(|numbered| &mut numbered.needs)
-    }
-
-    /// # Errors
-    /// A number that no room gives.
-    pub(super) fn insert(&mut self, id: ChannelNo, at: usize, needs: Needs) -> Result<(), Error> {
-        if id == ChannelNo(0) || id > MAX_CHANNEL_NO {
-            return Err(Error::malformed("CHANNEL: its number"));
-        }
-        let place = id.get() as usize;
-        if self.numbered.len() <= place {
-            self.numbered.resize(place + 1, None);
-        }
-        self.numbered[place] = Some(Numbered { at, needs });
-        Ok(())
-    }
-
-    fn get(&self, id: ChannelNo) -> Option<&Numbered> {
-        self.numbered.get(id.get() as usize)?.as_ref()
     }
 }

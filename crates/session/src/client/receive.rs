@@ -3,15 +3,16 @@
 use alloc::string::ToString;
 use core::time::Duration;
 
+use super::Client;
 use super::channel::Stage;
+use super::channel_id::ChannelId;
 use super::delivery::Delivery;
 use super::event::{Event, GapReason, ParticipantChange};
 use super::phase::{Joined, Phase};
 use super::session::Session;
-use super::{ChannelId, Client};
 use crate::datagrams::Needs;
 use crate::error::NOT_CHANGED;
-use crate::ids::{ChannelNo, Counter, Position};
+use crate::ids::{ChannelNo, Counter, GroupId, Position};
 use crate::packing::Packing;
 use crate::wire::body::{Batch, Form, Lane};
 use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
@@ -26,6 +27,15 @@ pub(super) struct Reading<'a> {
     pub(super) packing: &'a mut Packing,
     /// Scratch memory for the messages of one payload.
     pub(super) batch: &'a mut Batch,
+}
+
+/// What the server answers to OPEN, or states of a channel unasked.
+struct ChannelFrame<'a> {
+    reference: u32,
+    id: ChannelNo,
+    access: Access,
+    name: &'a str,
+    qos: Qos,
 }
 
 impl Client {
@@ -64,7 +74,16 @@ impl Client {
         };
         joined.link.hear(now, packet.len());
         session.count_in(packet.len());
-        let packet = joined.on_group_datagram(Reading { now, session, packing, batch }, packet);
+        let mut packet = packet;
+        if joined.groups.takes(packet) {
+            if let Ok(Some(Frame::SharedDatagram { class, rest })) = Frames::new(packet).next() {
+                let transit = joined.link.clock.one_way();
+                let reading = Reading { now, session, packing, batch };
+                joined.on_group_payload(reading, (class, rest), transit, false);
+            }
+            // Nothing in it is for this end alone; what it delivered is accounted for as with other datagrams.
+            packet = &[];
+        }
         joined.on_datagram(Reading { now, session, packing, batch }, packet);
     }
 
@@ -123,7 +142,8 @@ impl Joined {
                 Err(Error::malformed("PACKED: it was not agreed on"))
             }
             Frame::Channel { reference, id, access, name, qos } => {
-                self.on_channel(now, session, reference, id, access, name, qos)
+                let answer = ChannelFrame { reference, id, access, name, qos };
+                self.on_channel(now, session, &answer)
             }
             Frame::Messages(payload) => self.on_payload(reading, payload, Form::Plain),
             Frame::Coded(payload) => self.on_payload(reading, payload, Form::Coded),
@@ -165,12 +185,12 @@ impl Joined {
                 self.on_group_model(session, class, total, offset, rest)
             }
             Frame::SharedAgain { class, waited, rest } => {
-                let waited = Duration::from_millis(waited.into());
-                self.on_group_payload(reading, class, rest, Some(waited));
+                let transit = self.link.transit() + Duration::from_millis(waited.into());
+                self.on_group_payload(reading, (class, rest), transit, true);
                 Ok(())
             }
             Frame::Leave { lane: Lane::Datagrams, class, .. } => {
-                self.on_leave_group(class);
+                self.groups.leave(class);
                 Ok(())
             }
             Frame::Model { lane: Lane::Stream, class, total, offset, rest }
@@ -182,7 +202,9 @@ impl Joined {
                 self.on_shared(reading, payload)
             }
             Frame::Leave { lane: Lane::Stream, .. } if self.agreed.shared_streams => {
-                self.on_leave_stream()
+                self.shared_stream.leave()?;
+                self.bodies.decoder.restart();
+                Ok(())
             }
             Frame::Model { .. }
             | Frame::Shared(_)
@@ -210,21 +232,79 @@ impl Joined {
     ) -> Result<(), Error> {
         let Reading { now, session, packing, batch } = reading;
         let Joined { link, bodies, datagrams, inbound, .. } = self;
-        let (decoder, transit) = (&mut bodies.decoder, link.transit());
+        let (transit, datagrams) = (link.transit(), datagrams.as_ref());
+        let mut delivery = Delivery { now, transit, session, inbound, datagrams };
+        let decoder = &mut bodies.decoder;
         let mut records = decoder.open(form, payload, packing, batch)?;
         let outcome = loop {
-            let kind_of = |id: ChannelNo| inbound.numbers.kind(id);
+            let kind_of = |id: ChannelNo| delivery.inbound.numbers.kind(id);
             let record = match records.next(decoder, packing, kind_of) {
                 Ok(Some(record)) => record,
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             };
-            let mut delivery = Delivery { now, session, inbound, datagrams: datagrams.as_ref() };
-            if let Err(error) = delivery.deliver(transit, &record) {
+            if let Err(error) = delivery.deliver(&record) {
                 break Err(error);
             }
         };
         records.finish(outcome)
+    }
+
+    fn on_shared(&mut self, reading: Reading<'_>, payload: &[u8]) -> Result<(), Error> {
+        let Reading { now, session, packing, batch } = reading;
+        let Joined { participant, link, datagrams, shared_stream, inbound, .. } = self;
+        let (transit, datagrams) = (link.transit(), datagrams.as_ref());
+        let delivery = Delivery { now, transit, session, inbound, datagrams };
+        shared_stream.read(delivery, packing, batch, *participant, payload)
+    }
+
+    fn on_group_payload(
+        &mut self,
+        reading: Reading<'_>,
+        payload: (GroupId, &[u8]),
+        transit: Duration,
+        is_again: bool,
+    ) {
+        let Reading { now, session, packing, batch } = reading;
+        let Joined { participant, datagrams, groups, inbound, .. } = self;
+        let delivery = Delivery { now, transit, session, inbound, datagrams: datagrams.as_ref() };
+        groups.read(delivery, packing, batch, *participant, payload, is_again);
+    }
+
+    /// W61: a piece of the model of a shared stream. With the last one, the payloads for this end alone begin anew.
+    fn on_stream_model(
+        &mut self,
+        session: &Session,
+        group: GroupId,
+        total: u32,
+        offset: u32,
+        piece: &[u8],
+    ) -> Result<(), Error> {
+        let (total, offset) = (total as usize, offset as usize);
+        let max_message = session.config.limits.max_message;
+        if self.shared_stream.add_model(group, total, offset, piece, max_message)? {
+            self.bodies.decoder.restart();
+        }
+        Ok(())
+    }
+
+    /// W71: a piece of the model of a fan-out group's datagrams.
+    fn on_group_model(
+        &mut self,
+        session: &Session,
+        group: GroupId,
+        total: u32,
+        offset: u32,
+        piece: &[u8],
+    ) -> Result<(), Error> {
+        if !self.agreed.groups {
+            return Err(Error::malformed("MODEL: it was not agreed on"));
+        }
+        let max_message = session.config.limits.max_message;
+        if let Some(answer) = self.groups.add_model(group, total, offset, piece, max_message)? {
+            self.link.queue_raw(answer);
+        }
+        Ok(())
     }
 
     fn on_datagram(&mut self, reading: Reading<'_>, packet: &[u8]) {
@@ -239,10 +319,16 @@ impl Joined {
                     Ok(None) => break Ok(()),
                     Err(error) => break Err(error),
                 };
-                let mut delivery = Delivery { now, session, inbound, datagrams: Some(datagrams) };
+                let mut delivery = Delivery {
+                    now,
+                    transit: Duration::ZERO,
+                    session,
+                    inbound,
+                    datagrams: Some(datagrams),
+                };
                 let delivered = match record.number {
                     Number::Copy { .. } => delivery.deliver_copy(&record),
-                    _ => delivery.deliver(Duration::ZERO, &record),
+                    _ => delivery.deliver(&record),
                 };
                 if let Err(error) = delivered {
                     break Err(error);
@@ -256,17 +342,14 @@ impl Joined {
         self.heed_notices(now, session);
     }
 
-    #[allow(clippy::too_many_arguments, reason = "they are the fields of one frame")]
+    /// W16: the server opened a channel, or changed its QoS.
     fn on_channel(
         &mut self,
         now: Duration,
         session: &mut Session,
-        reference: u32,
-        id: ChannelNo,
-        access: Access,
-        name: &str,
-        qos: Qos,
+        frame: &ChannelFrame<'_>,
     ) -> Result<(), Error> {
+        let ChannelFrame { reference, id, access, name, qos } = *frame;
         let numbered = self.inbound.numbers.at(id);
         let at = match numbered {
             // W16: of a channel that is open, unasked if the reference is 0.

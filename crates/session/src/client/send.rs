@@ -2,8 +2,9 @@
 
 use core::time::Duration;
 
-use super::api::{ChannelId, Outgoing, Sent};
+use super::api::{Outgoing, Sent};
 use super::channel::Stage;
+use super::channel_id::ChannelId;
 use super::outbox::{Item, Pending};
 use super::session::Session;
 use super::{Client, check_size};

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use super::api::{Config, Output, Stats};
 use super::channel::Channel;
+use super::channel_id::ChannelId;
 use super::delivered::Delivered;
+use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
-use super::{ChannelId, GapReason};
 use crate::Error;
 use crate::ids::{Counter, Order, ParticipantId, Position};
 use crate::seen::Seen;

@@ -3,13 +3,11 @@
 use alloc::vec::Vec;
 
 use super::delivery::Delivery;
-use super::phase::Joined;
-use super::receive::Reading;
-use super::session::Session;
 use crate::Error;
-use crate::ids::{ChannelNo, GroupId};
+use crate::ids::{ChannelNo, GroupId, ParticipantId};
 use crate::limits::MAX_MODEL;
-use crate::wire::body::BodyDecoder;
+use crate::packing::Packing;
+use crate::wire::body::{Batch, BodyDecoder};
 use crate::wire::record::{Number, Record};
 
 /// This end's part in shared streams on one transport.
@@ -26,7 +24,7 @@ impl SharedStream {
     ///
     /// # Errors
     /// A model over its limit, a piece that is not the next one, a model that cannot be read.
-    fn add_model(
+    pub(super) fn add_model(
         &mut self,
         group: GroupId,
         total: usize,
@@ -54,69 +52,48 @@ impl SharedStream {
         self.model = None;
         Ok(true)
     }
-}
 
-impl Joined {
-    /// W61: MODEL of a shared stream. With the last piece, the bodies for this end alone begin anew.
+    /// W64: LEAVE, this end is in no fan-out group any more.
     ///
     /// # Errors
-    /// See [`SharedStream::add_model`].
-    pub(super) fn on_stream_model(
+    /// It was in none before.
+    pub(super) fn leave(&mut self) -> Result<(), Error> {
+        match self.decoder.take() {
+            Some(_) => Ok(()),
+            None => Err(Error::malformed("LEAVE: of no class")),
+        }
+    }
+
+    /// W62: SHARED, a payload that all receivers of the fan-out group are sent. `participant`: this end's number.
+    ///
+    /// # Errors
+    /// This end is in no fan-out group, or something is wrong with the payload.
+    pub(super) fn read(
         &mut self,
-        session: &Session,
-        group: GroupId,
-        total: u32,
-        offset: u32,
-        piece: &[u8],
+        mut delivery: Delivery<'_>,
+        packing: &mut Packing,
+        batch: &mut Batch,
+        participant: ParticipantId,
+        payload: &[u8],
     ) -> Result<(), Error> {
-        let (total, offset) = (total as usize, offset as usize);
-        let max_message = session.config.limits.max_message;
-        if self.shared_stream.add_model(group, total, offset, piece, max_message)? {
-            self.bodies.decoder.restart();
-        }
-        Ok(())
-    }
-
-    /// W64: LEAVE of a shared stream. The bodies that follow are for this end alone, and begin anew.
-    ///
-    /// # Errors
-    /// This end is in no fan-out group.
-    pub(super) fn on_leave_stream(&mut self) -> Result<(), Error> {
-        if self.shared_stream.decoder.is_none() {
-            return Err(Error::malformed("LEAVE: of no class"));
-        }
-        self.shared_stream.decoder = None;
-        self.bodies.decoder.restart();
-        Ok(())
-    }
-
-    /// W62: SHARED, a body that all receivers of the fan-out group are sent.
-    ///
-    /// # Errors
-    /// This end is in no fan-out group, or something is wrong with the body.
-    pub(super) fn on_shared(&mut self, reading: Reading<'_>, payload: &[u8]) -> Result<(), Error> {
-        let Reading { now, session, packing, batch } = reading;
-        let Joined { participant, link, datagrams, shared_stream, inbound, .. } = self;
-        let Some(decoder) = &mut shared_stream.decoder else {
+        let Some(decoder) = &mut self.decoder else {
             return Err(Error::malformed("SHARED: of no class"));
         };
-        let transit = link.transit();
         let mut records = decoder.open_shared(payload, batch)?;
         let outcome = loop {
-            let kind_of = |id: ChannelNo| inbound.numbers.kind(id);
+            let kind_of = |id: ChannelNo| delivery.inbound.numbers.kind(id);
             let record = match records.next(decoder, packing, kind_of) {
                 Ok(Some(record)) => record,
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             };
-            let own = record.sender == *participant;
+            let own = record.sender == participant;
             // W62: own transactions show their place in the order, own awareness is of no use here.
             if own && !matches!(record.number, Number::Transaction { .. }) {
                 continue;
             }
-            let mut delivery = Delivery { now, session, inbound, datagrams: datagrams.as_ref() };
             let record = if own { Record { own, ..record } } else { record };
-            if let Err(error) = delivery.deliver(transit, &record) {
+            if let Err(error) = delivery.deliver(&record) {
                 break Err(error);
             }
         };

@@ -1,0 +1,43 @@
+//! Sending a snapshot that the server asked for (wire.md W32, W53).
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::ids::{Counter, Position};
+use crate::link::{Link, PING_SIZE};
+use crate::packing::{Packing, Piece};
+
+/// A snapshot on its way to the server.
+pub(super) struct Upload {
+    as_of: Position,
+    bytes: Box<[u8]>,
+    /// Bytes that were sent.
+    offset: usize,
+}
+
+impl Upload {
+    pub(super) fn new(as_of: Position, bytes: &[u8]) -> Self {
+        Upload { as_of, bytes: bytes.into(), offset: 0 }
+    }
+
+    /// Appends the next chunk, as much as the packet takes beside a ping.
+    pub(super) fn add_chunk(
+        &mut self,
+        now: Duration,
+        link: &mut Link,
+        packing: &mut Packing,
+        packet: &mut Vec<u8>,
+    ) {
+        let remaining = link.remaining(packet).saturating_sub(PING_SIZE);
+        let Upload { as_of, ref bytes, offset } = *self;
+        let piece = Piece { as_of, counter: Counter(0), snapshot: bytes, offset };
+        self.offset += piece.write(now, remaining, &mut link.choosing, packing, None, packet);
+        debug_assert!(self.offset <= self.bytes.len(), "a chunk is a part of the snapshot");
+    }
+
+    /// Whether all of it was sent.
+    pub(super) fn is_sent(&self) -> bool {
+        self.offset == self.bytes.len()
+    }
+}
