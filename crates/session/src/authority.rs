@@ -1,68 +1,68 @@
-//! Who may do what: the server's hook (wire.md W11, W16, W17).
+//! The server's authorisation: who may join a room and use its channels (wire W11, W16, W17).
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::{Access, Qos};
 
-/// Somebody wants to join a room.
+/// A client asks to join a room.
 #[derive(Debug, Clone, Copy)]
 pub struct JoinRequest<'a> {
-    /// The room.
+    /// The name of the room.
     pub room: &'a str,
-    /// What the client presents; opaque to Groupwire.
+    /// The token that the client sent. Only the [`Authority`] knows what it means.
     pub token: &'a [u8],
 }
 
-/// A participant wants to open a channel.
+/// A participant asks to open a channel.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenRequest<'a> {
-    /// The room.
+    /// The name of the room.
     pub room: &'a str,
-    /// What [`Authority::join`] answered for this participant.
+    /// The bytes that [`Authority::join`] returned for this participant.
     pub identity: &'a [u8],
     /// The channel's name.
     pub channel: &'a str,
-    /// What is asked for.
+    /// The rights asked for.
     pub access: Access,
     /// The QoS asked for.
     pub qos: Qos,
-    /// The channel exists already, with this QoS; a grant's QoS is then of no effect.
+    /// The QoS of the channel if it exists already. The QoS of a [`Grant`] then has no effect.
     pub existing: Option<Qos>,
 }
 
-/// What is allowed on a channel.
+/// The rights of a participant on a channel, and the channel's QoS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
-    /// Of what was asked for, what is allowed.
+    /// The rights. Rights that were not asked for have no effect.
     pub access: Access,
-    /// The QoS a new channel gets.
+    /// The QoS of the channel if it is new.
     pub qos: Qos,
 }
 
-/// A participant wants another QoS for a channel that it has open.
+/// A participant asks for another QoS of a channel that it has open (wire W77).
 #[derive(Debug, Clone, Copy)]
 pub struct ChangeRequest<'a> {
-    /// The room.
+    /// The name of the room.
     pub room: &'a str,
-    /// What [`Authority::join`] answered for this participant.
+    /// The bytes that [`Authority::join`] returned for this participant.
     pub identity: &'a [u8],
     /// The channel's name.
     pub channel: &'a str,
-    /// What the participant was granted on it.
+    /// The rights that the participant was granted on the channel.
     pub access: Access,
-    /// The QoS asked for. Kind, overflow and privacy are those that the channel has.
+    /// The QoS asked for. Kind, overflow and `private` are the same as before.
     pub qos: Qos,
-    /// What holds.
+    /// The present QoS of the channel.
     pub existing: Qos,
 }
 
-/// Decides about joining, publishing and subscribing, and about what channels need.
+/// Decides who may join a room, publish and subscribe on its channels, and set their QoS.
 ///
 /// ```
 /// use groupwire_session::{Access, Authority, Grant, JoinRequest, OpenRequest};
 ///
-/// /// Guests may look but not touch.
+/// /// Guests may receive messages, but not send any.
 /// struct Guests;
 ///
 /// impl Authority for Guests {
@@ -77,23 +77,24 @@ pub struct ChangeRequest<'a> {
 /// }
 /// ```
 pub trait Authority {
-    /// May this client join? The answer is kept and presented with each later request.
+    /// Decides whether a client may join a room. The returned bytes identify the participant: each later request contains
+    /// them.
     ///
     /// # Errors
-    /// The reason for a no, shown to the client.
+    /// The reason for the refusal. The client is shown this text.
     fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String>;
 
-    /// What may this participant do on this channel?
+    /// Decides what a participant may do on a channel.
     ///
     /// # Errors
-    /// The reason for a no, shown to the client.
+    /// The reason for the refusal. The client is shown this text.
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String>;
 
-    /// What does the channel get instead of its QoS, for everybody? Unless said otherwise, who may publish on it is
-    /// given what it asks for.
+    /// Decides which QoS the channel has from now on, for all participants. By default, a participant that may publish on the
+    /// channel gets the QoS that it asks for.
     ///
     /// # Errors
-    /// The reason for a no, shown to the client.
+    /// The reason for the refusal. The client is shown this text.
     fn change(&self, request: &ChangeRequest<'_>) -> Result<Qos, String> {
         match request.access.publish {
             true => Ok(request.qos),
@@ -102,7 +103,7 @@ pub trait Authority {
     }
 }
 
-/// Everybody may do everything: for trusted networks and tests.
+/// Allows everything to all clients. It is meant for trusted networks and tests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 

@@ -1,13 +1,14 @@
-//! When to dial again: exponential growth with full jitter, from a seed (the core has no randomness of its own).
+//! The waiting time before a client connects again: it doubles with each attempt, and a random part of it spreads the clients
+//! of a server apart. The random numbers come from a seed (law 4 in docs/laws.md).
 
 use core::time::Duration;
 
-/// The first retry comes within this time; it covers a server that restarts.
+/// The first attempt comes within this time, so that clients are back soon when a server restarts.
 const FIRST: Duration = Duration::from_millis(250);
-/// Later ones come within at most this time, so that people are back soon after a long outage.
+/// Every later attempt comes within this time at most, so that people are connected soon after a long outage ends.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Waiting times between attempts.
+/// The waiting times between attempts to connect.
 #[derive(Debug, Clone)]
 pub(crate) struct Backoff {
     attempt: u32,
@@ -19,23 +20,23 @@ impl Backoff {
         Backoff { attempt: 0, random: seed | 1 }
     }
 
-    /// The next waiting time, between a quarter and all of the current bound.
+    /// The next waiting time: at random between a quarter and all of the present bound.
     pub(crate) fn next(&mut self) -> Duration {
         let bound = FIRST.saturating_mul(1 << self.attempt.min(8)).min(LONGEST);
         self.attempt = self.attempt.saturating_add(1);
         bound / 4 + self.jitter(bound * 3 / 4)
     }
 
-    /// A random share of `most`.
+    /// A random time between zero and `most`.
     pub(crate) fn jitter(&mut self, most: Duration) -> Duration {
-        // xorshift64 (Marsaglia 2003): spreading clients apart needs no more.
+        // xorshift64 (Marsaglia 2003, "Xorshift RNGs") is random enough to spread clients apart.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         most * ((self.random >> 40) as u32 & 0xffff) / 0x1_0000
     }
 
-    /// A connection worked.
+    /// Begins with the shortest time again, after a connection worked.
     pub(crate) fn reset(&mut self) {
         self.attempt = 0;
     }

@@ -1,32 +1,38 @@
-//! Comparing two clocks by ping and pong: the sample with the smallest round trip wins (wire.md W35; RFC 5905,
-//! section 10, the clock filter).
+//! Compares the clocks of the two ends by PING and PONG. Of the last samples, the one with the smallest round trip counts,
+//! as in the clock filter of RFC 5905, section 10 (wire W35).
 
 use core::time::Duration;
 
-/// Samples kept. With one ping in two seconds: the last half minute, so that a changed path is noticed.
+/// The number of samples that are kept. With one PING every two seconds, these are the last 32 s, so that old samples of a
+/// path that has changed do not stay for long.
 const SAMPLES: usize = 16;
 
-/// Round trips and the offset between this clock and the other end's.
+/// The round trip to the other end, and the offset between the two clocks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
     samples: [Option<Sample>; SAMPLES],
     next: usize,
+    /// The smoothed round trip.
     smoothed: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     round_trip: Duration,
+    /// How far the other clock is ahead, in microseconds.
     offset_us: i64,
 }
 
 impl Clock {
-    /// A PONG came at `now` for a ping of `sent`; `there_received` and `there_sent` are on the other clock,
-    /// all in microseconds. Nonsense (an answer to the future, a stay longer than the trip) is ignored.
+    /// Takes in a PONG that arrived at `now`, for a PING that left at `sent`. The other end received the PING at
+    /// `there_received` and sent the PONG at `there_sent`, on its own clock. All times are in microseconds. Impossible
+    /// times are ignored: a PING of the future, or more time at the other end than the whole round trip took.
     pub(crate) fn pong(&mut self, now: u64, sent: u64, there_received: u64, there_sent: u64) {
-        let stay = there_sent.checked_sub(there_received);
-        let Some(trip) =
-            now.checked_sub(sent).zip(stay).and_then(|(all, stay)| all.checked_sub(stay))
+        let processing = there_sent.checked_sub(there_received);
+        let Some(trip) = now
+            .checked_sub(sent)
+            .zip(processing)
+            .and_then(|(all, processing)| all.checked_sub(processing))
         else {
             return;
         };
@@ -42,17 +48,17 @@ impl Clock {
         });
     }
 
-    /// Smoothed as in RFC 6298, section 2.
+    /// The round trip, smoothed as in RFC 6298, section 2.
     pub(crate) fn round_trip(&self) -> Option<Duration> {
         self.smoothed
     }
 
-    /// The best guess of the way to the other end: half of the smallest recent round trip.
+    /// The estimated time from one end to the other: half of the smallest recent round trip; zero before the first sample.
     pub(crate) fn one_way(&self) -> Duration {
         self.best().map_or(Duration::ZERO, |sample| sample.round_trip / 2)
     }
 
-    /// How far the other clock is ahead in microseconds, and by how much that may be wrong.
+    /// How far the other clock is ahead in microseconds, and the largest error of that number.
     pub(crate) fn offset(&self) -> Option<(i64, Duration)> {
         self.best().map(|sample| (sample.offset_us, sample.round_trip / 2))
     }
@@ -67,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quickest_sample_tells_the_offset() {
+    fn the_sample_with_the_smallest_round_trip_gives_the_offset() {
         let mut clock = Clock::default();
-        // The other clock is 1,000,000 ahead. Way out 10, way back 10: exact.
+        // The other clock is 1 s ahead. Both directions take 10 ms, so that the offset is exact.
         clock.pong(20_000, 0, 1_010_000, 1_010_000);
-        // A queue on the way back makes this sample wrong by 40 ms; the filter passes it over.
+        // A queue delays the PONG by 80 ms, which makes the offset of this sample wrong by 40 ms. The filter ignores it.
         clock.pong(200_000, 100_000, 1_110_000, 1_110_000);
         assert_eq!(clock.offset(), Some((1_000_000, Duration::from_millis(10))));
         assert_eq!(clock.one_way(), Duration::from_millis(10));
@@ -79,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_ignored() {
+    fn impossible_times_are_ignored() {
         let mut clock = Clock::default();
         clock.pong(10, 20, 0, 0);
         clock.pong(10, 0, 5, u64::MAX);

@@ -1,49 +1,49 @@
-//! What can go wrong, and who has to change something (wire.md W8, W37).
+//! The errors of the session protocol, and who is at fault (wire W8, W37).
 
 use alloc::string::String;
 
-/// Who has to change something for an error to go away.
+/// The party that has to change something, so that an error does not happen again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The other end broke the protocol.
     Peer,
-    /// The other end speaks another version or lacks something needed.
+    /// The other end speaks another version of the protocol, or lacks a feature that is needed.
     Incompatible,
-    /// A stated limit was reached.
+    /// A limit was reached, one of [`Limits`](crate::Limits) for example.
     Limit,
-    /// Whoever decides about rights said no.
+    /// The server's [`Authority`](crate::Authority) refused.
     Refused,
-    /// This end failed, or its caller asked for something impossible.
+    /// This end failed, or the program that called it asked for something impossible.
     Own,
 }
 
-/// The code of [`Error::NotChanged`], whose subject is a channel's number (W77).
+/// The code of [`Error::NotChanged`]. In an ERROR frame with this code, `subject` is the number of the channel (wire W77).
 pub(crate) const NOT_CHANGED: u32 = 16;
 
 /// Every error of the session protocol.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// No common protocol version.
+    /// The two ends have no protocol version in common.
     #[error(
         "the other end speaks protocol version {theirs}, this end version {ours}: update the older one"
     )]
     Version {
-        /// The version the other end named.
+        /// The version that the other end speaks.
         theirs: u8,
-        /// The version this end speaks.
+        /// The version that this end speaks.
         ours: u8,
     },
-    /// Octets that no rule of the wire format allows.
+    /// The bytes that came break a rule of the wire format.
     #[error("malformed {what}")]
     Malformed {
         /// What was being read.
         what: &'static str,
     },
-    /// A frame type that this end does not know and may not skip.
+    /// A frame came whose type this end does not know, and which may not be skipped.
     #[error("unsupported frame type {frame:#04x}")]
     Unsupported {
-        /// The type without its flag bits.
+        /// The type of the frame, without the flag bits of its tag.
         frame: u8,
     },
     /// Something is larger than its stated limit.
@@ -56,7 +56,7 @@ pub enum Error {
         /// The limit in bytes.
         limit: usize,
     },
-    /// More of something than its stated limit.
+    /// There is more of something than its stated limit.
     #[error("too many {what}: the limit is {limit}")]
     TooMany {
         /// What there are too many of.
@@ -64,80 +64,80 @@ pub enum Error {
         /// How many are allowed.
         limit: usize,
     },
-    /// Text was due and the octets are not UTF-8.
+    /// Bytes that must be text are not UTF-8.
     #[error("{what} is not valid UTF-8")]
     InvalidText {
-        /// What was to be text.
+        /// What must be text.
         what: &'static str,
     },
-    /// A channel that was never opened.
+    /// The channel is not open.
     #[error("channel {channel} was not opened: call `channel` with its name and QoS first")]
     UnknownChannel {
-        /// The number that was named.
+        /// The number of the channel.
         channel: u32,
     },
-    /// Something that this participant has no right to.
+    /// The participant tried something that it has no right to do.
     #[error("not allowed: {what}")]
     NotAllowed {
-        /// What was tried.
+        /// What it tried.
         what: &'static str,
     },
-    /// The server's authorisation hook said no.
+    /// The server's [`Authority`](crate::Authority) refused a request.
     #[error("refused: {why}")]
     Refused {
-        /// The hook's reason.
+        /// The reason that it gave.
         why: String,
     },
-    /// A QoS that contradicts itself.
+    /// The values of a QoS contradict each other.
     #[error("this QoS cannot be: {why}")]
     InvalidQos {
-        /// What contradicts.
+        /// The contradiction.
         why: &'static str,
     },
-    /// Something compressed, a body or a message, that does not decode.
+    /// A compressed payload or message cannot be decoded.
     #[error("what was compressed does not decode: {why}")]
     Compression {
-        /// The compressor's reason.
+        /// The reason that the decompressor gave.
         why: String,
     },
-    /// Nothing was heard from the other end for too long.
+    /// Nothing came from the other end for too long.
     #[error("nothing was heard from the other end for {ms} ms")]
     Silent {
-        /// For how long, in milliseconds.
+        /// For how long nothing came, in milliseconds.
         ms: u64,
     },
-    /// The other end does not read what it is sent.
+    /// The other end does not read the bytes that it is sent.
     #[error("the other end does not read what it is sent")]
     Stalled,
-    /// The same session came back over another transport.
+    /// The session goes on over another transport, and this one is closed (wire W44).
     #[error("this session continues on another connection")]
     Replaced,
-    /// A compression that does not exist.
+    /// The application named a compression that does not exist.
     #[error("there is no such compression: {why}")]
     InvalidCompress {
-        /// What there is instead.
+        /// The name, and the compressions that exist.
         why: String,
     },
-    /// The server left a channel's QoS as it is.
+    /// The server did not change the QoS of a channel as asked.
     #[error("this QoS was not taken: {why}")]
     NotChanged {
-        /// Its reason.
+        /// The reason that the server gave.
         why: String,
     },
-    /// What the other end reported.
+    /// The other end reported an error.
     #[error("the other end reports: {detail}")]
     Remote {
-        /// Its code.
+        /// The code of the error on the wire (see [`name_of`]).
         code: u32,
-        /// Who it says is at fault, seen from here.
+        /// Who is at fault, as the other end says, but seen from this end.
         fault: Fault,
-        /// Its words.
+        /// The other end's description of the error.
         detail: String,
     },
 }
 
 impl Error {
-    /// Who has to change something.
+    /// The party that has to change something, so that the error does not happen again.
     pub fn fault(&self) -> Fault {
         match self {
             Error::Version { .. } | Error::Unsupported { .. } => Fault::Incompatible,
@@ -157,7 +157,7 @@ impl Error {
         }
     }
 
-    /// The error's number on the wire. Numbers are never used again for something else.
+    /// The number of the error on the wire. A number is never used again for another error.
     pub fn code(&self) -> u32 {
         match self {
             Error::Version { .. } => 1,
@@ -180,7 +180,7 @@ impl Error {
         }
     }
 
-    /// A short name for programs and logs, such as `too-large`.
+    /// A short name of the error for programs and logs, such as `too-large`.
     pub fn name(&self) -> &'static str {
         name_of(self.code())
     }
@@ -190,7 +190,7 @@ impl Error {
     }
 }
 
-/// The short name of a code that came over the wire.
+/// The short name of an error by its number on the wire.
 pub fn name_of(code: u32) -> &'static str {
     match code {
         1 => "version",
@@ -214,7 +214,7 @@ pub fn name_of(code: u32) -> &'static str {
 }
 
 impl Fault {
-    /// The number on the wire, seen from the end that writes it.
+    /// The number on the wire. [`Fault::Peer`] means the end that reads it.
     pub(crate) fn to_wire(self) -> u8 {
         match self {
             Fault::Peer => 0,
@@ -225,7 +225,7 @@ impl Fault {
         }
     }
 
-    /// Reads the other end's judgement and turns it round: its "peer" is this end.
+    /// Reads the number that the other end wrote. Its "peer" is this end, so that peer and own are exchanged.
     pub(crate) fn from_wire(value: u8) -> Self {
         match value {
             0 => Fault::Own,

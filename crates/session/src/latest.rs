@@ -1,12 +1,14 @@
-//! A queue in which a newer value of a key replaces the older one: conflation, in one place for both ends.
+//! A queue in which a newer value of a key replaces the older one (conflation). Clients and rooms use it.
 
 use crate::ids::Order;
 use crate::map::Map;
 
-/// Values in order of arrival. One pushed with a key takes the place of the older value of that key, at the end.
+/// Values in the order in which they were pushed. A value with a key goes to the end, and the older value of that key is
+/// removed.
 #[derive(Debug)]
 pub(crate) struct Latest<K, V> {
     items: Map<Order, (Option<K>, V)>,
+    /// The place of the newest value of each key.
     newest: Map<K, Order>,
 }
 
@@ -15,19 +17,19 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         Latest { items: Map::new(), newest: Map::new() }
     }
 
-    /// `order` must be larger than any before. Returns the value that was replaced.
+    /// Appends a value. `order` must be greater than in all calls before. Returns the value that was replaced.
     pub(crate) fn push(&mut self, order: Order, key: Option<K>, value: V) -> Option<V> {
         let replaced = key.as_ref().and_then(|key| self.newest.insert(key.clone(), order));
         self.items.insert(order, (key, value));
         replaced.and_then(|order| self.items.remove(&order)).map(|(_, value)| value)
     }
 
-    /// Where the newest value of a key is.
+    /// The place of the newest value of a key.
     pub(crate) fn newest(&self, key: &K) -> Option<Order> {
         self.newest.get(key).copied()
     }
 
-    /// Lets a value stay whatever comes of its key.
+    /// Separates a value from its key, so that later values of the key do not replace it. Returns the value.
     pub(crate) fn detach(&mut self, order: Order) -> Option<&mut V> {
         let (key, value) = self.items.get_mut(&order)?;
         if let Some(key) = key.take() {
@@ -36,7 +38,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         Some(value)
     }
 
-    /// All values that arrived after `order`, oldest first.
+    /// All values after the place `order`, the oldest first.
     pub(crate) fn after(&self, order: Order) -> impl Iterator<Item = (Order, &V)> {
         self.items
             .from(Order(order.get().saturating_add(1)))
@@ -51,6 +53,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         self.items.get(&order).map(|(_, value)| value)
     }
 
+    /// True if there is a value of this key.
     pub(crate) fn holds(&self, key: &K) -> bool {
         self.newest.contains_key(key)
     }
@@ -67,6 +70,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         Some(value)
     }
 
+    /// Removes the values for which `keep` returns false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(Order, &V) -> bool) {
         let newest = &mut self.newest;
         self.items.retain(|&order, (key, value)| {
@@ -96,17 +100,17 @@ mod tests {
     proptest! {
         #[test]
         fn holds_the_newest_of_each_key_in_order(pushes: Vec<(Option<u8>, u8)>) {
-            let mut latest = Latest::new();
+            let mut queue = Latest::new();
             let mut model: Vec<(Order, Option<u8>, u8)> = Vec::new();
             for (order, (key, value)) in pushes.into_iter().enumerate() {
                 let order = Order(order as u64 + 1);
                 let key = key.map(|key| key % 5);
-                let replaced = latest.push(order, key, value);
+                let replaced = queue.push(order, key, value);
                 let at = model.iter().position(|(_, other, _)| key.is_some() && *other == key);
                 prop_assert_eq!(replaced, at.map(|at| model.remove(at).2));
                 model.push((order, key, value));
             }
-            let held: Vec<_> = latest.after(Order(0)).map(|(order, value)| (order, *value)).collect();
+            let held: Vec<_> = queue.after(Order(0)).map(|(order, value)| (order, *value)).collect();
             let expected: Vec<_> = model.iter().map(|(order, _, value)| (*order, *value)).collect();
             prop_assert_eq!(held, expected);
         }

@@ -1,76 +1,82 @@
-//! Limits for everything that a peer can make grow (law 3 in docs/laws.md). Sizes are in bytes.
+//! Limits for everything that a peer can make grow (law 3 in docs/laws.md), and the times of keep-alive and resuming. Sizes
+//! are in bytes.
 
 use core::time::Duration;
 
-/// Octets of a room name, at most (W11).
+/// The largest name of a room (wire W11).
 pub const MAX_ROOM_NAME: usize = 256;
-/// Octets of a channel name, at most.
+/// The largest name of a channel (wire W16).
 pub const MAX_CHANNEL_NAME: usize = 128;
-/// Octets of a token, at most (W11): a JSON web token with room to spare.
+/// The largest token (wire W11). It leaves room for a JSON web token with many claims.
 pub const MAX_TOKEN: usize = 4096;
-/// Octets of one participant's presence, at most (W11).
+/// The largest presence of one participant (wire W11).
 pub const MAX_PRESENCE: usize = 4096;
-/// Octets of a key, at most (W26).
+/// The largest key of a message (wire W26).
 pub const MAX_KEY: usize = 256;
-/// Octets of a record's extensions, at most (W26).
+/// The largest extensions of a record, together (wire W26).
 pub const MAX_EXTENSIONS: usize = 1024;
-/// Records in a body, at most (W26).
+/// The most records in the payload of a packet (wire W26).
 pub const MAX_RECORDS: usize = 4096;
-/// Octets that the packed messages of a body stand for, at most (W48): so a small packet cannot make much work.
+/// The largest size, after unpacking, of all packed messages of one payload together (wire W48). It bounds the work that a
+/// small packet can cause.
 pub const MAX_UNPACKED: usize = 262_144;
-/// Octets that a packed chunk of a snapshot, or a packed body, stands for, at most (W53, W54).
+/// The largest size, after unpacking, of a packed chunk of a snapshot or of a packed payload (wire W53, W54).
 pub const MAX_BLOCK: usize = 65_536;
-/// Octets of a model's snapshot, at most (W61).
+/// The largest snapshot of the compression model of a fan-out group on the stream (wire W61).
 pub const MAX_MODEL: usize = 65_536;
-/// Octets of the snapshot of a model for datagrams, at most (W71): twice what one is made of.
+/// The largest snapshot of the compression model of a fan-out group on datagrams (wire W71): twice the 128 KiB of memory
+/// that the model may have (wire W70).
 pub const MAX_DATAGRAM_MODEL: usize = 262_144;
-/// Octets of an error's or a goodbye's text, at most.
+/// The largest text of an ERROR frame (wire W37).
 pub const MAX_DETAIL: usize = 1024;
-/// Octets of a packet before the other end has stated its own limit (W7).
+/// The largest packet that may be sent before the other end has stated its own limit (wire W7).
 pub const DEFAULT_MAX_PACKET: usize = 65_536;
-/// Octets of a datagram, at most, whatever a transport could carry: a path's packets, and few enough that the packed
-/// messages of a datagram never stand for more than [`MAX_UNPACKED`].
+/// The largest datagram, also where a transport carries larger ones. 1,500 is the packet size of Ethernet, and it is small
+/// enough that the packed messages of one datagram never unpack to more than [`MAX_UNPACKED`].
 pub const MAX_DATAGRAM: usize = 1500;
-/// What a record and a packet may need besides the octets of a message.
+/// The most bytes that a record and its packet need besides the message: key, extensions, and 64 for numbers and headers.
 pub(crate) const RECORD_OVERHEAD: usize = MAX_KEY + MAX_EXTENSIONS + 64;
 
-/// What a record in a datagram of its own may need besides the octets of its message and key: six numbers of 32 bits,
-/// lengths, the frame's tag, gmc's header and check.
+/// The most bytes that a record, alone in a datagram, needs besides its message and key: six numbers of 32 bits, lengths,
+/// the tag of the frame, gmc's header and check byte (wire W43).
 pub(crate) const RECORD_OVERHEAD_IN_DATAGRAMS: usize = 64;
 
-/// What one end accepts and keeps. The defaults suit a room of some hundred people.
+/// What one end of the protocol accepts and keeps, at most. The defaults suit a room of some hundred people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest packet this end takes.
+    /// The largest packet that this end accepts.
     pub max_packet: usize,
-    /// The largest message this end takes; leaves room for key and headers in a packet.
+    /// The largest message that this end accepts. The default is less than `max_packet`, because key and headers must fit,
+    /// too.
     pub max_message: usize,
-    /// The largest snapshot a room keeps.
+    /// The largest snapshot that a room keeps.
     pub max_snapshot: usize,
-    /// Participants of a room.
+    /// The most participants of a room.
     pub max_participants: usize,
-    /// Channels of a room, and of one client.
+    /// The most channels of a room, and of one client.
     pub max_channels: usize,
-    /// Keys that one participant may hold on all conflated channels together; the oldest goes first.
+    /// The most keys of one participant on all channels that conflate, together. Beyond that, the oldest key is dropped.
     pub max_keys: usize,
-    /// Bytes of awareness a room or client keeps for whoever has not been sent it yet.
+    /// The most bytes of awareness messages that a room or client keeps until they have been sent.
     pub max_awareness_bytes: usize,
-    /// Transactions a client holds until they are ordered; then `send` says *not now*.
+    /// The most transactions that a client keeps until they are ordered. While that many wait, sending another one is
+    /// refused.
     pub max_pending: usize,
-    /// Bytes of such transactions.
+    /// The most bytes of these waiting transactions.
     pub max_pending_bytes: usize,
-    /// The room asks for a snapshot when the log since the last one holds so many transactions ...
+    /// When this many transactions came since the last snapshot, the room asks a participant for a new one.
     pub snapshot_after: usize,
-    /// ... or so many bytes.
+    /// When this many bytes of transactions came since the last snapshot, the room asks for a new one, too.
     pub snapshot_after_bytes: usize,
-    /// Bytes of log a room keeps at most. Then the oldest go, and late joiners are told of the gap.
+    /// The most bytes of transactions in a room's log. Beyond that, the oldest are dropped, and a participant that lacks
+    /// them gets a *gap* event.
     pub max_log_bytes: usize,
-    /// Sessions that a room remembers after their participants left, so that they can still resume.
+    /// The most sessions that a room remembers after their participants left. These sessions can still be resumed.
     pub max_former: usize,
 }
 
 impl Limits {
-    /// The smallest packet that carries a message of `max_message` octets, key and headers included.
+    /// The size of a packet that surely carries a message of `max_message` bytes, with key and headers.
     pub(crate) const fn packet_for(max_message: usize) -> usize {
         max_message.saturating_add(RECORD_OVERHEAD + 64)
     }
@@ -96,21 +102,23 @@ impl Default for Limits {
     }
 }
 
-/// The times of keep-alive and resuming (W35, W36).
+/// The times of sending, keep-alive and resuming (wire W35, W36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// How long mailboxes collect messages before they are sent; zero sends at once.
+    /// The time between two ticks, at which a room sends the messages that it collected. With zero, each message is sent at
+    /// once.
     pub tick: Duration,
-    /// How often a silent connection is asked for a sign of life.
+    /// A client sends a PING this often. A server sends one when nothing came from the client for this time.
     pub ping: Duration,
-    /// After how long without one a connection is closed.
+    /// When nothing came from the other end for this time, the connection is closed.
     pub dead: Duration,
-    /// How long a participant whose connection broke is *away* before it has *left*.
+    /// For this time, a participant whose connection broke is *away*; then it has *left*.
     pub away: Duration,
 }
 
 impl Default for Timing {
-    /// 40 ms is what a pointer at 25 updates per second gives; 2 s and 5 s notice a dead peer within 6 s.
+    /// A tick is 40 ms, the interval of a pointer with 25 updates per second. With 2 s and 5 s, a dead peer is noticed
+    /// within 6 s (wire W35).
     fn default() -> Self {
         Timing {
             tick: Duration::from_millis(40),

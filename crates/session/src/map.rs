@@ -1,23 +1,23 @@
-//! An ordered map in little code: a browser loads each map that there is, and `BTreeMap` takes several kilobytes for each
-//! pair of types.
+//! An ordered map with small machine code. A browser has to download the code for each pair of key and value types; that of
+//! `BTreeMap` has several kilobytes for each pair.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::{replace, take};
 
-/// Entries in the fullest chunk: so few that moving half of them costs less than a microsecond, so many that the list of
-/// chunks is short.
+/// The most entries in a chunk. It is small, so that moving half of them takes less than a microsecond, but large enough
+/// that the list of chunks is short.
 const CHUNK: usize = 128;
 
-/// Entries in the order of their keys, in chunks. No chunk is empty, and two neighbours have more than half a chunk's
-/// entries, so that memory follows the number of entries.
+/// A map whose entries are in the order of their keys, in chunks. No chunk is empty, and after a removal two neighbouring
+/// chunks are joined if they have at most `CHUNK / 2` entries together, so that memory shrinks with the number of entries.
 #[derive(Debug)]
 pub(crate) struct Map<K, V> {
     chunks: Vec<Vec<(K, V)>>,
     len: usize,
 }
 
-/// A chunk and an entry of it.
+/// The place of an entry: the index of its chunk, and its index in the chunk.
 type Place = (usize, usize);
 
 impl<K: Ord, V> Map<K, V> {
@@ -45,7 +45,7 @@ impl<K: Ord, V> Map<K, V> {
         self.find(key).is_ok()
     }
 
-    /// Returns the value that was replaced.
+    /// Inserts or replaces the value of a key. Returns the value that was replaced.
     pub(crate) fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
             Ok((chunk, at)) => Some(replace(&mut self.chunks[chunk][at].1, value)),
@@ -56,7 +56,7 @@ impl<K: Ord, V> Map<K, V> {
         }
     }
 
-    /// The value of a key, this one if there is none.
+    /// The value of a key. If there is none, `value` is inserted first.
     pub(crate) fn or_insert(&mut self, key: K, value: V) -> &mut V {
         let (chunk, at) = match self.find(&key) {
             Ok(place) => place,
@@ -70,7 +70,7 @@ impl<K: Ord, V> Map<K, V> {
         Some(self.remove_at(place))
     }
 
-    /// Removes the value of the least key.
+    /// Removes the entry with the smallest key, and returns its value.
     pub(crate) fn pop_first(&mut self) -> Option<V> {
         (!self.is_empty()).then(|| self.remove_at((0, 0)))
     }
@@ -79,18 +79,18 @@ impl<K: Ord, V> Map<K, V> {
         *self = Map::new();
     }
 
-    /// Keeps the entries for which `keep` says so.
+    /// Removes the entries for which `keep` returns false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
         for entry in take(self) {
             if keep(&entry.0, &entry.1) {
-                // The largest key so far.
+                // The key is greater than those that are already in the map.
                 let last = self.end();
                 self.insert_at(last, entry.0, entry.1);
             }
         }
     }
 
-    /// The entries from this key on.
+    /// The entries whose keys are `key` or greater, in order.
     pub(crate) fn from(&self, key: K) -> impl Iterator<Item = (&K, &V)> {
         let (chunk, at) = self.find(&key).unwrap_or_else(|place| place);
         let entries = self.chunks.iter().skip(chunk).flatten().skip(at);
@@ -101,7 +101,7 @@ impl<K: Ord, V> Map<K, V> {
         self.chunks.first()?.first().map(|(key, value)| (key, value))
     }
 
-    /// Where a key is, or where it would be.
+    /// The place of a key, or else the place where it would be inserted.
     fn find(&self, key: &K) -> Result<Place, Place> {
         let before = |chunk: &Vec<(K, V)>| chunk.last().is_some_and(|(last, _)| last < key);
         let at = self.chunks.partition_point(before);
@@ -112,7 +112,7 @@ impl<K: Ord, V> Map<K, V> {
         }
     }
 
-    /// Behind the last entry.
+    /// The place after the last entry.
     fn end(&self) -> Place {
         let last = self.chunks.len().saturating_sub(1);
         (last, self.chunks.last().map_or(0, Vec::len))
@@ -123,7 +123,7 @@ impl<K: Ord, V> Map<K, V> {
         match self.chunks.get_mut(chunk) {
             None => self.chunks.push(vec![]),
             Some(full) if full.len() == CHUNK => {
-                // Keys that only grow fill their chunks.
+                // A key that comes after a full chunk gets a new one, so that growing keys leave full chunks behind.
                 let middle = if at == CHUNK { CHUNK } else { CHUNK / 2 };
                 let tail = full.split_off(middle);
                 self.chunks.insert(chunk + 1, tail);
@@ -150,7 +150,7 @@ impl<K: Ord, V> Map<K, V> {
         value
     }
 
-    /// Makes a chunk and the next one into one if they are small.
+    /// Joins a chunk and the next one if one is empty, or both have few entries.
     fn join(&mut self, chunk: usize) {
         let length = |at: usize| self.chunks.get(at).map(Vec::len);
         let (Some(one), Some(other)) = (length(chunk), length(chunk + 1)) else { return };
@@ -192,7 +192,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn is_a_map(
+        fn behaves_like_btree_map(
             steps in vec((0u8..7, any::<u16>(), any::<u32>()), 0..3000),
             keys in 1u16..2000,
         ) {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_the_entries() {
+    fn removed_entries_free_their_memory() {
         let mut map = Map::new();
         for key in 0..10_000u16 {
             map.insert(key, 0);

@@ -1,4 +1,4 @@
-//! What a channel needs (wire.md W15; AFEC paper, Table 1).
+//! The quality of service (QoS) of a channel: what its messages need (wire W15).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -6,25 +6,25 @@ use core::time::Duration;
 use crate::Error;
 use crate::wire::io::{Reader, Write};
 
-/// Whether a message may be lost.
+/// The kind of a channel, which says whether its messages may be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Every message reaches everybody, once, in the room's one order.
+    /// Every message reaches every participant once, in the one order of the room.
     Transaction,
-    /// A share of the messages may be lost or late.
+    /// A share of the messages may be lost or late: pointers and presence, for example.
     Awareness,
 }
 
 /// What happens to messages above a channel's maximum rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// Only the newest value of each key matters; older ones are replaced.
+    /// A newer message replaces an older one with the same key that has not been sent yet.
     Conflate,
-    /// All values are sent, in fewer packets.
+    /// All messages are sent, in fewer packets.
     Aggregate,
 }
 
-/// What a channel needs, from the sender's application to the receiver's.
+/// What a channel needs, from the sending application to the receiving one.
 ///
 /// ```
 /// use core::time::Duration;
@@ -38,29 +38,32 @@ pub enum Overflow {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Qos {
-    /// Whether messages may be lost.
+    /// The kind of the channel: transactions, or awareness that may be lost.
     pub kind: Kind,
-    /// What happens above `rate_max`.
+    /// What happens to messages above `rate_max`.
     pub overflow: Overflow,
-    /// 0 (least) to 255; 128 unless stated.
+    /// The priority of messages, from 0 (lowest) to 255; 128 unless stated.
     pub priority: u8,
-    /// The channel shares no compression context with others, since lengths can leak what else was sent.
+    /// True if the channel shares no compression context with other channels. With a shared context, the length of a message
+    /// reveals something about other messages (law 5 in docs/laws.md).
     pub private: bool,
-    /// Share of messages that may be lost or late, in 1/1000. 0 for transactions.
+    /// The share of messages that may be lost or late, in 1/1000; 0 for transactions.
     pub loss: u16,
-    /// From application to application; after it a message is worth nothing. `None`: it keeps.
+    /// The longest useful time from the sending application to the receiving one. A later message is of no use. `None` means
+    /// that messages are useful at any time.
     pub deadline: Option<Duration>,
-    /// Lowest useful rate in 1/1000 messages per second; 0 for none.
+    /// The lowest useful rate, in 1/1000 messages per second; 0 for none.
     pub rate_min: u32,
-    /// Highest useful rate in 1/1000 messages per second; 0 for unbounded.
+    /// The highest useful rate, in 1/1000 messages per second; 0 for no limit.
     pub rate_max: u32,
 }
 
-/// Half a value for each tick, in 1/1000 and microseconds: as many survive two hops that lose three in ten each.
+/// Half a message per tick, in the unit of `rate_min` times microseconds. If one value is sent at each tick, and each of
+/// the two legs (client to server, server to client) loses 30 %, about half of the values arrive (0.7 * 0.7 = 0.49).
 const TOO_FEW: u128 = 500 * 1_000_000;
 
 impl Qos {
-    /// A channel whose every message arrives, in order, once.
+    /// A channel on which every message arrives once and in order.
     pub const fn transaction() -> Self {
         Qos {
             kind: Kind::Transaction,
@@ -74,12 +77,12 @@ impl Qos {
         }
     }
 
-    /// A channel on which the newest value matters and 5 % may be lost.
+    /// A channel on which only the newest message of each key matters, and 5 % of the messages may be lost.
     pub const fn awareness() -> Self {
         Qos { kind: Kind::Awareness, overflow: Overflow::Conflate, loss: 50, ..Self::transaction() }
     }
 
-    /// Sets the share that may be lost, in 1/1000.
+    /// Sets the share of messages that may be lost or late, in 1/1000.
     pub const fn loss_per_mille(mut self, loss: u16) -> Self {
         self.loss = loss;
         self
@@ -91,14 +94,14 @@ impl Qos {
         self
     }
 
-    /// Sets the useful rates, in messages per second; 0 leaves a bound open.
+    /// Sets the lowest and the highest useful rate, in messages per second; 0 for no bound.
     pub const fn rate(mut self, min: u32, max: u32) -> Self {
         self.rate_min = min.saturating_mul(1000);
         self.rate_max = max.saturating_mul(1000);
         self
     }
 
-    /// Sends all values above the maximum rate, in fewer packets.
+    /// Also sends the messages above the highest rate, in fewer packets ([`Overflow::Aggregate`]).
     pub const fn aggregate(mut self) -> Self {
         self.overflow = Overflow::Aggregate;
         self
@@ -110,18 +113,21 @@ impl Qos {
         self
     }
 
-    /// Keeps the channel's compression context to itself.
+    /// Lets the channel share no compression context with other channels.
     pub const fn private(mut self) -> Self {
         self.private = true;
         self
     }
 
-    /// Whether one value a tick may be too few for the lowest useful rate, once some are lost.
+    /// True if one message per tick may be too few for the lowest useful rate, when some messages are lost (wire W30).
     pub(crate) fn outruns(&self, tick: Duration) -> bool {
         u128::from(self.rate_min) * tick.as_micros() > TOO_FEW
     }
 
-    /// Checks that the parts fit together.
+    /// Checks that the values do not contradict each other.
+    ///
+    /// # Errors
+    /// [`Error::InvalidQos`] names the contradiction.
     pub fn validate(&self) -> Result<(), Error> {
         let wrong = |why| Err(Error::InvalidQos { why });
         if self.kind == Kind::Transaction && self.loss > 0 {
@@ -147,13 +153,16 @@ impl Qos {
         Ok(())
     }
 
-    /// The shortest time between two sendings; zero when the rate is unbounded.
+    /// The shortest time between two messages at the highest rate; zero if there is none.
     pub fn interval(&self) -> Duration {
         interval_of(self.rate_max)
     }
 
-    /// Whether a channel of this QoS can become one of `other` while it is open (W77): what its messages are, and who
-    /// may learn their lengths, stays.
+    /// Checks that an open channel may change from this QoS to `other`: kind, overflow and `private` must stay the same
+    /// (wire W77).
+    ///
+    /// # Errors
+    /// [`Error::InvalidQos`] says what must stay the same, or what contradicts in `other`.
     pub(crate) fn can_become(&self, other: &Qos) -> Result<(), Error> {
         other.validate()?;
         if (self.kind, self.overflow) != (other.kind, other.overflow) {
@@ -169,6 +178,7 @@ impl Qos {
         Ok(())
     }
 
+    /// One day (wire W15), so that sums of times never overflow.
     const LONGEST_DEADLINE: Duration = Duration::from_secs(24 * 3600);
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
@@ -207,7 +217,7 @@ impl Qos {
     }
 }
 
-/// The channels of a whiteboard, as Table 1 of the AFEC paper has them: names and needs.
+/// Names and QoS of the channels of a shared whiteboard, from Table 1 of the AFEC paper (docs/qos.md).
 ///
 /// ```
 /// use groupwire_session::{Client, client::Config, table_1};
@@ -240,11 +250,12 @@ pub const fn table_1() -> [(&'static str, Qos); 10] {
     ]
 }
 
-/// What the pointer of [`table_1`] needs while people talk.
+/// The QoS of the pointer channel of [`table_1`] while people talk about what they point at.
 pub const POINTER_WHILE_TALKING: Qos =
     Qos::awareness().rate(20, 30).deadline(Duration::from_millis(100)).loss_per_mille(100);
 
-/// The time between two messages at this rate, in 1/1000 per second; zero when it is unbounded.
+/// The time between two messages at `rate`, which is in 1/1000 per second. Rate 0 stands for no limit, and the time is then
+/// zero.
 pub(crate) fn interval_of(rate: u32) -> Duration {
     match rate {
         0 => Duration::ZERO,
@@ -278,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn table_1_can_be() {
+    fn table_1_is_valid() {
         for (name, qos) in table_1() {
             assert_eq!(qos.validate(), Ok(()), "{name}");
         }

@@ -1,38 +1,40 @@
-//! Which awareness messages were taken in: on datagrams, on the stream beside them and after a resume the same one may
-//! come twice, and an older one after a newer one (wire.md W41).
+//! Recognises awareness messages that came before. The same message can come in several datagrams, on the stream, and again
+//! after a resume; and an older message can come after a newer one (wire W41, W42).
 
 use core::mem::take;
 
 use crate::ids::{Index, ParticipantId};
 use crate::map::Map;
 
-/// Keys of one sender that are surely remembered, the last that came; up to twice as many are. Whoever uses more loses
-/// only the bookkeeping of its own.
+/// The last `KEYS` keys of each sender are always remembered, and up to twice as many may be. If a sender uses more, only
+/// its own older keys are forgotten.
 const KEYS: usize = 4096;
 
-/// Keys and windows of all senders together, at most. Beyond, those who have been here longest are forgotten, and what is
-/// repeated of them is taken in twice.
+/// The most keys and windows of all senders together. Beyond that, the sender with the smallest number is forgotten: it
+/// joined first. If one of its messages is repeated, it then counts as new.
 const MAX_KEYS: usize = 1 << 16;
 
-/// The newest index of each conflated key, and a window of indices for channels that aggregate.
+/// For each sender, the newest index of each key of channels that conflate, and a window of indices for each channel that
+/// aggregates. `C` names a channel.
 #[derive(Debug, Default)]
 pub(crate) struct Seen<C: Ord> {
     senders: Map<ParticipantId, Sender<C>>,
-    /// What is remembered of all of them.
+    /// The number of keys and windows of all senders.
     len: usize,
 }
 
 #[derive(Debug, Default)]
 struct Sender<C: Ord> {
-    /// By channel and hash of the key.
+    /// The newest index by channel and hash of the key.
     keys: Map<(C, u64), Index>,
-    /// The keys before those, of which none came since.
+    /// Older keys, of which no message came since `keys` was last emptied.
     older: Map<(C, u64), Index>,
     windows: Map<C, Window>,
 }
 
 impl<C: Copy + Ord + Default> Seen<C> {
-    /// Whether a message is news; then it is noted. `key` is `None` on channels that aggregate.
+    /// Returns true if the message is neither a repeat nor overtaken by a newer one of its key, and remembers it. `key` is
+    /// `None` on channels that aggregate.
     pub(crate) fn is_news(
         &mut self,
         sender: ParticipantId,
@@ -58,7 +60,7 @@ impl<C: Copy + Ord + Default> Seen<C> {
         is_news
     }
 
-    /// A participant left for good.
+    /// Forgets a participant that has left.
     pub(crate) fn forget(&mut self, sender: ParticipantId) {
         self.len -= self.senders.remove(&sender).map_or(0, |one| one.len());
     }
@@ -90,7 +92,7 @@ impl<C: Copy + Ord> Sender<C> {
     }
 }
 
-/// The newest index, and which of it and the 63 before it came: bit `k` stands for the one `k` before.
+/// The newest index and a bit set: bit `k` of `came` says that the message with the index `k` before the newest came.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     newest: Index,
@@ -98,7 +100,7 @@ struct Window {
 }
 
 impl Window {
-    /// Nothing came yet, and `index` is about to.
+    /// An empty window, for a first message with this index.
     fn at(index: Index) -> Self {
         Window { newest: index, came: 0 }
     }
@@ -116,15 +118,16 @@ impl Window {
     }
 }
 
-/// W21: modulo 2^32, so "newer" is a difference in the lower half.
+/// Indices count modulo 2^32. An index is newer if it is ahead by less than 2^31 (wire W42).
 fn is_newer(index: Index, than: Index) -> bool {
     matches!(index.get().wrapping_sub(than.get()), 1..=0x7fff_ffff)
 }
 
-/// FNV-1a with 64 bits: whoever makes two of its own keys collide only loses values of its own.
+/// FNV-1a with 64 bits. It is no cryptographic hash: a sender that makes two of its keys collide only loses values of its
+/// own.
 fn hash(key: &[u8]) -> u64 {
-    key.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+    key.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
@@ -136,7 +139,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_older_value_of_a_key_is_no_news_but_of_another_key_it_is() {
+    fn an_older_index_is_news_only_for_another_key() {
         let mut seen = Seen::default();
         assert!(seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(6)));
         assert!(!seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(5)));
@@ -171,12 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn who_uses_many_keys_only_loses_its_own() {
+    fn a_sender_with_many_keys_only_loses_its_own() {
         let mut seen = Seen::default();
         assert!(seen.is_news(ParticipantId(1), 1, Some(b"a"), Index(6)));
         for key in 0..4 * MAX_KEYS as u32 {
             assert!(seen.is_news(ParticipantId(2), 1, Some(&key.to_le_bytes()), Index(6)));
-            // The last that came are remembered whatever happens.
+            // The last KEYS keys are always remembered.
             let last = key.saturating_sub(KEYS as u32 - 1).to_le_bytes();
             assert!(key % 997 != 0 || !seen.is_news(ParticipantId(2), 1, Some(&last), Index(6)));
         }
@@ -187,13 +190,13 @@ mod tests {
         );
         assert!(
             seen.is_news(ParticipantId(2), 1, Some(&0u32.to_le_bytes()), Index(6)),
-            "it is long ago"
+            "the oldest key was not forgotten"
         );
     }
 
     proptest! {
         #[test]
-        fn of_aggregated_messages_each_is_news_once(
+        fn each_message_is_news_once_on_channels_that_aggregate(
             start: u32,
             steps in proptest::collection::vec(0u32..60, 1..200),
         ) {
@@ -203,7 +206,7 @@ mod tests {
             for (at, step) in steps.into_iter().enumerate() {
                 let ahead = (at as u32 / 2).wrapping_add(step);
                 let is_new = model.insert(ahead);
-                // Within the window it is exact; behind it everything is old.
+                // Within the window the answer is exact; everything older counts as repeated.
                 let is_late = newest.is_some_and(|newest| ahead + 63 < newest);
                 let news = seen.is_news(ParticipantId(1), 1, None, Index(start.wrapping_add(ahead)));
                 prop_assert_eq!(news, is_new && !is_late);

@@ -1,5 +1,5 @@
-//! How long packets of a stream take, beyond what their ages say (wire.md W79): on a network that loses, a stream waits
-//! for what is sent again, and nothing in the packets behind it tells.
+//! Time stamps that tell how long the packets of a stream take (wire W79). On a network that loses packets, a stream waits
+//! until the lost data is sent again. The ages of messages do not contain this wait, as they were written before it.
 
 use core::time::Duration;
 
@@ -9,20 +9,21 @@ use crate::wire::frame::Frame;
 
 use alloc::vec::Vec;
 
-/// A packet that carries messages is stamped so often: ten times a second tell a share of lateness well enough, at 40
-/// octets per second.
+/// The time between two stamps. Ten stamps per second are enough to measure the share of late messages, and cost 40 bytes
+/// per second at most.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// Octets of a stamp, at most.
+/// The most bytes of a stamp: tag, length, and a varint of two bytes.
 const SIZE: usize = 4;
 
-/// The stamps of one transport's stream, both ways.
+/// The stamps on the stream of one transport, in both directions.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// Both ends know contracts.
+    /// Both ends stated the capability for contracts.
     pub(crate) agreed: bool,
+    /// When the last stamp was sent.
     sent: Option<Duration>,
-    /// What the last stamped packet took.
+    /// How long the last packet with a stamp took.
     transit: Option<Duration>,
 }
 
@@ -31,11 +32,17 @@ impl Stamps {
         Stamps { agreed, ..Stamps::default() }
     }
 
-    /// Puts a stamp into a packet before the body that begins at `at`, if one is due and fits what the packet may still
-    /// take.
-    pub(crate) fn write(&mut self, now: Duration, room: usize, packet: &mut Vec<u8>, at: usize) {
+    /// Inserts a stamp into a packet before the payload, which begins at `at`, if a stamp is due and fits: `remaining` is
+    /// the number of bytes that the packet may still take.
+    pub(crate) fn write(
+        &mut self,
+        now: Duration,
+        remaining: usize,
+        packet: &mut Vec<u8>,
+        at: usize,
+    ) {
         let is_due = self.sent.is_none_or(|sent| now >= sent + SPACING);
-        if !self.agreed || !is_due || packet.len() == at || room < SIZE {
+        if !self.agreed || !is_due || packet.len() == at || remaining < SIZE {
             return;
         }
         self.sent = Some(now);
@@ -44,7 +51,7 @@ impl Stamps {
         packet.splice(at..at, frame);
     }
 
-    /// A stamp came; `clock` compares this end's clock with that of the other.
+    /// Takes in a stamp that arrived at `now`. `clock` gives the offset between the clocks of the two ends.
     pub(crate) fn came(&mut self, now: Duration, stamp: Stamp, clock: &Clock) {
         let Some((ahead_us, _)) = clock.offset() else { return };
         let ahead = Duration::from_micros(ahead_us.unsigned_abs());
@@ -55,7 +62,8 @@ impl Stamps {
         self.transit = there.map(|there| stamp.ago(there).unwrap_or_default());
     }
 
-    /// How long the packet that came last took: at least half of the smallest round trip.
+    /// How long the packet that came last took, as its stamp or an earlier one tells: at least half of the smallest round
+    /// trip.
     pub(crate) fn transit(&self, clock: &Clock) -> Duration {
         clock.one_way().max(self.transit.unwrap_or_default())
     }
@@ -68,9 +76,9 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn w79_a_delay_behind_a_lost_packet_is_seen() {
+    fn w79_a_delay_after_a_lost_packet_is_measured() {
         let mut clock = Clock::default();
-        // The other clock is a second behind, the way takes 10 ms.
+        // The other clock is 1 s behind, and each direction takes 10 ms.
         clock.pong(5_020_000, 5_000_000, 4_010_000, 4_010_000);
         let mut stamps = Stamps::default();
         assert_eq!(stamps.transit(&clock), MS * 10);
@@ -81,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn w79_stamps_go_with_bodies_now_and_then() {
+    fn w79_packets_with_payloads_are_stamped_every_100_ms() {
         let mut stamps = Stamps { agreed: true, ..Stamps::default() };
-        let mut stamped = |now: u32, body: &[u8]| {
+        let mut stamped = |now: u32, payload: &[u8]| {
             let mut packet = Vec::from([0x0d, 1, 0]);
-            packet.extend_from_slice(body);
+            packet.extend_from_slice(payload);
             stamps.write(MS * now, 1000, &mut packet, 3);
-            packet.len() - 3 - body.len()
+            packet.len() - 3 - payload.len()
         };
         assert_eq!(stamped(20_000, b""), 0);
         assert_eq!(stamped(20_000, b"body"), SIZE);

@@ -35,8 +35,8 @@ impl Lane {
             fields: FIELDS,
             max_message: 65_536,
             max_messages_per_packet: MAX_RECORDS,
-            // A datagram names its model by the low bits of an acknowledgement's number. Without the check, a datagram that is
-            // sixteen or more acknowledgements late could be decoded with the wrong model.
+            // A datagram names its model by the low bits of an acknowledgement's number. Without the check, a datagram that
+            // is sixteen or more acknowledgements late could be decoded with the wrong model.
             check: !is_ordered,
             ..gmc::Config::default()
         }
@@ -60,8 +60,8 @@ pub(crate) enum Coding {
     /// Together, by what they have in common, where both ends have gmc (wire W27).
     #[default]
     Shared,
-    /// Each record alone: packed by a codec, or not compressed (wire W47). The length of one record then reveals nothing about
-    /// another one.
+    /// Each record alone: packed by a codec, or not compressed (wire W47). The length of one record then reveals nothing
+    /// about another one.
     Alone,
 }
 

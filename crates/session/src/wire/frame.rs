@@ -90,14 +90,14 @@ pub(crate) enum Frame<'a> {
         id: ChannelNo,
         compress: Compress,
     },
-    /// Tells which datagrams of a fan-out group arrived. `rest` is an [`Acknowledged`](super::acknowledged::Acknowledged) (wire
-    /// W72).
+    /// Tells which datagrams of a fan-out group arrived. `rest` is an [`Acknowledged`](super::acknowledged::Acknowledged)
+    /// (wire W72).
     Acknowledged {
         class: GroupId,
         rest: &'a [u8],
     },
-    /// A piece of the snapshot of a fan-out group's compression model. With the last piece, the receiver is in the group (wire
-    /// W61, W71).
+    /// A piece of the snapshot of a fan-out group's compression model. With the last piece, the receiver is in the group
+    /// (wire W61, W71).
     Model {
         lane: Lane,
         class: GroupId,
@@ -129,8 +129,8 @@ pub(crate) enum Frame<'a> {
         id: ChannelNo,
         qos: Qos,
     },
-    /// The highest rate that this receiver wants on a channel, in 1/1000 messages per second for each key; 0 for no limit besides
-    /// the QoS (wire W78).
+    /// The highest rate that this receiver wants on a channel, in 1/1000 messages per second for each key; 0 for no limit
+    /// besides the QoS (wire W78).
     Rate {
         id: ChannelNo,
         rate: u32,
@@ -232,8 +232,8 @@ pub(crate) const SHARED_LAST: u8 = LAST | 0x1d;
 #[cfg(feature = "ace")]
 pub(crate) const PACKED_LAST: u8 = LAST | 0x1c;
 
-/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that acknowledges such datagrams. No other
-/// datagram begins with one of them.
+/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that acknowledges such datagrams. No
+/// other datagram begins with one of them.
 pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | 0x1e;
 pub(crate) const ACKNOWLEDGED: u8 = 0x16;
 

@@ -74,8 +74,8 @@ pub(crate) struct Welcome {
     pub(crate) timing: Timing,
 }
 
-/// The first packet of a client, of which only HELLO has been decoded. A server reads the name of the room from it, then hands it
-/// to that [`Room`](crate::Room).
+/// The first packet of a client, of which only HELLO has been decoded. A server reads the name of the room from it, then
+/// hands it to that [`Room`](crate::Room).
 ///
 /// ```
 /// use groupwire_session::{Error, Opening};

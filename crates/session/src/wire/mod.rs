@@ -25,8 +25,8 @@ pub(crate) mod capability {
     pub(crate) const DATAGRAM_CLASSES: u64 = 4;
     /// Blocks: a codec packs chunks of snapshots, and whole payloads (wire W52).
     pub(crate) const BLOCKS: u64 = 32;
-    /// QoS contracts: receivers measure whether a channel keeps its QoS, and can ask for another QoS or a lower rate (wire W76
-    /// to W80).
+    /// QoS contracts: receivers measure whether a channel keeps its QoS, and can ask for another QoS or a lower rate (wire
+    /// W76 to W80).
     pub(crate) const CONTRACTS: u64 = 128;
 
     /// Receivers report the quality of their channels while the inspector of the room is in use (wire W84).

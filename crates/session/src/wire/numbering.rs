@@ -10,8 +10,8 @@ use crate::map::Map;
 /// (law 3 in docs/laws.md).
 const MAX_PAIRS: usize = 1 << 18;
 
-/// The last counters, indices and position in one direction of one transport. Both ends keep a `Numbering`. It changes only with
-/// what is sent, so that the two stay equal.
+/// The last counters, indices and position in one direction of one transport. Both ends keep a `Numbering`. It changes only
+/// with what is sent, so that the two stay equal.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// The last index by sender and channel.
@@ -119,8 +119,8 @@ impl Numbering {
         Ok(*last)
     }
 
-    /// The number in the field `stamp` of an awareness message: the signed difference of `after`, its sender's last transaction,
-    /// to the last counter, in zigzag form (wire W24).
+    /// The number in the field `stamp` of an awareness message: the signed difference of `after`, its sender's last
+    /// transaction, to the last counter, in zigzag form (wire W24).
     pub(crate) fn after_to_stamp(&mut self, sender: ParticipantId, after: Counter) -> u32 {
         if self.absolute {
             return after.get();

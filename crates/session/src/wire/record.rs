@@ -14,12 +14,12 @@ use crate::{Error, Kind};
 /// The count of numbers in each record: channel, sender, flags, gap, age, stamp.
 pub(crate) const FIELDS: usize = 6;
 
-/// The unit of ages on the wire, in milliseconds (wire W25). It is fine enough to draw the path of a pointer, and so coarse that
-/// an age takes two or three bits after compression.
+/// The unit of ages on the wire, in milliseconds (wire W25). It is fine enough to draw the path of a pointer, and so coarse
+/// that an age takes two or three bits after compression.
 pub(crate) const AGE_UNIT_MS: u128 = 4;
 
-/// This is added to the length of a key, so that the length is a printable character and the compressor takes a text with a key
-/// for text, too (grammar of *content* in docs/wire/session.md).
+/// This is added to the length of a key, so that the length is a printable character and the compressor takes a text with a
+/// key for text, too (grammar of *content* in docs/wire/session.md).
 const PRINTABLE: u64 = 0x20;
 
 // The flags of a record (wire W19).
@@ -150,8 +150,8 @@ pub(crate) fn is_packed(fields: &[u32; FIELDS]) -> bool {
     fields[2] & PACKED != 0
 }
 
-/// Reads a record from its numbers and its content. `kind` is the kind of its channel. `packing` unpacks the message; with `None`,
-/// a packed message is an error.
+/// Reads a record from its numbers and its content. `kind` is the kind of its channel. `packing` unpacks the message; with
+/// `None`, a packed message is an error.
 pub(crate) fn read<'a>(
     fields: [u32; FIELDS],
     content: &'a [u8],

@@ -1,7 +1,7 @@
 //! Lists the messages of each payload with their cost in bits, for the inspector.
 //!
-//! With the feature `inspector`, [`Account`] collects these lists. Without it, the same functions do nothing, so that a program
-//! which has no inspector, such as the one in the browser, does not contain the code.
+//! With the feature `inspector`, [`Account`] collects these lists. Without it, the same functions do nothing, so that a
+//! program which has no inspector, such as the one in the browser, does not contain the code.
 
 use alloc::vec::Vec;
 #[cfg(not(feature = "inspector"))]

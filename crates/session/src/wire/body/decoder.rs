@@ -14,8 +14,8 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// The bytes that the decoder of a fan-out group may use besides its model, to decode a payload that was lost and is sent again:
-/// the decoder keeps what it learned in the up to two seconds since (wire W74).
+/// The bytes that the decoder of a fan-out group may use besides its model, to decode a payload that was lost and is sent
+/// again: the decoder keeps what it learned in the up to two seconds since (wire W74).
 const FOR_LATE_ONES: usize = 256 << 10;
 
 /// Decodes the payloads of one direction of one carrier.
@@ -66,8 +66,8 @@ impl BodyDecoder {
         Ok(BodyDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
-    /// The number of the newest coded payload that arrived, and a bit set: bit `k` says that the payload `k` numbers before it
-    /// arrived.
+    /// The number of the newest coded payload that arrived, and a bit set: bit `k` says that the payload `k` numbers before
+    /// it arrived.
     pub(crate) fn received(&self) -> (u32, u128) {
         self.coder.as_deref().map_or((0, 0), gmc::Decoder::received)
     }
@@ -79,8 +79,8 @@ impl BodyDecoder {
         }
     }
 
-    /// A decoder for the shared stream of a fan-out group, from the snapshot of the group's model. An empty snapshot stands for
-    /// an empty model (wire W61).
+    /// A decoder for the shared stream of a fan-out group, from the snapshot of the group's model. An empty snapshot stands
+    /// for an empty model (wire W61).
     pub(crate) fn for_class(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let decoder =
             BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);

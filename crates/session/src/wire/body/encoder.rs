@@ -154,16 +154,16 @@ impl BodyEncoder {
         self.is_empty() || self.coding == coding
     }
 
-    /// True if a further record with a message of `bytes` bytes fits into a packet with `remaining` bytes left, even if nothing can
-    /// be compressed.
+    /// True if a further record with a message of `bytes` bytes fits into a packet with `remaining` bytes left, even if
+    /// nothing can be compressed.
     pub(crate) fn fits(&self, bytes: usize, remaining: usize) -> bool {
         let worst = self.contents.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
         let unpacks = self.unpacked == 0 || self.unpacked + bytes <= MAX_UNPACKED;
         self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= remaining
     }
 
-    /// Appends the payload as the last frame of a packet. For late-joiner state and large messages, `choosing` decides whether
-    /// gmc or a codec delivers them sooner.
+    /// Appends the payload as the last frame of a packet. For late-joiner state and large messages, `choosing` decides
+    /// whether gmc or a codec delivers them sooner.
     pub(crate) fn finish(
         &mut self,
         choosing: &mut Choosing,
@@ -291,11 +291,11 @@ pub(super) fn records<'a>(
     })
 }
 
-/// The fewest bytes of contents that are packed as a block: 4 KiB, as rule W54 of docs/wire says.
+/// The fewest bytes of contents that are packed as a block (wire W54).
 const LEAST_BLOCK: usize = 4 << 10;
 
-/// A message of this many bytes or more can be packed as a block: a codec finds more repetition within such a message than gmc
-/// finds between it and other messages.
+/// A message of this many bytes or more can be packed as a block: a codec finds more repetition within such a message than
+/// gmc finds between it and other messages.
 const LARGE_MESSAGE: usize = 16 << 10;
 
 /// The most bytes of a plain record besides its content: six varints of 32 bits and the length, at five bytes each.

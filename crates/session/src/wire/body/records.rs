@@ -43,8 +43,8 @@ impl Batch {
         }
     }
 
-    /// Decodes a gmc packet into the buffer. An error is not returned here: [`Batch::error`] tells it once the messages before it
-    /// have been read.
+    /// Decodes a gmc packet into the buffer. An error is not returned here: [`Batch::error`] tells it once the messages
+    /// before it have been read.
     pub(crate) fn decode(&mut self, coder: &mut gmc::Decoder, payload: &[u8]) {
         self.begin();
         let Batch { fields, ends, bytes, .. } = self;
@@ -123,8 +123,8 @@ impl BodyDecoder {
         })
     }
 
-    /// As [`BodyDecoder::open`], for a payload that a fan-out group shares. After a payload without records, the numbers count
-    /// from 0 again (wire W63).
+    /// As [`BodyDecoder::open`], for a payload that a fan-out group shares. After a payload without records, the numbers
+    /// count from 0 again (wire W63).
     pub(crate) fn open_shared<'p>(
         &mut self,
         payload: &[u8],
@@ -190,8 +190,8 @@ impl Records<'_> {
         }
     }
 
-    /// The result for the whole payload: the error that stopped decoding, if there was one, else `outcome`, which is the result
-    /// of reading the records.
+    /// The result for the whole payload: the error that stopped decoding, if there was one, else `outcome`, which is the
+    /// result of reading the records.
     pub(crate) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         match self.source {
             Source::Decoded { batch, .. } => batch.error().cloned().map_or(outcome, Err),
