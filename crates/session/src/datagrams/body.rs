@@ -290,6 +290,15 @@ impl BodyReader {
     }
 }
 
+/// A message that was read from a body.
+pub(super) struct BodyMessage<'p> {
+    /// See [`FIELDS`].
+    pub(super) fields: [u32; FIELDS],
+    pub(super) bytes: &'p [u8],
+    /// How the message was coded.
+    pub(super) coding: Coding,
+}
+
 /// The messages of a payload: the coded ones, then the plain ones.
 pub(super) struct Messages<'p> {
     batch: &'p Batch,
@@ -306,16 +315,13 @@ pub(super) struct Messages<'p> {
 }
 
 impl<'p> Messages<'p> {
-    /// The numbers and the bytes of the next message, and how it was coded. `None` after the last one.
-    pub(super) fn next(
-        &mut self,
-        max_payload: usize,
-    ) -> Result<Option<([u32; FIELDS], &'p [u8], Coding)>, Error> {
+    /// The next message. `None` after the last one.
+    pub(super) fn next(&mut self, max_payload: usize) -> Result<Option<BodyMessage<'p>>, Error> {
         if self.next < self.coded {
             let message = self.batch.message(self.next);
             self.next += 1;
             let (fields, bytes) = message.ok_or(Error::malformed("datagram"))?;
-            return Ok(Some((fields, bytes, Coding::Shared)));
+            return Ok(Some(BodyMessage { fields, bytes, coding: Coding::Shared }));
         }
         if let Some(error) = &self.error {
             return Err(error.clone());
@@ -331,7 +337,8 @@ impl<'p> Messages<'p> {
         for field in &mut fields {
             *field = self.reader.varint_u32()?;
         }
-        Ok(Some((fields, self.reader.bytes(max_payload, "message")?, Coding::Alone)))
+        let bytes = self.reader.bytes(max_payload, "message")?;
+        Ok(Some(BodyMessage { fields, bytes, coding: Coding::Alone }))
     }
 
     /// Returns why the payload could not be decoded to its end, else `outcome`: what reading its messages returned.

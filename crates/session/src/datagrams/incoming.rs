@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use groupwire_afec::Arrival;
 
-use super::body::{Messages, REPEATED, is_coded};
+use super::body::{BodyMessage, Messages, REPEATED, is_coded};
 use super::copies;
 use super::leg::{ACKNOWLEDGES, KIND, Leg, key_of};
 use super::share::{Needs, still_to_go};
@@ -69,9 +69,10 @@ impl Leg {
         let max_message = self.settings.max_message;
         let takes = self.settings.sends.opposite();
         let Incoming { messages, transit, unpacked } = incoming;
-        let Some((fields, payload, coding)) = messages.next(max_message + RECORD_OVERHEAD)? else {
+        let Some(message) = messages.next(max_message + RECORD_OVERHEAD)? else {
             return Ok(None);
         };
+        let BodyMessage { fields, bytes: payload, coding } = message;
         let [channel, sender, flags, leg_index, index, age, stamp, back] = fields;
         let needs = needs_of(ChannelNo(channel))?;
         let qos = needs.qos;
