@@ -1,18 +1,18 @@
-//! What both ends of a transport may use: the capabilities of HELLO and WELCOME (wire.md W10).
+//! What both ends of a transport may use: the capabilities of HELLO and WELCOME (wire W10).
 
 use crate::Error;
 use crate::wire::capability::{
-    BLOCKS, CODED, CONTRACTS, COPIES, DATAGRAM_CLASSES, DATAGRAMS, SHARED_STREAMS, STANDINGS,
+    BLOCKS, CODED, CONTRACTS, COPIES, DATAGRAM_GROUPS, DATAGRAMS, QUALITY, STREAM_GROUPS,
 };
 
 /// A set of capabilities: in HELLO those that the client offers, in WELCOME those that both ends have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Agreed {
-    /// Bodies are coded by gmc (W27).
+    /// Payloads are coded by gmc (W27).
     pub(crate) coded: bool,
-    /// Snapshot chunks and bodies are packed by a codec (W52).
+    /// Snapshot chunks and payloads are packed by a codec (W52).
     pub(crate) blocks: bool,
-    /// A fan-out group of receivers is sent the same bodies over the stream (W60).
+    /// A fan-out group of receivers is sent the same payloads over the stream (W60).
     pub(crate) shared_streams: bool,
     /// Awareness travels in datagrams beside the stream (W38).
     pub(crate) datagrams: bool,
@@ -51,12 +51,12 @@ impl Agreed {
         Agreed {
             coded: has(CODED),
             blocks: has(BLOCKS),
-            shared_streams: has(SHARED_STREAMS),
+            shared_streams: has(STREAM_GROUPS),
             datagrams: has(DATAGRAMS),
-            groups: has(DATAGRAM_CLASSES),
+            groups: has(DATAGRAM_GROUPS),
             copies: has(COPIES),
             contracts: has(CONTRACTS),
-            quality: has(STANDINGS),
+            quality: has(QUALITY),
         }
     }
 
@@ -67,18 +67,17 @@ impl Agreed {
         let bits = [
             (coded, CODED),
             (blocks, BLOCKS),
-            (shared_streams, SHARED_STREAMS),
+            (shared_streams, STREAM_GROUPS),
             (datagrams, DATAGRAMS),
-            (groups, DATAGRAM_CLASSES),
+            (groups, DATAGRAM_GROUPS),
             (copies, COPIES),
             (contracts, CONTRACTS),
-            (quality, STANDINGS),
+            (quality, QUALITY),
         ];
         bits.into_iter().filter(|(has, _)| *has).fold(0, |set, (_, bit)| set | bit)
     }
 
     /// The capabilities that both sets have: the server's answer to an offer.
-    #[allow(dead_code, reason = "the room still intersects the bits itself")]
     pub(crate) fn common(self, other: Agreed) -> Self {
         Agreed::from_capabilities(self.capabilities() & other.capabilities())
     }
@@ -103,14 +102,8 @@ impl Agreed {
 mod tests {
     use super::*;
 
-    const ALL: u64 = CODED
-        | BLOCKS
-        | SHARED_STREAMS
-        | DATAGRAMS
-        | DATAGRAM_CLASSES
-        | COPIES
-        | CONTRACTS
-        | STANDINGS;
+    const ALL: u64 =
+        CODED | BLOCKS | STREAM_GROUPS | DATAGRAMS | DATAGRAM_GROUPS | COPIES | CONTRACTS | QUALITY;
 
     #[test]
     fn w10_every_set_of_known_bits_is_kept_and_unknown_bits_are_ignored() {
@@ -125,16 +118,16 @@ mod tests {
         assert_eq!(Agreed::offered(true, 0b11, 1000).capabilities(), ALL);
         assert_eq!(Agreed::offered(true, 0b01, 1000).capabilities(), ALL & !BLOCKS);
         let plain = Agreed::offered(false, 0b11, 1000).capabilities();
-        assert_eq!(plain, DATAGRAMS | COPIES | CONTRACTS | STANDINGS);
+        assert_eq!(plain, DATAGRAMS | COPIES | CONTRACTS | QUALITY);
         let stream = Agreed::offered(true, 0b11, 0).capabilities();
-        assert_eq!(stream, CODED | BLOCKS | SHARED_STREAMS | CONTRACTS | STANDINGS);
+        assert_eq!(stream, CODED | BLOCKS | STREAM_GROUPS | CONTRACTS | QUALITY);
     }
 
     #[test]
     fn w10_the_answer_to_an_offer_is_the_common_set() {
         let (client, server) = (Agreed::offered(true, 0b11, 0), Agreed::offered(false, 0, 1000));
         let common = client.common(server);
-        assert_eq!(common.capabilities(), CONTRACTS | STANDINGS);
+        assert_eq!(common.capabilities(), CONTRACTS | QUALITY);
         assert_eq!(client.answered(common.capabilities()), Ok(common));
         assert!(client.answered(DATAGRAMS).is_err());
         assert!(server.answered(CODED).is_err());
@@ -143,10 +136,10 @@ mod tests {
     #[test]
     fn w70_w81_groups_and_copies_need_datagrams_and_groups_need_coded_bodies() {
         let offer = Agreed::offered(true, 0b11, 1000);
-        for bits in [DATAGRAM_CLASSES | CODED, DATAGRAM_CLASSES | DATAGRAMS, COPIES] {
+        for bits in [DATAGRAM_GROUPS | CODED, DATAGRAM_GROUPS | DATAGRAMS, COPIES] {
             assert!(offer.answered(bits).is_err(), "{bits}");
         }
         assert!(offer.answered(DATAGRAMS | COPIES).is_ok());
-        assert!(offer.answered(DATAGRAMS | DATAGRAM_CLASSES | CODED).is_ok());
+        assert!(offer.answered(DATAGRAMS | DATAGRAM_GROUPS | CODED).is_ok());
     }
 }

@@ -7,8 +7,8 @@ use core::str::FromStr;
 
 use groupwire_codecs::{Choice, Codec, Filter, OptionsError};
 
-use crate::wire::body::Coding;
 use crate::wire::io::{Reader, Write};
+use crate::wire::payload::Coding;
 use crate::wire::record::Record;
 use crate::{Error, Qos};
 
@@ -87,7 +87,7 @@ impl Compress {
         checked.map_err(|error| Error::InvalidCompress { why: error.to_string() })
     }
 
-    /// The coding of the bodies that a channel's messages are sent in (wire W47).
+    /// The coding of the payloads that a channel's messages are sent in (wire W47).
     pub(crate) fn coding(self, qos: &Qos) -> Coding {
         match self {
             Compress::Template if !qos.private => Coding::Shared,

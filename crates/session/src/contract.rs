@@ -57,7 +57,7 @@ pub struct Tally {
 /// The quality of a channel at a receiver over the last ten to twenty seconds. The receiver reports it while the room's inspector
 /// is in use (wire W84).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct ChannelQuality {
     /// The channel's number in the room.
     pub channel: ChannelNo,
     /// Messages of the last ten seconds.

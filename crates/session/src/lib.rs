@@ -2,9 +2,9 @@
 //!
 //! State machines without I/O, clock, threads or randomness: [`client::Client`] is a participant's end,
 //! [`room::Room`] the server's. The same code runs in the server, the native client, the browser and the simulator.
-//! The wire format is stated in `docs/wire.md`; names such as *W22* in this crate are its rules.
+//! The wire format is stated in `docs/wire`; names such as *W22* in this crate are its rules.
 //!
-//! # The driving contract
+//! # The driving interface
 //!
 //! Every core of Groupwire is driven in the same way. Hand it each happening with `handle_input(now, input)`, then
 //! call `poll_output(now)` and do what it says until it answers `Timeout(at)`: nothing more to do until another
@@ -43,7 +43,7 @@ pub use authority::{AllowAll, Authority, ChangeRequest, Grant, JoinRequest, Open
 pub use client::Client;
 pub use compress::{ChannelStats, Compress, Traffic};
 pub use contract::{
-    Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Standing, Tally,
+    Breach, ChannelQuality, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
 };
 pub use datagrams::Redundancy;
 pub use error::{Error, Fault, name_of};

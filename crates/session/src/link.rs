@@ -1,4 +1,4 @@
-//! The state of one transport, at the client or the server: control frames, flow control, keep-alive, the coders of bodies.
+//! The state of one transport, at the client or the server: control frames, flow control, keep-alive, the coders of payloads.
 
 use alloc::collections::VecDeque;
 use alloc::string::ToString;
@@ -12,8 +12,8 @@ use crate::limits::{DEFAULT_MAX_PACKET, MAX_DATAGRAM, MAX_DETAIL};
 use crate::packing::Choosing;
 use crate::stamps::Stamps;
 use crate::wire::VERSION;
-use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
+use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 
 /// Packets that may wait in the transport. It is small, so that packets are made late and hold the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
@@ -70,7 +70,7 @@ pub(crate) struct Link {
     pub(crate) clock: Clock,
     pub(crate) choosing: Choosing,
     pub(crate) stamps: Stamps,
-    pub(crate) bodies: Option<Bodies>,
+    pub(crate) coders: Option<Coders>,
     /// Bytes of the transport's largest datagram.
     pub(crate) max_datagram: usize,
     /// `None` before HELLO and WELCOME, or if both ends did not agree on datagrams.
@@ -88,9 +88,9 @@ struct Exchange {
 }
 
 /// The coders of a transport, made after HELLO and WELCOME.
-pub(crate) struct Bodies {
-    pub(crate) encoder: BodyEncoder,
-    pub(crate) decoder: BodyDecoder,
+pub(crate) struct Coders {
+    pub(crate) encoder: PayloadEncoder,
+    pub(crate) decoder: PayloadDecoder,
 }
 
 impl Link {
@@ -112,7 +112,7 @@ impl Link {
             clock: Clock::default(),
             choosing: Choosing::default(),
             stamps: Stamps::default(),
-            bodies: None,
+            coders: None,
             max_datagram: max_datagram.min(MAX_DATAGRAM),
             datagrams: None,
         }
@@ -219,14 +219,14 @@ impl Link {
     }
 
     /// A packet of `bytes` bytes was received.
-    pub(crate) fn hear(&mut self, now: Duration, bytes: usize) {
+    pub(crate) fn on_packet(&mut self, now: Duration, bytes: usize) {
         self.received_bytes = bytes;
         self.last_packet = now;
         self.unanswered_since = None;
     }
 
     /// Application data was sent.
-    pub(crate) fn speak(&mut self, now: Duration) {
+    pub(crate) fn on_app_data(&mut self, now: Duration) {
         self.last_app_data = now;
     }
 
@@ -249,12 +249,12 @@ impl Link {
     }
 
     /// The time of the last received packet.
-    pub(crate) fn heard(&self) -> Duration {
+    pub(crate) fn last_packet(&self) -> Duration {
         self.last_packet
     }
 
     /// The time of the last ping that this end sent.
-    pub(crate) fn pinged(&self) -> Duration {
+    pub(crate) fn last_ping(&self) -> Duration {
         self.last_ping
     }
 
@@ -311,13 +311,13 @@ impl Link {
     }
 
     /// A ping was received: the next packet answers it.
-    pub(crate) fn answer_ping(&mut self, now: Duration, time: u64) {
+    pub(crate) fn on_ping(&mut self, now: Duration, time: u64) {
         self.ping = Some((time, micros(now)));
     }
 
     /// An answer to a ping was received. `received` and `sent`: when the ping was received there and the answer sent, in
     /// microseconds of the other end's clock.
-    pub(crate) fn pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
+    pub(crate) fn on_pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
         self.choosing.blocks.arrived(now, time, received);
         let Some(Exchange { bytes, work, .. }) =

@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use tally::{AGES, Carriage, Flow};
+pub use tally::{AGES, CarrierTotals, Flow};
 
 use crate::ids::{ChannelNo, GroupId, ParticipantId};
 use tally::Tallies;
@@ -22,11 +22,11 @@ pub const OCTET: u32 = 64;
 
 /// The carrier of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Carrier {
     /// The reliable stream.
     Stream,
     /// A datagram.
-    Datagram,
+    Datagrams,
 }
 
 /// Why a message was in a packet.
@@ -88,9 +88,9 @@ pub struct Packet {
     /// True if it was sent to the participant, false if it was received.
     pub out: bool,
     /// Stream or datagrams.
-    pub way: Way,
+    pub carrier: Carrier,
     /// The fan-out group that shares its body. `None` if the body is for this receiver alone.
-    pub class: Option<GroupId>,
+    pub group: Option<GroupId>,
     /// The epoch of the model that its body is coded under. `None` if it is not known.
     pub epoch: Option<u32>,
     /// All its bytes.
@@ -218,8 +218,8 @@ mod tests {
             at: Duration::ZERO,
             participant: ParticipantId(1),
             out: true,
-            way: Way::Stream,
-            class: None,
+            carrier: Carrier::Stream,
+            group: None,
             epoch: None,
             octets: 30,
             private: 10,

@@ -1,4 +1,4 @@
-//! Snapshots, late-joiner state and large messages as packed blocks (wire.md W52 to W55), over links of some rate.
+//! Snapshots, late-joiner state and large messages as packed blocks (wire W52 to W55), over links of some rate.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[path = "support/path.rs"]

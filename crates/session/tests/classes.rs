@@ -1,4 +1,4 @@
-//! Datagrams by class: coded once, read by many (wire.md W70 to W75).
+//! Datagrams by class: coded once, read by many (wire W70 to W75).
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
@@ -211,7 +211,7 @@ fn w74_who_stalls_holds_nobody_up() {
     for _ in 0..150 {
         move_about(&mut world, 1);
         let now = world.now;
-        for packet in world.room.traced().iter().filter(|packet| packet.class.is_some()) {
+        for packet in world.room.traced().iter().filter(|packet| packet.group.is_some()) {
             if packet.epoch.is_some_and(|newer| newer > epoch) {
                 (epoch, since) = (packet.epoch.unwrap(), now);
             }

@@ -1,4 +1,4 @@
-//! Closing channels (wire.md W85): pending messages go first, only the closing client's part ends, and the name can be
+//! Closing channels (wire W85): pending messages go first, only the closing client's part ends, and the name can be
 //! opened again.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

@@ -1,4 +1,4 @@
-//! Channels whose messages are packed each alone (wire.md W45 to W51), between a room and its clients.
+//! Channels whose messages are packed each alone (wire W45 to W51), between a room and its clients.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]

@@ -1,4 +1,4 @@
-//! Contracts: judged at the receiver, changed while channels are open, thinned as asked (wire.md W76 to W80).
+//! Contracts: judged at the receiver, changed while channels are open, thinned as asked (wire W76 to W80).
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]

@@ -1,4 +1,4 @@
-//! Transactions whose copies in datagrams come before a stream that is late (wire.md W81 to W83): in order, once, and whatever
+//! Transactions whose copies in datagrams come before a stream that is late (wire W81 to W83): in order, once, and whatever
 //! becomes of the datagrams.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
-use groupwire_session::trace::Way;
+use groupwire_session::trace::Carrier;
 use groupwire_session::{ChannelNo, Qos, Redundancy, room};
 use support::{Air, MS, World, errors, varint};
 
@@ -93,7 +93,7 @@ fn soon(took: &[Duration]) -> f64 {
 
 fn copies(world: &mut World) -> usize {
     let packets = world.room.traced();
-    let parts = packets.iter().filter(|one| one.out && one.way == Way::Datagram);
+    let parts = packets.iter().filter(|one| one.out && one.carrier == Carrier::Datagrams);
     parts.flat_map(|packet| &packet.parts).filter(|part| part.channel == ChannelNo(1)).count()
 }
 

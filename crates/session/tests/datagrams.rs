@@ -1,4 +1,4 @@
-//! Awareness in datagrams beside the stream, and moving between transports (wire.md W38 to W43).
+//! Awareness in datagrams beside the stream, and moving between transports (wire W38 to W43).
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]

@@ -33,7 +33,7 @@ fn crowd(count: usize) -> World {
     world
 }
 
-/// A datagram of plain records on the channel of paths (wire.md W39), with these flags and payloads.
+/// A datagram of plain records on the channel of paths (wire W39), with these flags and payloads.
 fn datagram(number: u8, flags: u64, payloads: &[Vec<u8>]) -> Vec<u8> {
     let mut packet = vec![0x41, number, 0, number];
     for (index, payload) in payloads.iter().enumerate() {

@@ -6,7 +6,7 @@ mod support;
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::room::{Event, TransportFacts};
-use groupwire_session::trace::{OCTET, Packet, Purpose, Way};
+use groupwire_session::trace::{Carrier, OCTET, Packet, Purpose};
 use groupwire_session::{ChannelNo, ParticipantId, Piece, Qos};
 use support::{Air, MS, World};
 
@@ -79,12 +79,18 @@ fn a_packets_parts_add_up_to_its_octets() {
             .sum::<u64>()
     };
     assert_eq!(new(false), after.bytes_in_before - before.bytes_in_before);
-    assert!(packets.iter().any(|one| one.way == Way::Datagram && one.out && !one.parts.is_empty()));
-    assert!(packets.iter().any(|one| one.way == Way::Datagram && !one.out && one.feedback > 0));
+    assert!(
+        packets
+            .iter()
+            .any(|one| one.carrier == Carrier::Datagrams && one.out && !one.parts.is_empty())
+    );
+    assert!(
+        packets.iter().any(|one| one.carrier == Carrier::Datagrams && !one.out && one.feedback > 0)
+    );
     // Sums are of the same packets.
     let inspection = world.room.inspect(MS);
     assert_eq!(inspection.missed, 0);
-    let carried = |out| inspection.carriages.iter().filter(move |one| one.out == out);
+    let carried = |out| inspection.carrier_totals.iter().filter(move |one| one.out == out);
     assert_eq!(carried(true).map(|one| one.octets).sum::<u64>(), sum(true));
     assert_eq!(
         inspection.flows.iter().filter(|one| !one.out).map(|one| one.new_before).sum::<u64>(),

@@ -1,4 +1,4 @@
-//! The way of awareness from application to application over two hops that lose packets (wire.md W67 to W69): each
+//! The way of awareness from application to application over two hops that lose packets (wire W67 to W69): each
 //! channel's target is met, a repeated message costs a few octets, and while nothing is lost nothing is sent twice.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
-use groupwire_session::trace::{Purpose, Way};
+use groupwire_session::trace::{Carrier, Purpose};
 use groupwire_session::{ChannelNo, Overflow, ParticipantId, Qos, Redundancy, room};
 use support::{Air, MS, World};
 
@@ -179,7 +179,7 @@ fn w67_a_repeated_message_costs_a_few_octets_and_a_packet_s_own_part_as_many() {
         for packet in run.world.room.traced() {
             let of = |purpose| packet.parts.iter().filter(|part| part.purpose == purpose).count();
             let (new, repeated) = (of(Purpose::New), of(Purpose::Repeated));
-            if packet.way == Way::Datagram && packet.out && new == 1 && repeated < 4 {
+            if packet.carrier == Carrier::Datagrams && packet.out && new == 1 && repeated < 4 {
                 bodies[repeated].push(packet.octets - packet.private);
                 private.push(packet.private);
                 feedback += packet.feedback;

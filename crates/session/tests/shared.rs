@@ -1,4 +1,4 @@
-//! Streams that many receivers share (wire.md W60 to W66).
+//! Streams that many receivers share (wire W60 to W66).
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
@@ -80,13 +80,13 @@ fn traced(world: &mut World, at: usize) -> (usize, usize) {
     let of = packets
         .iter()
         .filter(|packet| packet.participant == id && packet.out && !packet.parts.is_empty());
-    let shared = of.clone().filter(|packet| packet.class.is_some()).count();
+    let shared = of.clone().filter(|packet| packet.group.is_some()).count();
     (shared, of.count() - shared)
 }
 
 /// Packets of a class, of everybody.
 fn shared_packets(world: &mut World) -> usize {
-    world.room.traced().iter().filter(|packet| packet.class.is_some()).count()
+    world.room.traced().iter().filter(|packet| packet.group.is_some()).count()
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn w65_private_channels_are_in_no_class() {
         world.send_key(1, ChannelId(3), "me", &format!("secret {round}"));
         world.run(40 * MS);
         let packets = world.room.traced();
-        for packet in packets.iter().filter(|packet| packet.class.is_some()) {
+        for packet in packets.iter().filter(|packet| packet.group.is_some()) {
             assert!(
                 packet.parts.iter().all(|part| part.channel != ChannelNo(4)),
                 "it is nobody else's"
@@ -249,7 +249,7 @@ fn where_there_are_datagrams_the_stream_has_the_rest() {
         world.run(40 * MS);
     }
     let classes: std::collections::BTreeSet<_> =
-        world.room.traced().iter().filter_map(|packet| packet.class).collect();
+        world.room.traced().iter().filter_map(|packet| packet.group).collect();
     assert_eq!(classes.len(), 2, "those with datagrams, and those without");
     world.run(3 * SECOND);
     for at in 0..10 {

@@ -1,5 +1,5 @@
 //! A client that takes the datagrams of classes without decoding them: it compares each with what was decoded once for
-//! all, counts what it holds, and acknowledges it as every member of a class does (wire.md W70 to W75). What comes to it
+//! all, counts what it holds, and acknowledges it as every member of a class does (wire W70 to W75). What comes to it
 //! alone is its client's.
 
 use std::sync::Arc;

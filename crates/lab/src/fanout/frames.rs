@@ -1,4 +1,4 @@
-//! Frames of Groupwire's packets (wire.md W4 to W6), as far as clients look at them that do not decode.
+//! Frames of Groupwire's packets (wire W4 to W6), as far as clients look at them that do not decode.
 
 /// Bit 7 of a tag: the payload runs to the end of the packet.
 pub(super) const LAST: u8 = 0x80;

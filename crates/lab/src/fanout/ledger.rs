@@ -127,7 +127,7 @@ impl Tally {
     }
 
     /// Takes messages that are known to be as they were sent, and how many were not. A class's datagrams repeat some
-    /// (wire.md W73), which a client drops.
+    /// (wire W73), which a client drops.
     pub(super) fn follow(&mut self, ledger: &Ledger, at: u64, names: &[Name], altered: u64) {
         self.altered += altered;
         let own = self.own;

@@ -1,4 +1,4 @@
-//! What the datagrams of classes hold (wire.md W70): each is decoded once for all followers, who compare what comes to
+//! What the datagrams of classes hold (wire W70): each is decoded once for all followers, who compare what comes to
 //! them with what was decoded, octet by octet.
 
 use std::collections::{BTreeMap, HashMap};

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use groupwire_session::room::{ChannelFacts, Measured, ParticipantFacts, TransportFacts};
-use groupwire_session::trace::{AGES, Carriage, Flow, Packet, Part, Purpose, Way};
+use groupwire_session::trace::{AGES, Carrier, CarrierTotals, Flow, Packet, Part, Purpose};
 use groupwire_session::{
-    Code, Description, GroupId, Kind, Overflow, ParticipantId, Piece, PresenceState, Repeat,
-    Repeats, Standing, Tally,
+    ChannelQuality, Code, Description, GroupId, Kind, Overflow, ParticipantId, Piece,
+    PresenceState, Repeat, Repeats, Tally,
 };
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub(super) fn report(
             .map(|one| Participant::new(one, driver))
             .collect(),
         flows: inspection.flows.iter().map(FlowView::new).collect(),
-        carriages: inspection.carriages.iter().map(CarriageView::new).collect(),
+        carriages: inspection.carrier_totals.iter().map(CarriageView::new).collect(),
         packets: packets.iter().map(PacketView::new).collect(),
         recording,
     }
@@ -168,8 +168,8 @@ impl Transport {
             reason: facts.reason,
             datagrams: facts.has_datagrams,
             coded: facts.is_coded,
-            stream_class: facts.stream_class.map(GroupId::get),
-            datagram_class: facts.datagram_class.map(GroupId::get),
+            stream_class: facts.stream_group.map(GroupId::get),
+            datagram_class: facts.datagram_group.map(GroupId::get),
             epoch: facts.epoch,
             lost_to: facts.lost_to,
             lost_from: facts.lost_from,
@@ -235,7 +235,7 @@ struct Received {
 }
 
 impl Received {
-    fn new(standing: &Standing) -> Self {
+    fn new(standing: &ChannelQuality) -> Self {
         Received {
             tally: TallyView::new(standing.tally),
             saved: standing.saved,
@@ -325,9 +325,10 @@ struct CarriageView {
 }
 
 impl CarriageView {
-    fn new(carriage: &Carriage) -> Self {
-        let Carriage { participant, out, way, packets, octets, private, feedback } = *carriage;
-        let (participant, datagram) = (participant.get(), way == Way::Datagram);
+    fn new(carriage: &CarrierTotals) -> Self {
+        let CarrierTotals { participant, out, carrier, packets, octets, private, feedback } =
+            *carriage;
+        let (participant, datagram) = (participant.get(), carrier == Carrier::Datagrams);
         CarriageView { participant, out, datagram, packets, octets, private, feedback }
     }
 }
@@ -361,8 +362,8 @@ impl PacketView {
             at: ms(packet.at),
             participant: packet.participant.get(),
             out: packet.out,
-            datagram: packet.way == Way::Datagram,
-            class: packet.class.map(GroupId::get),
+            datagram: packet.carrier == Carrier::Datagrams,
+            class: packet.group.map(GroupId::get),
             epoch: packet.epoch,
             octets: packet.octets,
             private: packet.private,

@@ -11,8 +11,8 @@ use crate::datagrams::REST;
 use crate::ids::{ChannelNo, Counter, Index, Order, Position};
 use crate::latest::Latest;
 use crate::link::Link;
-use crate::wire::body::{Coding, Lane};
 use crate::wire::frame::{Access, Frame};
+use crate::wire::payload::{Carrier, Coding};
 use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
 /// How far the application has closed a channel.
@@ -132,7 +132,7 @@ impl Channel {
         self.id.is_some() && self.access.publish
     }
 
-    /// How bodies that carry its messages are coded.
+    /// How payloads that carry its messages are coded.
     pub(super) fn coding(&self) -> Coding {
         self.compress.coding(&self.qos)
     }
@@ -196,7 +196,7 @@ impl Channel {
     /// still wait to be sent again.
     pub(super) fn arrived(&mut self, transport: u32, sent: Duration) {
         let has_arrived = |value: &SentValue| {
-            value.lane == Lane::Stream && value.transport == transport && value.sent < sent
+            value.carrier == Carrier::Stream && value.transport == transport && value.sent < sent
         };
         self.sent_values.retain(|_, value| !has_arrived(value));
     }
@@ -209,10 +209,11 @@ impl Channel {
         transport: u32,
         has_datagrams: bool,
     ) -> impl Iterator<Item = Order> {
-        let settled = self.sent_values.after(Order(0)).filter(move |(_, value)| match value.lane {
-            Lane::Stream => value.transport != transport,
-            Lane::Datagrams => !has_datagrams || value.sent + REST <= now,
-        });
+        let settled =
+            self.sent_values.after(Order(0)).filter(move |(_, value)| match value.carrier {
+                Carrier::Stream => value.transport != transport,
+                Carrier::Datagrams => !has_datagrams || value.sent + REST <= now,
+            });
         settled.map(|(order, _)| order)
     }
 
@@ -237,7 +238,7 @@ impl Channel {
     /// When the oldest value that was sent as a datagram is to be sent again over the stream.
     pub(super) fn settled_at(&self) -> Option<Duration> {
         let mut values = self.sent_values.after(Order(0)).map(|(_, value)| value);
-        values.find(|value| value.lane == Lane::Datagrams).map(|oldest| oldest.sent + REST)
+        values.find(|value| value.carrier == Carrier::Datagrams).map(|oldest| oldest.sent + REST)
     }
 
     /// Takes the oldest message out, with its place among all that the application submitted.
@@ -275,12 +276,12 @@ mod tests {
         let (name, options) = (String::from("pointer"), ChannelOptions::default());
         let mut channel = Channel::new(name, Qos::awareness(), options, Position(0));
         // The second value was sent over the first transport while the second one opened.
-        for (order, lane, transport) in [
-            (1, Lane::Stream, 1),
-            (2, Lane::Stream, 1),
-            (3, Lane::Stream, 2),
-            (4, Lane::Datagrams, 2),
-            (5, Lane::Stream, 2),
+        for (order, carrier, transport) in [
+            (1, Carrier::Stream, 1),
+            (2, Carrier::Stream, 1),
+            (3, Carrier::Stream, 2),
+            (4, Carrier::Datagrams, 2),
+            (5, Carrier::Stream, 2),
         ] {
             let item = Item {
                 key: Some([order as u8].into()),
@@ -291,7 +292,7 @@ mod tests {
                 after: Counter(0),
             };
             let (index, sent) = (Index(order as u32), at(order));
-            channel.keep_sent(Order(order), SentValue { lane, transport, item, index, sent });
+            channel.keep_sent(Order(order), SentValue { carrier, transport, item, index, sent });
         }
         channel.arrived(2, at(5));
         let left: Vec<Order> =

@@ -1,4 +1,4 @@
-//! Closing channels, after what is pending on them was sent and confirmed (wire.md W85).
+//! Closing channels, after what is pending on them was sent and confirmed (wire W85).
 
 use super::Client;
 use super::channel::Stage;
@@ -10,8 +10,8 @@ use super::session::Session;
 use crate::Error;
 use crate::ids::Order;
 use crate::latest::Latest;
-use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
+use crate::wire::payload::Carrier;
 
 impl Client {
     /// Ends this client's own part in a channel; the channel goes on for the other participants. What waits on it is
@@ -91,8 +91,9 @@ impl Session {
         let channel = &self.channels[at];
         let is_pending = |pending: &Pending| pending.channel == at;
         // A datagram may have lost a value, until the value settles and goes over the stream as well (W41).
-        let is_safe =
-            |value: &SentValue| value.lane == Lane::Stream && value.transport == self.transports;
+        let is_safe = |value: &SentValue| {
+            value.carrier == Carrier::Stream && value.transport == self.transports
+        };
         let mut values = channel.sent_values.after(Order(0));
         channel.queue.is_empty()
             && (!channel.may_send() || values.all(|(_, value)| is_safe(value)))

@@ -14,8 +14,8 @@ use crate::datagrams::{Datagrams, Made, Needs};
 use crate::ids::{Index, Order, ParticipantId, Position};
 use crate::link::Link;
 use crate::packing::Packing;
-use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
+use crate::wire::payload::Carrier;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 
@@ -83,7 +83,7 @@ impl Joined {
                 session.presence_changed = false;
                 self.link.queue(&Frame::Presence(&session.config.presence));
             }
-            let due = self.due(session, now, Lane::Stream);
+            let due = self.due(session, now, Carrier::Stream);
             let has_control = self.link.has_control();
             if !has_control && self.upload.is_none() && due.is_empty() {
                 break;
@@ -99,7 +99,7 @@ impl Joined {
             }
             self.link.launched(packet.len());
             if !due.is_empty() {
-                self.link.speak(now);
+                self.link.on_app_data(now);
             }
             session.count_out(packet.len());
             session.outputs.push_back(Output::Send(packet));
@@ -117,11 +117,12 @@ impl Joined {
             let is_due = datagrams.is_due(now);
             let is_clear = datagrams.clear_at().is_none_or(|at| at <= now);
             let answers = self.groups.must_answer(now);
-            let due = if is_clear { self.due(session, now, Lane::Datagrams) } else { Vec::new() };
+            let due =
+                if is_clear { self.due(session, now, Carrier::Datagrams) } else { Vec::new() };
             if due.is_empty() && !is_due && !answers {
                 break;
             }
-            self.add_records(session, packing, now, &due, 0, Lane::Datagrams);
+            self.add_records(session, packing, now, &due, 0, Carrier::Datagrams);
             // Only the stream has pings.
             self.link.choosing.take_probe();
             let Joined { datagrams: Some(datagrams), groups, link, .. } = self else { break };
@@ -136,7 +137,7 @@ impl Joined {
             }
             for Made { octets, .. } in made {
                 if !due.is_empty() {
-                    link.speak(now);
+                    link.on_app_data(now);
                 }
                 session.count_out(octets.len());
                 session.outputs.push_back(Output::Datagram(octets));
@@ -157,9 +158,9 @@ impl Joined {
     /// When the next waiting message may go, of those whose carrier takes something now.
     fn next_slot(&self, session: &Session) -> Option<Duration> {
         let datagrams = self.datagrams.as_ref();
-        let takes = |carrier: Lane| match carrier {
-            Lane::Stream => self.link.ready(),
-            Lane::Datagrams => datagrams.is_some_and(Datagrams::ready),
+        let takes = |carrier: Carrier| match carrier {
+            Carrier::Stream => self.link.ready(),
+            Carrier::Datagrams => datagrams.is_some_and(Datagrams::ready),
         };
         let open = || session.channels.iter().filter(|channel| channel.takes_messages());
         let clear = datagrams.and_then(Datagrams::clear_at).unwrap_or_default();
@@ -167,8 +168,8 @@ impl Joined {
             let waiting = channel.queue.after(Order(0));
             let carriers = waiting.map(|(_, item)| carrier_of(datagrams, channel, item));
             let slots = carriers.filter(|carrier| takes(*carrier)).map(|carrier| match carrier {
-                Lane::Stream => channel.next_slot,
-                Lane::Datagrams => channel.next_slot.max(clear),
+                Carrier::Stream => channel.next_slot,
+                Carrier::Datagrams => channel.next_slot.max(clear),
             });
             slots.min()
         };
@@ -181,7 +182,7 @@ impl Joined {
 
     /// The messages that may go now. A transaction takes everything submitted before it along, whatever the rate says, so
     /// that nothing overtakes: a drag arrives before its drop, unless they take different carriers.
-    fn due(&self, session: &mut Session, now: Duration, carrier: Lane) -> Vec<(Order, Due)> {
+    fn due(&self, session: &mut Session, now: Duration, carrier: Carrier) -> Vec<(Order, Due)> {
         session.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
         let channels = &session.channels;
@@ -191,7 +192,7 @@ impl Joined {
             (pending.order, Due::Transaction(at))
         });
         due.extend(transactions);
-        if !transactions_due || carrier != Lane::Stream {
+        if !transactions_due || carrier != Carrier::Stream {
             due.clear();
         }
         let datagrams = self.datagrams.as_ref();
@@ -203,7 +204,7 @@ impl Joined {
                     waiting.filter(|(_, item)| carrier_of(datagrams, channel, item) == carrier);
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
-            if carrier == Lane::Stream {
+            if carrier == Carrier::Stream {
                 let settled = channel.settled(now, session.transports, datagrams.is_some());
                 due.extend(settled.map(|order| (order, Due::Settled(at))));
             }
@@ -233,11 +234,11 @@ impl Joined {
         packet: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let remaining = self.link.remaining(packet);
-        self.add_records(session, packing, now, due, remaining, Lane::Stream);
-        let Joined { link, bodies, .. } = self;
+        self.add_records(session, packing, now, due, remaining, Carrier::Stream);
+        let Joined { link, coders, .. } = self;
         let at = packet.len();
-        if !bodies.encoder.is_empty() {
-            bodies.encoder.finish(&mut link.choosing, packing, packet)?;
+        if !coders.encoder.is_empty() {
+            coders.encoder.finish(&mut link.choosing, packing, packet)?;
             link.probe(now, packet, at);
             link.stamp(now, packet, at);
         }
@@ -253,9 +254,9 @@ impl Joined {
         now: Duration,
         due: &[(Order, Due)],
         remaining: usize,
-        carrier: Lane,
+        carrier: Carrier,
     ) {
-        let Joined { link, bodies, datagrams, inbound, .. } = self;
+        let Joined { link, coders, datagrams, inbound, .. } = self;
         let Session { pending, channels, numbered, transports, stats, .. } = session;
         for &(order, due) in due {
             let (at, item) = match due {
@@ -269,11 +270,11 @@ impl Joined {
             let channel = &mut channels[at];
             let coding = channel.coding();
             let takes = match (carrier, &datagrams) {
-                (Lane::Stream, _) => {
-                    bodies.encoder.takes(coding) && bodies.encoder.fits(bytes, remaining)
+                (Carrier::Stream, _) => {
+                    coders.encoder.takes(coding) && coders.encoder.fits(bytes, remaining)
                 }
-                (Lane::Datagrams, Some(datagrams)) => datagrams.has_room(),
-                (Lane::Datagrams, None) => false,
+                (Carrier::Datagrams, Some(datagrams)) => datagrams.has_room(),
+                (Carrier::Datagrams, None) => false,
             };
             if !takes {
                 break;
@@ -327,22 +328,22 @@ impl Joined {
                 stats.bytes_out_before += item.bytes.len() as u64;
             }
             match (carrier, datagrams.as_mut()) {
-                (Lane::Stream, datagrams) => {
-                    bodies.encoder.push(&record);
+                (Carrier::Stream, datagrams) => {
+                    coders.encoder.push(&record);
                     if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams) {
                         datagrams.copy(now, &record, Position(0), &channel.qos);
                     }
                 }
-                (Lane::Datagrams, Some(datagrams)) => {
+                (Carrier::Datagrams, Some(datagrams)) => {
                     let needs = inbound.numbers.needs(id);
                     let needs = needs.unwrap_or(Needs { qos: channel.qos, upstream: None });
                     datagrams.submit(now, &record, needs);
                 }
-                (Lane::Datagrams, None) => break,
+                (Carrier::Datagrams, None) => break,
             }
             if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {
-                let (lane, transport) = (carrier, *transports);
-                channel.keep_sent(order, SentValue { lane, transport, item, index, sent: now });
+                let (carrier, transport) = (carrier, *transports);
+                channel.keep_sent(order, SentValue { carrier, transport, item, index, sent: now });
             }
         }
     }
@@ -375,11 +376,11 @@ impl Session {
 }
 
 /// What carries a message.
-fn carrier_of(datagrams: Option<&Datagrams>, channel: &Channel, item: &Item) -> Lane {
+fn carrier_of(datagrams: Option<&Datagrams>, channel: &Channel, item: &Item) -> Carrier {
     let key = item.key.as_ref().map_or(0, |key| key.len());
     let id = channel.id.unwrap_or_default();
     match datagrams {
-        Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Lane::Datagrams,
-        _ => Lane::Stream,
+        Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Carrier::Datagrams,
+        _ => Carrier::Stream,
     }
 }

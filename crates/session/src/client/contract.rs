@@ -1,4 +1,4 @@
-//! The QoS contract of each channel: comparing what arrives with it, changing it, asking for a lower rate (wire.md W76 to
+//! The QoS contract of each channel: comparing what arrives with it, changing it, asking for a lower rate (wire W76 to
 //! W80).
 
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Transactions that datagrams brought before the stream did (wire.md W81 to W83).
+//! Transactions that datagrams brought before the stream did (wire W81 to W83).
 
 use alloc::collections::VecDeque;
 

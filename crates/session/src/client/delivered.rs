@@ -1,4 +1,4 @@
-//! The newest transaction delivered of each sender, which tells awareness that a later transaction has overtaken (wire.md
+//! The newest transaction delivered of each sender, which tells awareness that a later transaction has overtaken (wire
 //! W24).
 
 use crate::ids::{Counter, ParticipantId};

@@ -1,4 +1,4 @@
-//! Handing the records that arrive to the application, each message once and transactions in order (wire.md W24, W28 to
+//! Handing the records that arrive to the application, each message once and transactions in order (wire W24, W28 to
 //! W31).
 
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Datagrams of fan-out groups, which the room codes once for many receivers (wire.md W70 to W75).
+//! Datagrams of fan-out groups, which the room codes once for many receivers (wire W70 to W75).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -8,8 +8,8 @@ use crate::ids::{GroupId, ParticipantId};
 use crate::limits::MAX_DATAGRAM_MODEL;
 use crate::packing::Packing;
 use crate::wire::acknowledged::Acknowledged;
-use crate::wire::body::{Batch, BodyDecoder, Form};
 use crate::wire::frame::{Frame, SHARED_DATAGRAM_LAST};
+use crate::wire::payload::{Batch, Form, PayloadDecoder};
 use crate::wire::record::Number;
 use crate::{Error, Kind};
 
@@ -49,7 +49,7 @@ struct Arriving {
 /// The model of a fan-out group.
 struct Model {
     group: GroupId,
-    decoder: BodyDecoder,
+    decoder: PayloadDecoder,
     /// Datagrams that came since the last acknowledgement.
     unanswered: u32,
     /// When the acknowledgement of those is due.
@@ -85,7 +85,7 @@ impl Model {
         let (mut gmc, mut rest) = (Vec::new(), Vec::new());
         self.decoder.acknowledge(&mut gmc);
         Acknowledged::new(newest, came, &gmc).write(&mut rest);
-        Frame::Acknowledged { class: self.group, rest: &rest }.write(out);
+        Frame::Acknowledged { group: self.group, rest: &rest }.write(out);
     }
 
     /// A datagram came; `is_again`: over the stream, after it was lost.
@@ -135,7 +135,7 @@ impl Groups {
         if arriving.bytes.len() < size {
             return Ok(None);
         }
-        let decoder = BodyDecoder::from_model(&arriving.bytes, max_message)?;
+        let decoder = PayloadDecoder::from_model(&arriving.bytes, max_message)?;
         self.arriving = None;
         let mut model = Model { group, decoder, unanswered: 0, answer_at: None };
         let mut answer = Vec::new();

@@ -1,4 +1,4 @@
-//! Reporting the quality of channels to the inspector (wire.md W84).
+//! Reporting the quality of channels to the inspector (wire W84).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::session::Session;
 use crate::Error;
 use crate::datagrams::Datagrams;
-use crate::wire::standing;
+use crate::wire::quality;
 
 /// The shortest time between two reports, which follows what people can see.
 const MOST_OFTEN: Duration = Duration::from_millis(500);
@@ -26,7 +26,7 @@ impl Reports {
     /// # Errors
     /// A frame that cannot be read.
     pub(super) fn on_wish(&mut self, now: Duration, bytes: &[u8]) -> Result<(), Error> {
-        let every = standing::read_wish(bytes)?;
+        let every = quality::read_request(bytes)?;
         self.wish = every.map(|every| (every.clamp(MOST_OFTEN, MOST_SELDOM), now));
         Ok(())
     }
@@ -54,7 +54,7 @@ impl Reports {
             channel.judge.standing(now, id, recovered)
         });
         let reported: Vec<_> = reported.collect();
-        Some(standing::write(&session.reason, &reported))
+        Some(quality::write(&session.reason, &reported))
     }
 
     /// Whether a report is due. If so, plans the next one.

@@ -1,4 +1,4 @@
-//! HELLO and WELCOME: joining a room, or resuming in it (wire.md W5, W9 to W18).
+//! HELLO and WELCOME: joining a room, or resuming in it (wire W5, W9 to W18).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -17,12 +17,12 @@ use crate::agreed::Agreed;
 use crate::datagrams::{Datagrams, Settings};
 use crate::ids::{ParticipantId, Position};
 use crate::limits::DEFAULT_MAX_PACKET;
-use crate::link::{Bodies, Link};
+use crate::link::{Coders, Link};
 use crate::wire::VERSION;
-use crate::wire::body::{BodyDecoder, BodyEncoder};
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Hello, Outcome, Welcome};
 use crate::wire::numbering::Numbering;
+use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{Error, Limits, Timing};
 
@@ -110,9 +110,9 @@ impl Client {
         let max_message = session.config.limits.max_message;
         let up = Numbering::new(ParticipantId(0), welcome.counter, Position(0));
         let down = Numbering::new(welcome.participant, session.ordered, session.position);
-        let bodies = Bodies {
-            encoder: BodyEncoder::new(Direction::ToServer, up, agreed.coded),
-            decoder: BodyDecoder::new(Direction::ToClient, down, agreed.coded, max_message),
+        let coders = Coders {
+            encoder: PayloadEncoder::new(Direction::ToServer, up, agreed.coded),
+            decoder: PayloadDecoder::new(Direction::ToClient, down, agreed.coded, max_message),
         };
         let resumed = welcome.outcome == Outcome::Resumed;
         let redundancy = session.config.redundancy;
@@ -140,7 +140,7 @@ impl Client {
                 participant: welcome.participant,
                 timing: welcome.timing,
                 joined_at: now,
-                bodies,
+                coders,
                 datagrams,
                 shared_stream: SharedStream::default(),
                 groups: Groups::default(),

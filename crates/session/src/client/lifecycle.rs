@@ -34,7 +34,7 @@ impl Client {
                 self.fail(Error::Silent { ms: Timing::default().dead.as_millis() as u64 });
             }
             Phase::Joined(joined) | Phase::Leaving(joined) => {
-                let silence = now.saturating_sub(joined.link.heard());
+                let silence = now.saturating_sub(joined.link.last_packet());
                 if silence >= joined.timing.dead {
                     return self.fail(Error::Silent { ms: silence.as_millis() as u64 });
                 }
@@ -45,7 +45,7 @@ impl Client {
                     && let Some(report) =
                         joined.reports.take_due(now, session, joined.datagrams.as_ref())
                 {
-                    joined.link.queue(&Frame::Standing(&report));
+                    joined.link.queue(&Frame::Quality(&report));
                 }
                 if joined.link.quiet_at().is_some_and(|at| now >= at) {
                     session.set_quiet(true);
@@ -110,7 +110,7 @@ impl Client {
         let outputs = &mut self.session.outputs;
         if link.ready() {
             // What was composed for the room must not follow the error, so it goes alone.
-            let mut packet = link.begin(link.heard());
+            let mut packet = link.begin(link.last_packet());
             crate::link::error_frame(&error, true, 0, &mut packet);
             link.launched(packet.len());
             outputs.push_back(Output::Send(packet));

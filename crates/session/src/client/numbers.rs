@@ -1,4 +1,4 @@
-//! The room's numbers of channels on one transport (wire.md W15, W16).
+//! The room's numbers of channels on one transport (wire W15, W16).
 
 use alloc::vec::Vec;
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use crate::ids::{Counter, Index, Order};
-use crate::wire::body::Lane;
+use crate::wire::payload::Carrier;
 
 /// A message on its way out.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Pending {
 #[derive(Debug)]
 pub(super) struct SentValue {
     /// What carried it: a stream loses it only with the transport.
-    pub(super) lane: Lane,
+    pub(super) carrier: Carrier,
     /// The transport that carried it, as [`Session::transports`](super::session::Session) counts.
     pub(super) transport: u32,
     pub(super) item: Item,

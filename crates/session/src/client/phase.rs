@@ -12,7 +12,7 @@ use crate::Timing;
 use crate::agreed::Agreed;
 use crate::datagrams::Datagrams;
 use crate::ids::{ParticipantId, Position};
-use crate::link::{Bodies, Link};
+use crate::link::{Coders, Link};
 
 /// Where the connection stands.
 pub(super) enum Phase {
@@ -58,7 +58,7 @@ pub(super) struct Joined {
     /// When WELCOME came.
     pub(super) joined_at: Duration,
     /// The coders of what travels over the stream to and from this client alone.
-    pub(super) bodies: Bodies,
+    pub(super) coders: Coders,
     /// `None` if they were not agreed on, or the transport's are too small to be useful.
     pub(super) datagrams: Option<Datagrams>,
     pub(super) shared_stream: SharedStream,
@@ -123,7 +123,7 @@ impl Phase {
 impl Joined {
     /// When a ping is due, or the silence becomes suspicious or final.
     pub(super) fn keep_alive_at(&self, is_quiet: bool) -> Duration {
-        let dead = self.link.heard() + self.timing.dead;
+        let dead = self.link.last_packet() + self.timing.dead;
         let ping = self.link.next_ping(self.timing.ping);
         let quiet = self.link.quiet_at().filter(|_| !is_quiet);
         dead.min(ping).min(quiet.unwrap_or(dead))

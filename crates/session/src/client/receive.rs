@@ -14,8 +14,8 @@ use crate::datagrams::Needs;
 use crate::error::NOT_CHANGED;
 use crate::ids::{ChannelNo, Counter, GroupId, Position};
 use crate::packing::Packing;
-use crate::wire::body::{Batch, Form, Lane};
 use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
+use crate::wire::payload::{Batch, Carrier, Form};
 use crate::wire::record::Number;
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, PresenceState, Qos};
@@ -50,7 +50,7 @@ impl Client {
             return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
         }
         let mut frames = Frames::new(link.unwrap(packet)?);
-        link.hear(now, packet.len());
+        link.on_packet(now, packet.len());
         self.session.count_in(packet.len());
         // BYE ends the transport; nothing behind it counts.
         while self.phase.link().is_some()
@@ -72,14 +72,14 @@ impl Client {
         let Client { phase: Phase::Joined(joined), session, packing, batch, .. } = self else {
             return;
         };
-        joined.link.hear(now, packet.len());
+        joined.link.on_packet(now, packet.len());
         session.count_in(packet.len());
         let mut packet = packet;
         if joined.groups.takes(packet) {
-            if let Ok(Some(Frame::SharedDatagram { class, rest })) = Frames::new(packet).next() {
+            if let Ok(Some(Frame::SharedDatagram { group, rest })) = Frames::new(packet).next() {
                 let transit = joined.link.clock.one_way();
                 let reading = Reading { now, session, packing, batch };
-                joined.on_group_payload(reading, (class, rest), transit, false);
+                joined.on_group_payload(reading, (group, rest), transit, false);
             }
             // Nothing in it is for this end alone; what it delivered is accounted for as with other datagrams.
             packet = &[];
@@ -163,47 +163,47 @@ impl Joined {
             Frame::Position(position) => self.move_to(session, position),
             Frame::Gap { position, counter } => self.on_gap(session, position, counter),
             Frame::Ping { time } => {
-                self.link.answer_ping(now, time);
+                self.link.on_ping(now, time);
                 Ok(())
             }
             Frame::Pong { time, received, sent } => {
                 let (asked, transport) = (Duration::from_micros(time), session.transports);
                 session.channels.iter_mut().for_each(|channel| channel.arrived(transport, asked));
-                self.link.pong(now, time, received, sent);
+                self.link.on_pong(now, time, received, sent);
                 Ok(())
             }
             Frame::Contract(bytes) => self.on_contract(now, session, bytes),
-            Frame::Standing(_) if !self.agreed.quality => {
+            Frame::Quality(_) if !self.agreed.quality => {
                 Err(Error::malformed("STANDING: it was not agreed on"))
             }
-            Frame::Standing(bytes) => self.reports.on_wish(now, bytes),
+            Frame::Quality(bytes) => self.reports.on_wish(now, bytes),
             Frame::Codecs { set } => {
                 self.link.choosing.reads(set);
                 Ok(())
             }
-            Frame::Model { lane: Lane::Datagrams, class, total, offset, rest } => {
-                self.on_group_model(session, class, total, offset, rest)
+            Frame::Model { carrier: Carrier::Datagrams, group, total, offset, rest } => {
+                self.on_group_model(session, group, total, offset, rest)
             }
-            Frame::SharedAgain { class, waited, rest } => {
+            Frame::SharedAgain { group, waited, rest } => {
                 let transit = self.link.transit() + Duration::from_millis(waited.into());
-                self.on_group_payload(reading, (class, rest), transit, true);
+                self.on_group_payload(reading, (group, rest), transit, true);
                 Ok(())
             }
-            Frame::Leave { lane: Lane::Datagrams, class, .. } => {
-                self.groups.leave(class);
+            Frame::Leave { carrier: Carrier::Datagrams, group, .. } => {
+                self.groups.leave(group);
                 Ok(())
             }
-            Frame::Model { lane: Lane::Stream, class, total, offset, rest }
+            Frame::Model { carrier: Carrier::Stream, group, total, offset, rest }
                 if self.agreed.shared_streams =>
             {
-                self.on_stream_model(session, class, total, offset, rest)
+                self.on_stream_model(session, group, total, offset, rest)
             }
             Frame::Shared(payload) if self.agreed.shared_streams => {
                 self.on_shared(reading, payload)
             }
-            Frame::Leave { lane: Lane::Stream, .. } if self.agreed.shared_streams => {
+            Frame::Leave { carrier: Carrier::Stream, .. } if self.agreed.shared_streams => {
                 self.shared_stream.leave()?;
-                self.bodies.decoder.restart();
+                self.coders.decoder.restart();
                 Ok(())
             }
             Frame::Model { .. }
@@ -231,10 +231,10 @@ impl Joined {
         form: Form,
     ) -> Result<(), Error> {
         let Reading { now, session, packing, batch } = reading;
-        let Joined { link, bodies, datagrams, inbound, .. } = self;
+        let Joined { link, coders, datagrams, inbound, .. } = self;
         let (transit, datagrams) = (link.transit(), datagrams.as_ref());
         let mut delivery = Delivery { now, transit, session, inbound, datagrams };
-        let decoder = &mut bodies.decoder;
+        let decoder = &mut coders.decoder;
         let mut records = decoder.open(form, payload, packing, batch)?;
         let outcome = loop {
             let kind_of = |id: ChannelNo| delivery.inbound.numbers.kind(id);
@@ -283,7 +283,7 @@ impl Joined {
         let (total, offset) = (total as usize, offset as usize);
         let max_message = session.config.limits.max_message;
         if self.shared_stream.add_model(group, total, offset, piece, max_message)? {
-            self.bodies.decoder.restart();
+            self.coders.decoder.restart();
         }
         Ok(())
     }
@@ -400,7 +400,7 @@ impl Joined {
             session.delivered.forget(entry.id);
             session.seen.forget(entry.id);
             session.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
-            self.bodies.decoder.numbering.forget(entry.id);
+            self.coders.decoder.numbering.forget(entry.id);
         }
         let changes = list
             .iter()
@@ -438,7 +438,7 @@ impl Joined {
         for channel in &mut session.channels {
             channel.have = channel.have.max(as_of);
         }
-        self.bodies.decoder.numbering.counted(self.participant, counter);
+        self.coders.decoder.numbering.counted(self.participant, counter);
         session.emit(Event::Snapshot { as_of, bytes });
         Ok(())
     }
@@ -454,7 +454,7 @@ impl Joined {
         if position > self.inbound.copies.streamed(session.position) {
             session.confirm(counter, position);
             self.move_to(session, position)?;
-            self.bodies.decoder.numbering.counted(self.participant, counter);
+            self.coders.decoder.numbering.counted(self.participant, counter);
         }
         session.emit(Event::Gap { reason: GapReason::History, uncertain: 0 });
         Ok(())
@@ -468,7 +468,7 @@ impl Joined {
         }
         copies.passed(position);
         session.position = session.position.max(position);
-        self.bodies.decoder.numbering.advance(position);
+        self.coders.decoder.numbering.advance(position);
         Ok(())
     }
 

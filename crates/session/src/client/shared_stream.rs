@@ -1,4 +1,4 @@
-//! Reading the stream that a fan-out group of receivers shares (wire.md W60 to W66).
+//! Reading the stream that a fan-out group of receivers shares (wire W60 to W66).
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use crate::Error;
 use crate::ids::{ChannelNo, GroupId, ParticipantId};
 use crate::limits::MAX_MODEL;
 use crate::packing::Packing;
-use crate::wire::body::{Batch, BodyDecoder};
+use crate::wire::payload::{Batch, PayloadDecoder};
 use crate::wire::record::{Number, Record};
 
 /// This end's part in shared streams on one transport.
@@ -15,8 +15,8 @@ use crate::wire::record::{Number, Record};
 pub(super) struct SharedStream {
     /// The fan-out group whose model is arriving, and the bytes of the model so far.
     model: Option<(GroupId, Vec<u8>)>,
-    /// Reads the bodies of the fan-out group that this end is in.
-    decoder: Option<BodyDecoder>,
+    /// Reads the payloads of the fan-out group that this end is in.
+    decoder: Option<PayloadDecoder>,
 }
 
 impl SharedStream {
@@ -48,7 +48,7 @@ impl SharedStream {
         if model.len() < total {
             return Ok(false);
         }
-        self.decoder = Some(BodyDecoder::for_class(model, max_message)?);
+        self.decoder = Some(PayloadDecoder::for_group(model, max_message)?);
         self.model = None;
         Ok(true)
     }

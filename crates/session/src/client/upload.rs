@@ -1,4 +1,4 @@
-//! Sending a snapshot that the server asked for (wire.md W32, W53).
+//! Sending a snapshot that the server asked for (wire W32, W53).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::course::{Course, Terms};
 use super::last_messages::LastMessages;
-use super::{Breach, ContractState, Histogram, Standing, Tally};
+use super::{Breach, ChannelQuality, ContractState, Histogram, Tally};
 use crate::ids::{ChannelNo, Index, ParticipantId};
 use crate::map::Map;
 use crate::qos::interval_of;
@@ -204,7 +204,7 @@ impl Judge {
         now: Duration,
         channel: ChannelNo,
         saved: u64,
-    ) -> Option<Standing> {
+    ) -> Option<ChannelQuality> {
         self.turn_to(now);
         let tally = self.recent();
         let [mut ages, current] = self.latencies;
@@ -215,7 +215,7 @@ impl Judge {
             latencies[place] = latencies[place].saturating_add(count);
         }
         let quantile = |share| ages.quantile(share).unwrap_or_default();
-        (tally.judged > 0).then(|| Standing {
+        (tally.judged > 0).then(|| ChannelQuality {
             channel,
             tally,
             saved,

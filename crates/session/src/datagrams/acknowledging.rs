@@ -1,4 +1,4 @@
-//! When the coded bodies of the other end are acknowledged (wire W40).
+//! When the coded payloads of the other end are acknowledged (wire W40).
 
 use core::time::Duration;
 

@@ -14,9 +14,9 @@ use crate::Error;
 use crate::ids::{ChannelNo, ParticipantId};
 use crate::limits::MAX_RECORDS;
 use crate::trace::{Part, Purpose};
-use crate::wire::body::{Batch, Coding, account};
 use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
+use crate::wire::payload::{Batch, Coding, account};
 use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
 
 /// The count of numbers before each payload: channel, sender, flags, leg index, index, age, stamp, back (wire W39).
@@ -42,7 +42,7 @@ fn coder_config() -> gmc::Config {
     }
 }
 
-/// The kinds of bodies: two bits of a datagram's first byte.
+/// The kinds of payloads: two bits of a datagram's first byte.
 pub(super) const NONE: u8 = 0;
 const PLAIN: u8 = 1;
 const CODED: u8 = 2;
@@ -87,7 +87,7 @@ impl<'a> Kept<'a> {
 #[derive(Debug)]
 struct Item {
     fields: [u32; FIELDS],
-    /// The end of its payload in [`BodyWriter::payloads`].
+    /// The end of its payload in [`PayloadWriter::payloads`].
     end: usize,
     /// True if the message is coded by gmc, together with the others of its packet.
     shared: bool,
@@ -96,7 +96,7 @@ struct Item {
 
 /// The messages of the packet that is being made, and their encoder.
 #[derive(Debug, Default)]
-pub(super) struct BodyWriter {
+pub(super) struct PayloadWriter {
     items: Vec<Item>,
     payloads: Vec<u8>,
     /// Made with the first coded body, so that an idle connection needs no memory for it.
@@ -105,9 +105,9 @@ pub(super) struct BodyWriter {
     repeats_alone: bool,
 }
 
-impl BodyWriter {
+impl PayloadWriter {
     pub(super) fn new(repeats_alone: bool) -> Self {
-        BodyWriter { repeats_alone, ..BodyWriter::default() }
+        PayloadWriter { repeats_alone, ..PayloadWriter::default() }
     }
 
     /// Begins a packet: forgets the messages of the last one.
@@ -151,7 +151,7 @@ impl BodyWriter {
         self.items.len()
     }
 
-    /// Takes the other end's acknowledgement of this end's bodies. A malformed one is ignored.
+    /// Takes the other end's acknowledgement of this end's payloads. A malformed one is ignored.
     pub(super) fn acknowledge(&mut self, acknowledgement: &[u8]) {
         if let Some(coder) = &mut self.coder {
             let _ = coder.acknowledge(acknowledgement);
@@ -246,14 +246,14 @@ fn messages<'a>(
     })
 }
 
-/// Reads bodies.
+/// Reads payloads.
 #[derive(Debug, Default)]
-pub(super) struct BodyReader {
+pub(super) struct PayloadReader {
     coder: Option<Box<gmc::Decoder>>,
 }
 
-impl BodyReader {
-    /// Appends an acknowledgement for the other end's [`BodyWriter::acknowledge`]. Appends nothing before the first coded
+impl PayloadReader {
+    /// Appends an acknowledgement for the other end's [`PayloadWriter::acknowledge`]. Appends nothing before the first coded
     /// body.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {

@@ -42,7 +42,7 @@ pub(super) fn are_worth_it(qos: &Qos, loss: &LossModel) -> bool {
     qos.deadline.is_some() && loss.rate > MAY_BE_LATE + loss.rate_error()
 }
 
-/// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged bodies, and a transaction that
+/// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged payloads, and a transaction that
 /// was delivered cannot be taken back.
 pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     let numbers = numbers.map(u32::to_le_bytes);

@@ -1,5 +1,5 @@
 //! One leg of a path client-server-client: an afec endpoint, which decides what each datagram holds, with the coders of
-//! the bodies. This file sends; [`super::incoming`] receives.
+//! the payloads. This file sends; [`super::incoming`] receives.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,7 +11,7 @@ use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_afec::{self as afec, Endpoint, Scheme, Submission};
 
 use super::acknowledging::Acknowledging;
-use super::body::{BodyReader, BodyWriter, keep};
+use super::body::{PayloadReader, PayloadWriter, keep};
 use super::copies::{self, Copies};
 use super::share::{Needs, Notice};
 use super::{Made, Settings, fnv1a};
@@ -69,8 +69,8 @@ pub(super) struct Leg {
     /// Messages submitted since a packet was last made.
     submitted: usize,
     copies: Copies,
-    pub(super) writer: BodyWriter,
-    pub(super) reader: BodyReader,
+    pub(super) writer: PayloadWriter,
+    pub(super) reader: PayloadReader,
     /// Buffer for the record that is being submitted.
     kept: Vec<u8>,
     pub(super) acknowledging: Acknowledging,
@@ -96,8 +96,8 @@ impl Leg {
             opened: Vec::new(),
             submitted: 0,
             copies: Copies::default(),
-            writer: BodyWriter::new(redundancy == Redundancy::Alone),
-            reader: BodyReader::default(),
+            writer: PayloadWriter::new(redundancy == Redundancy::Alone),
+            reader: PayloadReader::default(),
             kept: Vec::new(),
             acknowledging: Acknowledging::default(),
             before_body: 0,
@@ -219,7 +219,7 @@ impl Leg {
     /// Writes the messages of the body writer behind the header in `packet`. If the datagram gets too large, its messages
     /// are halved, and each half goes into a datagram of its own; a single message that does not fit behind the header of a
     /// first datagram goes into a further one, and is dropped if it does not fit there either. Returns the bytes of the
-    /// bodies.
+    /// payloads.
     fn write_datagrams(
         &mut self,
         now: Duration,
@@ -260,7 +260,7 @@ impl Leg {
         Ok(coded)
     }
 
-    /// Appends the acknowledgement of the other end's bodies if one is due (wire W40). Returns its bytes.
+    /// Appends the acknowledgement of the other end's payloads if one is due (wire W40). Returns its bytes.
     fn acknowledge(&mut self, now: Duration, packet: &mut Vec<u8>) -> usize {
         if !self.acknowledging.take(now) {
             return 0;
@@ -301,7 +301,7 @@ impl Leg {
         }
     }
 
-    /// The encoder of the bodies. `None` before the first coded body.
+    /// The encoder of the payloads. `None` before the first coded body.
     pub(super) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
         self.writer.coder()
     }

@@ -24,7 +24,7 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::packing::Packing;
 use crate::trace::Part;
-use crate::wire::body::Batch;
+use crate::wire::payload::Batch;
 use crate::wire::record::{Direction, Record};
 use crate::{Error, Qos};
 
@@ -278,7 +278,7 @@ impl Datagrams {
         self.leg.as_ref().map(|leg| leg.path(now)).unwrap_or_default()
     }
 
-    /// The encoder of the bodies. `None` before the first coded body.
+    /// The encoder of the payloads. `None` before the first coded body.
     pub(crate) fn coder(&self) -> Option<&groupwire_gmc::Encoder> {
         self.leg.as_ref()?.coder()
     }

@@ -8,7 +8,7 @@ use groupwire_codecs::{Auto, Choice, Link};
 #[cfg(feature = "ace")]
 use super::Way;
 use super::blocks::{Blocks, Cache, Place};
-use super::{Forms, Packing};
+use super::{EncodingCache, Packing};
 use crate::Compress;
 use crate::ids::Order;
 
@@ -64,7 +64,7 @@ impl Choosing {
         compress: Compress,
         message: &[u8],
         packing: &'a mut Packing,
-        cached: Option<(&'a mut Forms, Order)>,
+        cached: Option<(&'a mut EncodingCache, Order)>,
     ) -> Option<(Choice, &'a [u8])> {
         let choice = match compress {
             Compress::Template | Compress::Off => return None,

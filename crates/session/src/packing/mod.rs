@@ -2,7 +2,7 @@
 
 mod blocks;
 mod choosing;
-mod forms;
+mod encoding_cache;
 mod idle;
 
 use alloc::string::ToString;
@@ -15,7 +15,7 @@ use groupwire_codecs::{Choice, Codec, Costs, Packer};
 pub(crate) use blocks::Way;
 pub(crate) use blocks::{CHUNK, Cache, Piece};
 pub(crate) use choosing::Choosing;
-pub(crate) use forms::Forms;
+pub(crate) use encoding_cache::EncodingCache;
 
 use crate::Error;
 use idle::Idle;

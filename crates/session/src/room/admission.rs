@@ -1,4 +1,4 @@
-//! Joining and resuming (wire.md W5, W9 to W14).
+//! Joining and resuming (wire W5, W9 to W14).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -10,13 +10,13 @@ use super::feed::group::Place;
 use super::feed::shared_stream::Sharing;
 use super::inspector::Quality;
 use super::peer::{Connection, Peer, State};
+use crate::agreed::Agreed;
 use crate::datagrams::{Datagrams, Settings};
-use crate::link::{Bodies, Link};
-use crate::wire::body::{BodyDecoder, BodyEncoder};
-use crate::wire::capability;
+use crate::link::{Coders, Link};
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Hello, Opening, Outcome, Resume, Secret, Welcome, refusal};
 use crate::wire::numbering::Numbering;
+use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{Counter, Error, JoinRequest, Limits, LinkId, ParticipantId, Position};
 
@@ -114,38 +114,34 @@ impl Room {
         let &Admitted { id, outcome, position, confirmed } = admitted;
         let Some(&session) = log.session(id) else { return };
         let limits = &config.limits;
-        let offered = capability::of_compression(config.compress, packing.set())
-            | capability::of_datagrams(max_datagram, config.compress)
-            | capability::CONTRACTS
-            | capability::STANDINGS;
-        let capabilities = hello.capabilities & offered;
-        let agreed = |capability: u64| capabilities & capability != 0;
-        let coded = agreed(capability::CODED);
+        let offered = Agreed::offered(config.compress, packing.set(), max_datagram);
+        let agreed = offered.common(Agreed::from_capabilities(hello.capabilities));
+        let coded = agreed.coded;
         let mut link = Link::new(now, max_datagram);
-        if agreed(capability::DATAGRAMS) {
+        if agreed.datagrams {
             link.datagrams = Datagrams::new(Settings {
                 max: link.max_datagram,
                 sends: Direction::ToClient,
                 coded,
-                copies: agreed(capability::COPIES),
+                copies: agreed.copies,
                 max_message: limits.max_message,
                 redundancy: config.redundancy,
             });
         }
-        if agreed(capability::BLOCKS) {
+        if agreed.blocks {
             link.choosing.blocks.agree();
         }
-        link.stamps.agreed = agreed(capability::CONTRACTS);
+        link.stamps.agreed = agreed.contracts;
         link.opening_was_read();
         link.limit_packets(hello.max_packet);
         let up = Numbering::new(ParticipantId(0), session.counter, Position(0));
         let down = Numbering::new(id, confirmed, position);
-        link.bodies = Some(Bodies {
-            encoder: BodyEncoder::new(Direction::ToClient, down, coded),
-            decoder: BodyDecoder::new(Direction::ToServer, up, coded, limits.max_message),
+        link.coders = Some(Coders {
+            encoder: PayloadEncoder::new(Direction::ToClient, down, coded),
+            decoder: PayloadDecoder::new(Direction::ToServer, up, coded, limits.max_message),
         });
         link.queue(&Frame::Welcome(Welcome {
-            capabilities,
+            capabilities: agreed.capabilities(),
             max_packet: limits.max_packet,
             max_message: limits.max_message,
             max_snapshot: limits.max_snapshot,
@@ -161,13 +157,13 @@ impl Room {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
         link.ping(now);
-        let takes_groups = agreed(capability::DATAGRAM_CLASSES) && link.datagrams.is_some();
+        let takes_groups = agreed.groups && link.datagrams.is_some();
         let Some(peer) = peers.get_mut(&id) else { return };
         roster.enter(id, hello.presence);
         peer.state = State::Here(Box::new(Connection {
             place: takes_groups.then(Place::default),
-            sharing: Sharing::new(agreed(capability::SHARED_STREAMS)),
-            quality: Quality::new(agreed(capability::STANDINGS)),
+            sharing: Sharing::new(agreed.shared_streams),
+            quality: Quality::new(agreed.quality),
             changed: roster.others(id).collect(),
             ..Connection::new(link_id, link, position, log)
         }));

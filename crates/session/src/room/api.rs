@@ -24,7 +24,7 @@ pub struct Config {
     pub limits: Limits,
     /// With more receivers of the same channels than this, what they are sent as datagrams is coded once for all.
     pub share_datagrams_above: usize,
-    /// Whether messages are compressed for clients that can: bodies, and messages for those who ask for a codec. Off is
+    /// Whether messages are compressed for clients that can: payloads, and messages for those who ask for a codec. Off is
     /// for debugging.
     pub compress: bool,
     /// What is sent again over datagrams. Other than the default is for measuring.

@@ -12,8 +12,8 @@ use super::log::Log;
 use super::roster::Roster;
 use super::timers::Timers;
 use super::upstream::Upstreams;
-use crate::packing::{Cache, Forms, Packing};
-use crate::wire::body::Batch;
+use crate::packing::{Cache, EncodingCache, Packing};
+use crate::wire::payload::Batch;
 use crate::{Authority, ChannelNo, LinkId, Order, ParticipantId};
 
 /// See the [module](self).
@@ -33,8 +33,8 @@ pub(super) struct Common {
     pub(super) packing: Packing,
     /// Where the records of a payload that came in lie until they are published.
     pub(super) batch: Batch,
-    pub(super) forms: Forms,
-    /// Packed chunks of snapshots (wire.md W55).
+    pub(super) forms: EncodingCache,
+    /// Packed chunks of snapshots (wire W55).
     pub(super) chunks: Cache,
     pub(super) outputs: VecDeque<Output>,
     pub(super) stats: Stats,
@@ -72,7 +72,7 @@ impl Common {
             ticked: Order(0),
             packing,
             batch: Batch::default(),
-            forms: Forms::default(),
+            forms: EncodingCache::default(),
             chunks: Cache::default(),
             outputs: VecDeque::new(),
             stats: Stats::default(),

@@ -1,4 +1,4 @@
-//! Who belongs to which fan-out group of datagrams: arranged at every housekeeping (wire.md W70, W74, W75).
+//! Who belongs to which fan-out group of datagrams: arranged at every housekeeping (wire W70, W74, W75).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;

@@ -157,8 +157,8 @@ impl Room {
             }
         };
         connection.settle(settled);
-        let silence = now.saturating_sub(connection.link.heard());
-        let since_ping = now.saturating_sub(connection.link.pinged());
+        let silence = now.saturating_sub(connection.link.last_packet());
+        let since_ping = now.saturating_sub(connection.link.last_ping());
         if silence >= dead {
             return peer.fail(now, Error::Silent { ms: silence.as_millis() as u64 }, common);
         }

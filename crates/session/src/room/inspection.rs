@@ -15,9 +15,9 @@ use super::peer::{Connection, Peer};
 use super::rate_limit::RateLimit;
 use super::subscriptions::Opened;
 use super::upstream::Upstream;
-use crate::trace::{Carriage, Flow, Packet};
+use crate::trace::{CarrierTotals, Flow, Packet};
 use crate::{
-    ChannelNo, Compress, GroupId, LinkId, ParticipantId, PresenceState, Qos, Standing, Tally,
+    ChannelNo, ChannelQuality, Compress, GroupId, LinkId, ParticipantId, PresenceState, Qos, Tally,
 };
 
 /// A room as [`Room::inspect`] finds it.
@@ -34,7 +34,7 @@ pub struct Inspection {
     /// Sums by participant and channel since tracing began.
     pub flows: Vec<Flow>,
     /// The same by participant and way.
-    pub carriages: Vec<Carriage>,
+    pub carrier_totals: Vec<CarrierTotals>,
     /// Packets that were described but not fetched in time.
     pub missed: u64,
 }
@@ -80,12 +80,12 @@ pub struct TransportFacts {
     pub rate_limit: Option<u32>,
     /// Whether awareness goes as datagrams.
     pub has_datagrams: bool,
-    /// Whether bodies are coded.
+    /// Whether payloads are coded.
     pub is_coded: bool,
-    /// The class whose bodies it shares on the stream.
-    pub stream_class: Option<GroupId>,
-    /// The class whose datagrams it is sent.
-    pub datagram_class: Option<GroupId>,
+    /// The class whose payloads it shares on the stream.
+    pub stream_group: Option<GroupId>,
+    /// The group whose datagrams it is sent.
+    pub datagram_group: Option<GroupId>,
     /// The version of the model that its next datagram is coded under.
     pub epoch: Option<u32>,
     /// The share of datagrams to it that were lost (PER), once some went.
@@ -104,7 +104,7 @@ pub struct Measured {
     /// The channel.
     pub channel: ChannelNo,
     /// What it is sent, from application to application, as it tells.
-    pub received: Option<Standing>,
+    pub received: Option<ChannelQuality>,
     /// What it sends: what became of that on the way here, of the last ten to twenty seconds.
     pub sent: Option<Tally>,
     /// How what it is sent as datagrams is repeated.
@@ -160,7 +160,7 @@ impl Room {
             now,
             tick: common.config.timing.tick,
             flows: tallies.flows().cloned().collect(),
-            carriages: tallies.carriages().copied().collect(),
+            carrier_totals: tallies.carrier_totals().copied().collect(),
             missed,
             channels: channels
                 .map(|(id, channel)| ChannelFacts {
@@ -182,7 +182,7 @@ impl Room {
         let Some(connection) = self.peers.get(&participant).and_then(Peer::connection) else {
             return Default::default();
         };
-        let stream = connection.link.bodies.as_ref().and_then(|one| one.encoder.coder_in_use());
+        let stream = connection.link.coders.as_ref().and_then(|one| one.encoder.coder_in_use());
         let datagrams = connection.link.datagrams.as_ref().and_then(|one| one.coder());
         let templates = |coder: Option<&Encoder>| coder.map(Encoder::templates).unwrap_or_default();
         (templates(stream), templates(datagrams))
@@ -216,8 +216,8 @@ fn transport(
     let path = link.datagrams.as_ref().map(|datagrams| datagrams.path(now)).unwrap_or_default();
     let coder = link.datagrams.as_ref().and_then(|datagrams| datagrams.coder());
     let place = connection.place.as_ref();
-    let datagram_class = place.and_then(Place::group);
-    let group = datagram_class.and_then(|group| common.groups.get(group));
+    let datagram_group = place.and_then(Place::group);
+    let group = datagram_group.and_then(|group| common.groups.get(group));
     TransportFacts {
         link: connection.id,
         round_trip: link.clock.round_trip(),
@@ -226,14 +226,14 @@ fn transport(
         rate: link.choosing.rate(),
         rate_limit: path.carries,
         has_datagrams: link.datagrams.is_some(),
-        is_coded: link.bodies.as_ref().is_some_and(|bodies| bodies.encoder.is_coded()),
-        stream_class: connection.member().map(|member| member.group),
-        datagram_class,
+        is_coded: link.coders.as_ref().is_some_and(|coders| coders.encoder.is_coded()),
+        stream_group: connection.member().map(|member| member.group),
+        datagram_group,
         epoch: match group {
             Some(group) => Some(group.encoder.coder.epoch()),
             None => coder.map(Encoder::epoch),
         },
-        lost_to: match datagram_class {
+        lost_to: match datagram_group {
             Some(_) => place.and_then(|place| place.loss.share()),
             None => path.lost_to,
         },

@@ -1,6 +1,6 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 //!
-//! A room is made of three kinds of things, and imports go one way: `Room` → [`peer`] → [`feed`] → [`log`]. The log is what the
+//! A room is made of three kinds of things, and imports go one carrier: `Room` → [`peer`] → [`feed`] → [`log`]. The log is what the
 //! room holds. Feeds are what receivers are sent of it. Peers are the participants. The room itself hands inputs to its peers and
 //! keeps the time.
 
@@ -40,7 +40,7 @@ use common::{Common, Effect};
 use log::{Entry, Log};
 use peer::{Connection, Peer, State};
 
-/// The room's state machine, driven as the [crate](crate#the-driving-contract) says.
+/// The room's state machine, driven as the [crate](crate#the-driving-interface) says.
 ///
 /// ```
 /// use core::time::Duration;
@@ -139,8 +139,8 @@ impl Room {
                 link,
                 |peer, common| {
                     let received = peer.receive(now, packet, common);
-                    let bodies = peer.connection().and_then(|one| one.link.bodies.as_ref());
-                    common.inspector.received_packet(now, peer.id, bodies, packet);
+                    let coders = peer.connection().and_then(|one| one.link.coders.as_ref());
+                    common.inspector.received_packet(now, peer.id, coders, packet);
                     received.map_or_else(Served::Failed, |()| Served::Flush)
                 },
                 now,

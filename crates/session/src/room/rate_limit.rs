@@ -1,4 +1,4 @@
-//! Lower rates that a receiver asked for (wire.md W78). No value is decoded or kept for this: a value that comes before the
+//! Lower rates that a receiver asked for (wire W78). No value is decoded or kept for this: a value that comes before the
 //! receiver's next turn stays in the log, where a newer one of its key takes its place.
 
 use alloc::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Who shares which stream (wire.md W60 to W64).
+//! Who shares which stream (wire W60 to W64).
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;

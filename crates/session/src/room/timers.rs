@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::ParticipantId;
 
-/// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire.md W35).
+/// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire W35).
 pub(super) const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
 /// Nothing is decided more finely than in milliseconds.

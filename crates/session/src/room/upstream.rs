@@ -1,4 +1,4 @@
-//! How messages of participants come in at the room: what receivers cannot see of a contract (wire.md W80).
+//! How messages of participants come in at the room: what receivers cannot see of a contract (wire W80).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;

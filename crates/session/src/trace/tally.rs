@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use super::{Packet, Part, Purpose, Way};
+use super::{Carrier, Packet, Part, Purpose};
 use crate::ids::{ChannelNo, ParticipantId};
 
 /// The upper bounds of the counts in [`Flow::ages`], in milliseconds. The last count is for all ages above.
@@ -32,18 +32,18 @@ pub struct Flow {
 
 /// The packets to or from a participant on one carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Carriage {
+pub struct CarrierTotals {
     /// The participant.
     pub participant: ParticipantId,
     /// True for the direction to the participant, false for the direction from it.
     pub out: bool,
     /// Stream or datagrams.
-    pub way: Way,
+    pub carrier: Carrier,
     /// The number of packets.
     pub packets: u64,
     /// Their bytes.
     pub octets: u64,
-    /// Bytes before the bodies.
+    /// Bytes before the payloads.
     pub private: u64,
     /// Bytes of these that are reports and acknowledgements.
     pub feedback: u64,
@@ -53,27 +53,27 @@ pub struct Carriage {
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
     flows: BTreeMap<(ParticipantId, bool, ChannelNo), Flow>,
-    carriages: BTreeMap<(ParticipantId, bool, bool), Carriage>,
+    carrier_totals: BTreeMap<(ParticipantId, bool, bool), CarrierTotals>,
 }
 
 impl Tallies {
     /// Adds a packet.
     pub(super) fn add(&mut self, packet: &Packet) {
-        let Packet { participant, out, way, .. } = *packet;
-        let key = (participant, out, way == Way::Datagram);
-        let carriage = self.carriages.entry(key).or_insert(Carriage {
+        let Packet { participant, out, carrier, .. } = *packet;
+        let key = (participant, out, carrier == Carrier::Datagrams);
+        let totals = self.carrier_totals.entry(key).or_insert(CarrierTotals {
             participant,
             out,
-            way,
+            carrier,
             packets: 0,
             octets: 0,
             private: 0,
             feedback: 0,
         });
-        carriage.packets += 1;
-        carriage.octets += packet.octets as u64;
-        carriage.private += packet.private as u64;
-        carriage.feedback += packet.feedback as u64;
+        totals.packets += 1;
+        totals.octets += packet.octets as u64;
+        totals.private += packet.private as u64;
+        totals.feedback += packet.feedback as u64;
         for part in &packet.parts {
             let key = (participant, out, part.channel);
             let new = || Flow { participant, out, channel: part.channel, ..Flow::default() };
@@ -105,14 +105,14 @@ impl Tallies {
     /// Forgets the participants that have left.
     pub(crate) fn keep(&mut self, is_here: impl Fn(ParticipantId) -> bool) {
         self.flows.retain(|_, flow| is_here(flow.participant));
-        self.carriages.retain(|_, carriage| is_here(carriage.participant));
+        self.carrier_totals.retain(|_, totals| is_here(totals.participant));
     }
 
     pub(crate) fn flows(&self) -> impl Iterator<Item = &Flow> {
         self.flows.values()
     }
 
-    pub(crate) fn carriages(&self) -> impl Iterator<Item = &Carriage> {
-        self.carriages.values()
+    pub(crate) fn carrier_totals(&self) -> impl Iterator<Item = &CarrierTotals> {
+        self.carrier_totals.values()
     }
 }

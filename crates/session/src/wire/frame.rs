@@ -4,9 +4,9 @@ mod payload;
 
 use alloc::vec::Vec;
 
-use super::body::Lane;
 use super::handshake::{Hello, Welcome};
 use super::io::{Reader, Write};
+use super::payload::Carrier;
 use super::snapshot::Chunk;
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
@@ -93,14 +93,14 @@ pub(crate) enum Frame<'a> {
     /// Tells which datagrams of a fan-out group arrived. `rest` is an [`Acknowledged`](super::acknowledged::Acknowledged)
     /// (wire W72).
     Acknowledged {
-        class: GroupId,
+        group: GroupId,
         rest: &'a [u8],
     },
     /// A piece of the snapshot of a fan-out group's compression model. With the last piece, the receiver is in the group
     /// (wire W61, W71).
     Model {
-        lane: Lane,
-        class: GroupId,
+        carrier: Carrier,
+        group: GroupId,
         total: u32,
         offset: u32,
         rest: &'a [u8],
@@ -109,19 +109,19 @@ pub(crate) enum Frame<'a> {
     Shared(&'a [u8]),
     /// A payload that all receivers of a fan-out group are sent as a datagram (wire W70).
     SharedDatagram {
-        class: GroupId,
+        group: GroupId,
         rest: &'a [u8],
     },
     /// A payload that was sent as a datagram and is sent again over the stream, `waited` ms after it was made (wire W74).
     SharedAgain {
-        class: GroupId,
+        group: GroupId,
         waited: u32,
         rest: &'a [u8],
     },
     /// The receiver is no longer in the group on this carrier (wire W64, W75).
     Leave {
-        lane: Lane,
-        class: GroupId,
+        carrier: Carrier,
+        group: GroupId,
         rest: &'a [u8],
     },
     /// Asks for another QoS of an open channel (wire W77).
@@ -138,7 +138,7 @@ pub(crate) enum Frame<'a> {
     /// Send times and measurements for QoS contracts (wire W79, W80).
     Contract(&'a [u8]),
     /// QUALITY. From the server: how often it wants quality reports. From a client: a report (wire W84).
-    Standing(&'a [u8]),
+    Quality(&'a [u8]),
 }
 
 /// What a participant may do with a channel (wire W17).

@@ -2,15 +2,15 @@
 //! rule W22 of those pages.
 
 pub(crate) mod acknowledged;
-pub(crate) mod body;
 pub(crate) mod contract;
 pub(crate) mod frame;
 pub(crate) mod handshake;
 pub(crate) mod io;
 pub(crate) mod numbering;
+pub(crate) mod payload;
+pub(crate) mod quality;
 pub(crate) mod record;
 pub(crate) mod snapshot;
-pub(crate) mod standing;
 
 /// The version of the protocol that this crate speaks (wire W4).
 pub const VERSION: u8 = 1;
@@ -22,7 +22,7 @@ pub(crate) mod capability {
     /// Awareness messages travel in datagrams as well as on the stream (wire W38).
     pub(crate) const DATAGRAMS: u64 = 2;
     /// Fan-out groups on datagrams: many receivers are sent the same encoded bytes (wire W70).
-    pub(crate) const DATAGRAM_CLASSES: u64 = 4;
+    pub(crate) const DATAGRAM_GROUPS: u64 = 4;
     /// Blocks: a codec packs chunks of snapshots, and whole payloads (wire W52).
     pub(crate) const BLOCKS: u64 = 32;
     /// QoS contracts: receivers measure whether a channel keeps its QoS, and can ask for another QoS or a lower rate (wire
@@ -30,27 +30,10 @@ pub(crate) mod capability {
     pub(crate) const CONTRACTS: u64 = 128;
 
     /// Receivers report the quality of their channels while the inspector of the room is in use (wire W84).
-    pub(crate) const STANDINGS: u64 = 512;
+    pub(crate) const QUALITY: u64 = 512;
 
     /// Fan-out groups on the stream: many receivers share encoded payloads (wire W60).
-    pub(crate) const SHARED_STREAMS: u64 = 64;
+    pub(crate) const STREAM_GROUPS: u64 = 64;
     /// Datagrams carry copies of transactions that are on their way on the stream (wire W81).
     pub(crate) const COPIES: u64 = 256;
-
-    /// The capabilities of an end whose transport carries datagrams of at most `max` bytes; 0 means that it has none. Without
-    /// `compress` this end has no gmc, which groups need.
-    pub(crate) fn of_datagrams(max: usize, compress: bool) -> u64 {
-        match (max, compress) {
-            (0, _) => 0,
-            (_, true) => DATAGRAMS | DATAGRAM_CLASSES | COPIES,
-            (_, false) => DATAGRAMS | COPIES,
-        }
-    }
-
-    /// The capabilities of an end that has gmc or not (`compress`), and that reads the codecs in the set `codecs`: bit n
-    /// stands for codec n. Codec 0 packs nothing.
-    pub(crate) fn of_compression(compress: bool, codecs: u64) -> u64 {
-        let blocks = if codecs & !1 != 0 { BLOCKS } else { 0 };
-        if compress { CODED | SHARED_STREAMS | blocks } else { 0 }
-    }
 }

@@ -357,7 +357,8 @@ impl Model {
 
     /// Law 5: what the room put into a packet was asked for, and nothing private into what a class shares.
     pub(crate) fn trace(&mut self, packet: &trace::Packet) {
-        self.shared += u64::from(packet.class.is_some() && packet.way == trace::Way::Datagram);
+        self.shared +=
+            u64::from(packet.group.is_some() && packet.carrier == trace::Carrier::Datagrams);
         let Some(&owner) = self.owners.get(&packet.participant.get()) else { return };
         let app = &self.apps[owner];
         if !packet.out || app.taint == Taint::Stream {
@@ -370,7 +371,7 @@ impl Model {
             let Some(qos) = self.channels.get(channel) else { continue };
             let is_own = part.sender == packet.participant;
             assert!(app.reads[channel] || is_own, "law 5: {channel} to person {owner}: {packet:?}");
-            let shared = packet.class.is_some() && qos.private;
+            let shared = packet.group.is_some() && qos.private;
             assert!(!shared, "law 5: the private channel {channel} in a shared body: {packet:?}");
         }
     }

@@ -585,7 +585,7 @@ fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Dura
     way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
 }
 
-/// Appends a number as the wire has it (wire.md W1).
+/// Appends a number as the wire has it (wire W1).
 pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

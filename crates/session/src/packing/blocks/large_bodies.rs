@@ -1,11 +1,11 @@
-//! Chooses for large bodies whether they are packed by a codec or coded by gmc (wire W54).
+//! Chooses for large payloads whether they are packed by a codec or coded by gmc (wire W54).
 
 use groupwire_codecs::{Auto, Choice, Link};
 
 use crate::packing::Packing;
 
 /// The codecs to choose among: the first list whose codecs both ends have. The lists are short, because there are too few large
-/// bodies to try many codecs.
+/// payloads to try many codecs.
 const CANDIDATES: &[&[Choice]] = &[
     &[level(ZSTD, 1), level(ZSTD, 6)],
     &[Choice::codec(LZ4), level(ZLIB, 1), level(ZLIB, 6)],
@@ -26,7 +26,7 @@ const fn level(codec: u8, level: i8) -> Choice {
 const CODED: [(f32, f32); 2] = [(0.12, 260.0), (0.33, 70.0)];
 const LONG: usize = 4 << 10;
 
-/// After this many bodies, the choice that seemed worse is tried again, because content changes.
+/// After this many payloads, the choice that seemed worse is tried again, because content changes.
 const RETRY: u32 = 16;
 
 /// The weight of the newest body in the moving average of a ratio.
@@ -41,25 +41,25 @@ pub(crate) enum Way {
     Coded,
 }
 
-/// What is known about the large bodies of one transport.
+/// What is known about the large payloads of one transport.
 #[derive(Debug, Default)]
 pub(super) struct LargeBodies {
     /// The set of codecs that both ends have, and the choice among them.
     auto: Option<(u64, Auto)>,
     /// The time for packing and unpacking the last block, in nanoseconds.
     work: f32,
-    /// For bodies with late-joiner state, and for bodies with large messages.
+    /// For payloads with late-joiner state, and for payloads with large messages.
     estimates: [Estimates; 2],
 }
 
-/// What is known about both choices, for one kind of bodies.
+/// What is known about both choices, for one kind of payloads.
 #[derive(Debug, Default)]
 struct Estimates {
-    /// The ratio of packed bodies, and the time for packing and unpacking them, in nanoseconds per byte.
+    /// The ratio of packed payloads, and the time for packing and unpacking them, in nanoseconds per byte.
     block: Option<(f32, f32)>,
-    /// The ratio of coded bodies.
+    /// The ratio of coded payloads.
     coded: Option<f32>,
-    /// Bodies since the choice that seemed worse was last tried.
+    /// Payloads since the choice that seemed worse was last tried.
     since: u32,
 }
 
@@ -148,7 +148,7 @@ impl Estimates {
 mod tests {
     use super::*;
 
-    /// Sends 200 bodies and returns how many of the last hundred were coded. `each`: bytes of a message; `block`: ratio and time
+    /// Sends 200 payloads and returns how many of the last hundred were coded. `each`: bytes of a message; `block`: ratio and time
     /// of packing; `ratio`: ratio of coding.
     fn coded(each: usize, megabits: f32, block: (f32, f32), ratio: f32) -> usize {
         let mut estimates = Estimates::default();

@@ -1,4 +1,4 @@
-//! Blocks: chunks of snapshots and large bodies, each packed by the codec with which it arrives soonest (wire W52 to W55).
+//! Blocks: chunks of snapshots and large payloads, each packed by the codec with which it arrives soonest (wire W52 to W55).
 
 #[cfg(feature = "ace")]
 mod adaptive;

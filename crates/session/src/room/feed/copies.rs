@@ -1,4 +1,4 @@
-//! Copies in datagrams of the transactions that a private stream carries (wire.md W81 to W83). How often each is copied is
+//! Copies in datagrams of the transactions that a private stream carries (wire W81 to W83). How often each is copied is
 //! decided in `datagrams/copies.rs`.
 
 use super::private_stream::Receiver;

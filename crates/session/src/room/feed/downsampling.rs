@@ -1,4 +1,4 @@
-//! Fewer values for a receiver that asked for a lower rate (wire.md W78).
+//! Fewer values for a receiver that asked for a lower rate (wire W78).
 
 use alloc::collections::BTreeSet;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! The datagrams of one receiver: awareness that the last tick let go, as far as no fan-out group brings it (wire.md W38 to
+//! The datagrams of one receiver: awareness that the last tick let go, as far as no fan-out group brings it (wire W38 to
 //! W42). What is repeated in them is decided by afec.
 
 use super::downsampling::Released;

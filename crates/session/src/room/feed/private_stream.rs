@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::downsampling::Released;
 use super::{Feed, RecordBuilder};
-use crate::link::Bodies;
+use crate::link::Coders;
 use crate::room::log::{
     Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Transaction, Value,
 };
@@ -127,7 +127,7 @@ impl PrivateStream {
             if history.cursor < trimmed {
                 // W33: part of what the receiver wants is gone. Its place in the log stays.
                 history.cursor = trimmed;
-                let position = payload.bodies.encoder.numbering.position();
+                let position = payload.coders.encoder.numbering.position();
                 notices.push(Frame::Gap { position, counter: Default::default() });
             }
             let mut feed = Feed::default();
@@ -166,7 +166,7 @@ impl PrivateStream {
         let carried = feed.carry(log, receiver.settled(max_datagram), |item| {
             let is_pushed = payload.push_item(item, receiver);
             if is_pushed {
-                payload.bodies.encoder.note_repeated();
+                payload.coders.encoder.note_repeated();
             }
             is_pushed
         })?;
@@ -202,7 +202,7 @@ fn add_released(
 pub(in crate::room) struct Payload<'a> {
     /// Bytes left in the packet.
     pub(in crate::room) remaining: usize,
-    pub(in crate::room) bodies: &'a mut Bodies,
+    pub(in crate::room) coders: &'a mut Coders,
     pub(in crate::room) builder: RecordBuilder<'a>,
     /// Messages of others that were added, and their bytes.
     pub(in crate::room) messages: u64,
@@ -243,7 +243,7 @@ impl Payload<'_> {
             return false;
         }
         let record = self.builder.record(message, order, number, compress);
-        self.bodies.encoder.push(&Record { state, ..record });
+        self.coders.encoder.push(&Record { state, ..record });
         self.messages += 1;
         self.bytes += message.bytes.len() as u64;
         true
@@ -261,12 +261,12 @@ impl Payload<'_> {
             return false;
         }
         let record = self.builder.own(message, number, compress);
-        self.bodies.encoder.push(&Record { state, ..record });
+        self.coders.encoder.push(&Record { state, ..record });
         true
     }
 
     fn takes(&self, message: &Message, bytes: usize, compress: Compress) -> bool {
-        let encoder = &self.bodies.encoder;
+        let encoder = &self.coders.encoder;
         encoder.takes(self.builder.coding(message.channel, compress))
             && encoder.fits(bytes, self.remaining)
     }

@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use crate::packing::{Choosing, Forms, Packing};
+use crate::packing::{Choosing, EncodingCache, Packing};
 use crate::room::log::{Log, Message};
-use crate::wire::body::Coding;
+use crate::wire::payload::Coding;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order};
 
@@ -15,7 +15,7 @@ pub(in crate::room) struct RecordBuilder<'a> {
     pub(in crate::room) choosing: &'a mut Choosing,
     pub(in crate::room) packing: &'a mut Packing,
     /// Packed messages, each kept for all who asked for the same codec.
-    pub(in crate::room) forms: &'a mut Forms,
+    pub(in crate::room) forms: &'a mut EncodingCache,
 }
 
 impl Message {

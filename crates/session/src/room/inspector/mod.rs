@@ -12,15 +12,15 @@ pub use recorder::Recorded;
 
 use super::feed::shared_stream::SharedPayload;
 use crate::datagrams::Made;
-use crate::link::Bodies;
-use crate::trace::{OCTET, Packet, Part, Trace, Way};
-use crate::wire::body::account::{part, price};
+use crate::link::Coders;
+use crate::trace::{Carrier, OCTET, Packet, Part, Trace};
 use crate::wire::frame::{Frame, Frames};
+use crate::wire::payload::account::{part, price};
 use crate::wire::record::Record;
 use crate::{GroupId, ParticipantId};
 use recorder::Recorder;
 
-/// Bytes before the feedback in a datagram: flags, number, time (wire.md W68).
+/// Bytes before the feedback in a datagram: flags, number, time (wire W68).
 const DATAGRAM_HEADER: usize = 4;
 
 /// See the [module](self).
@@ -83,14 +83,14 @@ impl Inspector {
         &mut self,
         now: Duration,
         participant: ParticipantId,
-        bodies: Option<&mut Bodies>,
+        coders: Option<&mut Coders>,
         octets: usize,
     ) {
         if !self.is_on() {
             return;
         }
         let mut parts = self.trace.noted();
-        let made = bodies.map(|bodies| bodies.encoder.take_account()).unwrap_or_default();
+        let made = coders.map(|coders| coders.encoder.take_account()).unwrap_or_default();
         let known = parts.iter().filter_map(|part| part.cost).map(|cost| (cost / OCTET) as usize);
         let mut payload: usize = known.sum();
         for mut made in made {
@@ -98,7 +98,12 @@ impl Inspector {
             parts.append(&mut made.parts);
         }
         let private = octets.saturating_sub(payload);
-        self.trace.push(Packet { octets, private, parts, ..sent(now, participant, Way::Stream) });
+        self.trace.push(Packet {
+            octets,
+            private,
+            parts,
+            ..sent(now, participant, Carrier::Stream)
+        });
     }
 
     /// A payload of a shared stream goes to a member, behind `private` bytes for it alone.
@@ -114,11 +119,11 @@ impl Inspector {
             return;
         }
         self.trace.push(Packet {
-            class: Some(group),
+            group: Some(group),
             octets: private + payload.bytes.len(),
             private,
             parts: payload.parts.clone(),
-            ..sent(now, participant, Way::Stream)
+            ..sent(now, participant, Carrier::Stream)
         });
     }
 
@@ -139,7 +144,7 @@ impl Inspector {
             private: made.private,
             feedback: made.feedback,
             parts: made.parts.clone(),
-            ..sent(now, participant, Way::Datagram)
+            ..sent(now, participant, Carrier::Datagrams)
         });
     }
 
@@ -148,13 +153,13 @@ impl Inspector {
         &mut self,
         now: Duration,
         participant: ParticipantId,
-        bodies: Option<&Bodies>,
+        coders: Option<&Coders>,
         packet: &[u8],
     ) {
         if !self.is_on() {
             return;
         }
-        let costs = bodies.map(|bodies| bodies.decoder.costs()).unwrap_or_default();
+        let costs = coders.map(|coders| coders.decoder.costs()).unwrap_or_default();
         let mut parts = self.trace.noted();
         let mut payload = 0;
         let mut frames = Frames::new(packet);
@@ -175,7 +180,7 @@ impl Inspector {
         }
         let octets = packet.len();
         let private = octets.saturating_sub(payload);
-        let sent = sent(now, participant, Way::Stream);
+        let sent = sent(now, participant, Carrier::Stream);
         self.trace.push(Packet { out: false, octets, private, parts, ..sent });
     }
 
@@ -192,19 +197,19 @@ impl Inspector {
         }
         let parts = self.trace.noted();
         let feedback = private.saturating_sub(DATAGRAM_HEADER);
-        let sent = sent(now, participant, Way::Datagram);
+        let sent = sent(now, participant, Carrier::Datagrams);
         self.trace.push(Packet { out: false, octets, private, feedback, parts, ..sent });
     }
 }
 
 /// A packet to this participant, with everything else left empty.
-fn sent(now: Duration, participant: ParticipantId, way: Way) -> Packet {
+fn sent(now: Duration, participant: ParticipantId, carrier: Carrier) -> Packet {
     Packet {
         at: now,
         participant,
         out: true,
-        way,
-        class: None,
+        carrier,
+        group: None,
         epoch: None,
         octets: 0,
         private: 0,

@@ -1,12 +1,12 @@
-//! What participants report of the quality of channels while the inspector is open (wire.md W84).
+//! What participants report of the quality of channels while the inspector is open (wire W84).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::ids::ChannelNo;
-use crate::wire::standing::{self, Told};
-use crate::{Error, Standing};
+use crate::wire::quality::{self, QualityReport};
+use crate::{ChannelQuality, Error};
 
 /// The time between two reports. The inspector shows figures of the last ten seconds.
 const EVERY: Duration = Duration::from_secs(2);
@@ -19,7 +19,7 @@ pub(in crate::room) struct Quality {
     /// The participant was asked to report.
     asked: bool,
     /// Its last report.
-    told: Option<Box<Told>>,
+    told: Option<Box<QualityReport>>,
 }
 
 impl Quality {
@@ -32,7 +32,7 @@ impl Quality {
         self.told.as_ref().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
     }
 
-    pub(in crate::room) fn of(&self, channel: ChannelNo) -> Option<&Standing> {
+    pub(in crate::room) fn of(&self, channel: ChannelNo) -> Option<&ChannelQuality> {
         self.told.as_ref()?.channels.iter().find(|one| one.channel == channel)
     }
 
@@ -48,7 +48,7 @@ impl Quality {
         if !self.agreed {
             return Err(Error::malformed("STANDING: it was not agreed on"));
         }
-        let told = standing::read(report, receives)?;
+        let told = quality::read(report, receives)?;
         // A report that comes unasked, or too late, is not kept.
         self.told = self.asked.then(|| Box::new(told));
         Ok(())
@@ -58,12 +58,12 @@ impl Quality {
     pub(in crate::room) fn ask(&mut self) -> Option<Vec<u8>> {
         let asks = self.agreed && !self.asked;
         self.asked |= asks;
-        asks.then(|| standing::wish(Some(EVERY)))
+        asks.then(|| quality::write_request(Some(EVERY)))
     }
 
     /// The end of the request, if one was sent.
     pub(in crate::room) fn end(&mut self) -> Option<Vec<u8>> {
         self.told = None;
-        core::mem::take(&mut self.asked).then(|| standing::wish(None))
+        core::mem::take(&mut self.asked).then(|| quality::write_request(None))
     }
 }

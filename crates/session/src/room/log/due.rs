@@ -14,7 +14,7 @@ pub(in crate::room) struct Cursor {
     pub(in crate::room) log: Position,
     /// The same of awareness.
     pub(in crate::room) awareness: Order,
-    /// The same of values that went as datagrams and then settled (wire.md W41).
+    /// The same of values that went as datagrams and then settled (wire W41).
     pub(in crate::room) settled: Order,
 }
 

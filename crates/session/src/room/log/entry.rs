@@ -1,6 +1,6 @@
 //! The entries that a log consists of, and their form as bytes.
 //!
-//! Each entry is a tag, a length and its fields: numbers as varints (wire.md W1), texts and bytes behind their length. Entries come
+//! Each entry is a tag, a length and its fields: numbers as varints (wire W1), texts and bytes behind their length. Entries come
 //! from disks and from other servers, so reading them never panics and takes no more memory than they have bytes.
 
 use alloc::collections::BTreeMap;

@@ -44,7 +44,7 @@ pub(in crate::room) enum Carries {
     /// All but the values that go as datagrams of at most `max_datagram` bytes, if there are datagrams. Up to the order
     /// `state_until` everything is late-joiner state, which takes the stream.
     Stream { max_datagram: Option<usize>, state_until: Order },
-    /// The values that [`Carries::Stream`] leaves to datagrams and that no newer value has replaced since (wire.md W41).
+    /// The values that [`Carries::Stream`] leaves to datagrams and that no newer value has replaced since (wire W41).
     Settled { max_datagram: usize, state_until: Order },
     /// Values that fit a datagram of at most `max` bytes.
     Datagrams { max: usize },

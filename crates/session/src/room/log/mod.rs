@@ -31,7 +31,7 @@ use sessions::Sessions;
 use transactions::Transactions;
 use values::Values;
 
-/// Positions and counters travel in 32 bits (wire.md W21).
+/// Positions and counters travel in 32 bits (wire W21).
 const LAST_POSITION: u64 = u32::MAX as u64 - 1;
 
 /// A channel of the room.
@@ -59,7 +59,7 @@ pub(super) struct Log {
 pub(super) enum Applied {
     /// It has this position.
     Ordered(Position),
-    /// The log had it already (wire.md W28): it was sent again after a break.
+    /// The log had it already (wire W28): it was sent again after a break.
     Repeated,
     /// The log lacks the transaction before it.
     Early,

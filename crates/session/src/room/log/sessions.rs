@@ -8,7 +8,7 @@ use crate::{Counter, ParticipantId};
 /// A participant's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) struct Session {
-    /// Proves the right to resume it (wire.md W13).
+    /// Proves the right to resume it (wire W13).
     pub(in crate::room) secret: Secret,
     /// The participant's last transaction in the log.
     pub(in crate::room) counter: Counter,

@@ -1,4 +1,4 @@
-//! Opening and closing channels, and what a participant asks of them (wire.md W15 to W18, W77, W78).
+//! Opening and closing channels, and what a participant asks of them (wire W15 to W18, W77, W78).
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

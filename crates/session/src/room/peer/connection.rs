@@ -16,8 +16,8 @@ use crate::room::inspector::Quality;
 use crate::room::log::{Cursor, Log, Snapshot};
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
-use crate::wire::body::Coding;
 use crate::wire::frame::Frame;
+use crate::wire::payload::Coding;
 use crate::wire::snapshot::Assembly;
 use crate::{ChannelNo, Counter, Error, Kind, LinkId, Order, ParticipantId, Position};
 
@@ -115,7 +115,7 @@ impl Requests {
     /// Further requests for each channel that is open, as a transport begins by asking for all of them.
     const PER_CHANNEL: usize = 4;
 
-    /// Counts one more (wire.md W77, W78).
+    /// Counts one more (wire W77, W78).
     pub(in crate::room) fn count(&mut self, now: Duration, channels: usize) -> Result<(), Error> {
         if self.second != now.as_secs() {
             *self = Requests { second: now.as_secs(), count: 0 };
@@ -331,18 +331,18 @@ impl Connection {
         counter: Counter,
     ) {
         self.stream.feed.cursor.log = self.stream.feed.cursor.log.max(position);
-        if let Some(bodies) = self.link.bodies.as_mut() {
-            bodies.encoder.numbering.advance(position);
-            bodies.encoder.numbering.counted(id, counter);
+        if let Some(coders) = self.link.coders.as_mut() {
+            coders.encoder.numbering.advance(position);
+            coders.encoder.numbering.counted(id, counter);
         }
     }
 
     /// Tells the participant where it stands in the log, if it knows of an earlier place only.
     pub(in crate::room) fn announce_position(&mut self) {
         let place = self.stream.feed.cursor.log;
-        let Some(bodies) = self.link.bodies.as_mut() else { return };
-        if bodies.encoder.numbering.position() < place {
-            bodies.encoder.numbering.advance(place);
+        let Some(coders) = self.link.coders.as_mut() else { return };
+        if coders.encoder.numbering.position() < place {
+            coders.encoder.numbering.advance(place);
             self.link.queue(&Frame::Position(place));
         }
     }
@@ -411,8 +411,8 @@ impl Connection {
         }
         if let Some(piece) = self.place.as_mut().and_then(Place::next_piece) {
             self.link.queue(&Frame::Model {
-                lane: crate::wire::body::Lane::Datagrams,
-                class: piece.group,
+                carrier: crate::wire::payload::Carrier::Datagrams,
+                group: piece.group,
                 total: piece.total,
                 offset: piece.offset,
                 rest: piece.bytes,

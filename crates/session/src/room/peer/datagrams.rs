@@ -1,4 +1,4 @@
-//! A participant's datagrams, both ways (wire.md W38 to W42).
+//! A participant's datagrams, both ways (wire W38 to W42).
 
 use core::time::Duration;
 
@@ -22,7 +22,7 @@ impl Peer {
         common.stats.packets_in += 1;
         common.stats.bytes_in_after += packet.len() as u64;
         let Some(connection) = self.connection_mut() else { return };
-        connection.link.hear(now, packet.len());
+        connection.link.on_packet(now, packet.len());
         let one_way = connection.link.clock.one_way();
         let packet = match self.take_acknowledged(now, packet, common) {
             Ok(Some(packet)) => packet,

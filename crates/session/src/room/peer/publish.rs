@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::{Peer, State};
 use crate::compress::choice_of;
 use crate::datagrams::Needs;
-use crate::packing::{Forms, Packing};
+use crate::packing::{EncodingCache, Packing};
 use crate::room::api::Stats;
 use crate::room::common::Common;
 use crate::room::inspector::Inspector;
@@ -16,7 +16,7 @@ use crate::room::subscriptions::Subscriptions;
 use crate::room::timers::Timers;
 use crate::room::upstream::{Upstream, Upstreams};
 use crate::seen::Seen;
-use crate::wire::body::Batch;
+use crate::wire::payload::Batch;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Error, Kind, Order, Overflow, ParticipantId};
 
@@ -30,7 +30,7 @@ pub(super) struct Publisher<'a> {
     upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
     log: &'a mut Log,
     upstreams: &'a Upstreams,
-    forms: &'a mut Forms,
+    forms: &'a mut EncodingCache,
     timers: &'a mut Timers,
     stats: &'a mut Stats,
     inspector: &'a mut Inspector,

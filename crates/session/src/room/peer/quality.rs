@@ -1,4 +1,4 @@
-//! Reports of the quality of channels, which the inspector asks for (wire.md W84).
+//! Reports of the quality of channels, which the inspector asks for (wire W84).
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ impl Peer {
     pub(in crate::room) fn ask_for_quality(&mut self, now: Duration, common: &mut Common) {
         let Some(connection) = self.connection_mut() else { return };
         if let Some(request) = connection.quality.ask() {
-            connection.link.queue(&Frame::Standing(&request));
+            connection.link.queue(&Frame::Quality(&request));
             self.flush(now, common);
         }
     }
@@ -22,7 +22,7 @@ impl Peer {
     pub(in crate::room) fn end_quality(&mut self) {
         let Some(connection) = self.connection_mut() else { return };
         if let Some(request) = connection.quality.end() {
-            connection.link.queue(&Frame::Standing(&request));
+            connection.link.queue(&Frame::Quality(&request));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Taking packets in (wire.md W8, W17, W20, W28).
+//! Taking packets in (wire W8, W17, W20, W28).
 
 use alloc::string::ToString;
 use core::time::Duration;
@@ -7,14 +7,14 @@ use super::Peer;
 use super::connection::Connection;
 use super::publish::{Publisher, Reading};
 use crate::limits::MAX_PRESENCE;
-use crate::link::Bodies;
+use crate::link::Coders;
 use crate::room::api::Output;
 use crate::room::common::{Common, Effect};
 use crate::wire::acknowledged::Acknowledged;
-use crate::wire::body::{Form, Lane};
 use crate::wire::contract;
 use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
 use crate::wire::handshake::Opening;
+use crate::wire::payload::{Carrier, Form};
 use crate::{Error, GroupId};
 
 impl Peer {
@@ -32,7 +32,7 @@ impl Peer {
         common.stats.packets_in += 1;
         common.stats.bytes_in_after += packet.len() as u64;
         if let Some(connection) = self.connection_mut() {
-            connection.link.hear(now, packet.len());
+            connection.link.on_packet(now, packet.len());
         }
         let mut frames = Frames::new(packet);
         while let Some(frame) = frames.next()? {
@@ -99,7 +99,7 @@ impl Peer {
                 }
                 Ok(())
             }
-            Frame::Standing(report) => connection.receive_quality(report),
+            Frame::Quality(report) => connection.receive_quality(report),
             Frame::Codecs { set } => {
                 self.set_codecs(set);
                 Ok(())
@@ -108,11 +108,11 @@ impl Peer {
             Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common),
             Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common),
             Frame::Ping { time } => {
-                link.answer_ping(now, time);
+                link.on_ping(now, time);
                 Ok(())
             }
             Frame::Pong { time, received, sent } => {
-                link.pong(now, time, received, sent);
+                link.on_pong(now, time, received, sent);
                 Ok(())
             }
             Frame::Bye { .. } => {
@@ -125,8 +125,8 @@ impl Peer {
                 Err(Error::Remote { code, fault, detail: detail.to_string() })
             }
             Frame::Error { .. } => Ok(()),
-            Frame::Acknowledged { class: group, rest } => {
-                self.acknowledged(now, group, Lane::Stream, rest, common)
+            Frame::Acknowledged { group, rest } => {
+                self.acknowledged(now, group, Carrier::Stream, rest, common)
             }
             _ => Err(Error::malformed("frame: only a server sends this, or it was not agreed on")),
         }
@@ -170,7 +170,7 @@ impl Peer {
         };
         let Connection { link, channels, .. } = connection;
         publisher.one_way = link.transit();
-        let Some(Bodies { decoder, .. }) = link.bodies.as_mut() else { return Ok(()) };
+        let Some(Coders { decoder, .. }) = link.coders.as_mut() else { return Ok(()) };
         decoder.keep_account(is_inspected);
         let outcome = decoder.open(form, payload, packing, batch).and_then(|mut records| {
             let outcome = loop {
@@ -195,7 +195,7 @@ impl Peer {
         &mut self,
         now: Duration,
         group: GroupId,
-        lane: Lane,
+        carrier: Carrier,
         acknowledgement: &[u8],
         common: &mut Common,
     ) -> Result<(), Error> {
@@ -205,7 +205,7 @@ impl Peer {
         let Some(place) = place else {
             return Err(Error::malformed("ACKNOWLEDGED: it was not agreed on"));
         };
-        place.acknowledged(now, id, (group, lane), &acknowledgement, &mut common.groups, link);
+        place.acknowledged(now, id, (group, carrier), &acknowledgement, &mut common.groups, link);
         Ok(())
     }
 
@@ -222,12 +222,10 @@ impl Peer {
         let mut rest = packet;
         while rest.first() == Some(&ACKNOWLEDGED) {
             let mut frames = Frames::new(rest);
-            let Some(Frame::Acknowledged { class: group, rest: acknowledgement }) =
-                frames.next()?
-            else {
+            let Some(Frame::Acknowledged { group, rest: acknowledgement }) = frames.next()? else {
                 return Err(Error::malformed("datagram: its front"));
             };
-            self.acknowledged(now, group, Lane::Datagrams, acknowledgement, common)?;
+            self.acknowledged(now, group, Carrier::Datagrams, acknowledgement, common)?;
             rest = frames.remaining();
         }
         let is_all = rest.is_empty() && !packet.is_empty();

@@ -11,8 +11,8 @@ use crate::room::common::Common;
 use crate::room::feed::shared_stream::{Member, SharedPayload, SharedStream, SharedStreams};
 use crate::room::inspector::Inspector;
 use crate::room::log::Cursor;
-use crate::wire::body::Lane;
 use crate::wire::frame::Frame;
+use crate::wire::payload::Carrier;
 use crate::{GroupId, ParticipantId};
 
 /// The most bytes of a frame's length.
@@ -129,9 +129,9 @@ impl Connection {
 
     /// Makes the participant a member of a stream that stands at `at`. `next`: the number of its next payload.
     pub(in crate::room) fn enter_stream(&mut self, group: GroupId, next: u64, at: Cursor) {
-        let Some(bodies) = self.link.bodies.as_mut() else { return };
-        let told = bodies.encoder.numbering.position();
-        bodies.encoder.restart();
+        let Some(coders) = self.link.coders.as_mut() else { return };
+        let told = coders.encoder.numbering.position();
+        coders.encoder.restart();
         let Cursor { awareness, settled, .. } = at;
         self.stage = Stage::Live(Some(Member { group, next, awareness, settled, told }));
     }
@@ -146,10 +146,10 @@ impl Connection {
         if self.datagrams.is_some() {
             cursor.settled = cursor.settled.min(member.settled);
         }
-        if let Some(bodies) = self.link.bodies.as_mut() {
-            bodies.encoder.restart();
+        if let Some(coders) = self.link.coders.as_mut() {
+            coders.encoder.restart();
         }
-        self.link.queue(&Frame::Leave { lane: Lane::Stream, class: member.group, rest: &[] });
+        self.link.queue(&Frame::Leave { carrier: Carrier::Stream, group: member.group, rest: &[] });
     }
 
     /// The same because what the participant is sent has changed: later it may share another stream.

@@ -1,4 +1,4 @@
-//! Snapshots: asking a participant for one, taking it, and where a participant enters the log (wire.md W31 to W33).
+//! Snapshots: asking a participant for one, taking it, and where a participant enters the log (wire W31 to W33).
 
 use super::Peer;
 use super::connection::Download;
@@ -14,7 +14,7 @@ impl Peer {
     pub(in crate::room) fn ask_for_snapshot(&mut self) {
         let Some(connection) = self.connection_mut() else { return };
         // What its transport has carried is what the participant will know when it reads this.
-        let carried = connection.link.bodies.as_ref().map(|bodies| &bodies.encoder.numbering);
+        let carried = connection.link.coders.as_ref().map(|coders| &coders.encoder.numbering);
         let told = connection.member().map(|member| member.told);
         let at_least = told.unwrap_or(carried.map_or(Position(0), Numbering::position));
         // If it is asked twice, an answer to the first time is as good.

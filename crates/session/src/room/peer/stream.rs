@@ -66,8 +66,8 @@ impl Peer {
             let link = connection.id;
             common.stats.packets_out += 1;
             common.stats.bytes_out_after += packet.len() as u64;
-            let bodies = connection.link.bodies.as_mut();
-            common.inspector.sent_packet(now, id, bodies, packet.len());
+            let coders = connection.link.coders.as_mut();
+            common.inspector.sent_packet(now, id, coders, packet.len());
             common.outputs.push_back(Output::Send { link, packet, body: None });
         }
     }
@@ -92,9 +92,9 @@ impl Peer {
             size += presence.len() + 8;
             list.push(ParticipantEntry { id, state, presence });
         }
-        if let Some(bodies) = connection.link.bodies.as_mut() {
+        if let Some(coders) = connection.link.coders.as_mut() {
             let left = list.iter().filter(|entry| entry.state == PresenceState::Left);
-            left.for_each(|entry| bodies.encoder.numbering.forget(entry.id));
+            left.for_each(|entry| coders.encoder.numbering.forget(entry.id));
         }
         Frame::Participants { complete, list }.write(packet);
     }
@@ -143,14 +143,14 @@ impl Peer {
         let (remaining, is_live) = (connection.link.remaining(packet), !connection.is_joining());
         let (is_member, at) = (connection.is_member(), packet.len());
         let (receiver, StreamParts { stream, released, link }) = connection.split(id);
-        let Link { bodies: Some(bodies), choosing, datagrams, .. } = &mut *link else {
+        let Link { coders: Some(coders), choosing, datagrams, .. } = &mut *link else {
             return Ok(());
         };
-        bodies.encoder.keep_account(inspector.is_on());
+        coders.encoder.keep_account(inspector.is_on());
         let from = stream.feed.cursor.log;
-        let told = bodies.encoder.numbering.position();
+        let told = coders.encoder.numbering.position();
         let builder = RecordBuilder { now, log, choosing, packing, forms };
-        let mut payload = Payload { remaining, bodies, builder, messages: 0, bytes: 0 };
+        let mut payload = Payload { remaining, coders, builder, messages: 0, bytes: 0 };
         // A stream that has fallen behind what is in memory catches up before the next packet.
         let notices = stream.fill(&mut payload, receiver, released).unwrap_or_default();
         let until = stream.feed.cursor.log;
@@ -163,14 +163,14 @@ impl Peer {
         }
         stats.deliveries += payload.messages;
         stats.bytes_out_before += payload.bytes;
-        let outcome = match bodies.encoder.is_empty() {
+        let outcome = match coders.encoder.is_empty() {
             true => Ok(()),
-            false => bodies.encoder.finish(choosing, packing, packet),
+            false => coders.encoder.finish(choosing, packing, packet),
         };
-        let skipped = until.get().saturating_sub(bodies.encoder.numbering.position().get());
+        let skipped = until.get().saturating_sub(coders.encoder.numbering.position().get());
         let says_position = skipped >= WORTH_A_POSITION && stream.history.is_empty() && !is_member;
         if says_position {
-            bodies.encoder.numbering.advance(until);
+            coders.encoder.numbering.advance(until);
         }
         notices.iter().for_each(|notice| link.queue(notice));
         link.probe(now, packet, at);

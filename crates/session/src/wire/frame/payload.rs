@@ -6,9 +6,9 @@ use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
-use crate::wire::body::Lane;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
+use crate::wire::payload::Carrier;
 use crate::wire::snapshot::Chunk;
 use crate::{Compress, Error, Qos};
 
@@ -127,14 +127,14 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(packed);
                 0x1c
             }
-            Frame::Acknowledged { class, rest } => {
-                out.varint(u64::from(*class));
+            Frame::Acknowledged { group, rest } => {
+                out.varint(u64::from(*group));
                 out.extend_from_slice(rest);
                 0x16
             }
-            Frame::Model { lane, class, total, offset, rest } => {
-                out.u8(*lane as u8);
-                out.varint(u64::from(*class));
+            Frame::Model { carrier, group, total, offset, rest } => {
+                out.u8(*carrier as u8);
+                out.varint(u64::from(*group));
                 out.varint(u64::from(*total));
                 out.varint(u64::from(*offset));
                 out.extend_from_slice(rest);
@@ -144,20 +144,20 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(payload);
                 0x1d
             }
-            Frame::SharedDatagram { class, rest } => {
-                out.varint(u64::from(*class));
+            Frame::SharedDatagram { group, rest } => {
+                out.varint(u64::from(*group));
                 out.extend_from_slice(rest);
                 0x1e
             }
-            Frame::SharedAgain { class, waited, rest } => {
-                out.varint(u64::from(*class));
+            Frame::SharedAgain { group, waited, rest } => {
+                out.varint(u64::from(*group));
                 out.varint(u64::from(*waited));
                 out.extend_from_slice(rest);
                 0x27
             }
-            Frame::Leave { lane, class, rest } => {
-                out.u8(*lane as u8);
-                out.varint(u64::from(*class));
+            Frame::Leave { carrier, group, rest } => {
+                out.u8(*carrier as u8);
+                out.varint(u64::from(*group));
                 out.extend_from_slice(rest);
                 0x1f
             }
@@ -175,7 +175,7 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(report);
                 OPTIONAL | 0x22
             }
-            Frame::Standing(told) => {
+            Frame::Quality(told) => {
                 out.extend_from_slice(told);
                 0x26
             }
@@ -232,27 +232,27 @@ impl<'a> Frame<'a> {
             },
             0x1b => Frame::PackedSnapshot(Chunk::read(&mut r)?),
             0x1c => Frame::PackedMessages(r.rest()),
-            0x16 => Frame::Acknowledged { class: GroupId(r.varint_u32()?), rest: r.rest() },
+            0x16 => Frame::Acknowledged { group: GroupId(r.varint_u32()?), rest: r.rest() },
             0x18 => Frame::Model {
-                lane: read_carrier(&mut r)?,
-                class: GroupId(r.varint_u32()?),
+                carrier: read_carrier(&mut r)?,
+                group: GroupId(r.varint_u32()?),
                 total: r.varint_u32()?,
                 offset: r.varint_u32()?,
                 rest: r.rest(),
             },
             0x1d => Frame::Shared(r.rest()),
-            0x1e => Frame::SharedDatagram { class: GroupId(r.varint_u32()?), rest: r.rest() },
+            0x1e => Frame::SharedDatagram { group: GroupId(r.varint_u32()?), rest: r.rest() },
             0x1f => Frame::Leave {
-                lane: read_carrier(&mut r)?,
-                class: GroupId(r.varint_u32()?),
+                carrier: read_carrier(&mut r)?,
+                group: GroupId(r.varint_u32()?),
                 rest: r.rest(),
             },
             0x20 => Frame::Change { id: ChannelNo(r.varint_u32()?), qos: Qos::read(&mut r)? },
             0x21 => Frame::Rate { id: ChannelNo(r.varint_u32()?), rate: r.varint_u32()? },
             0x22 => Frame::Contract(r.rest()),
-            0x26 => Frame::Standing(r.rest()),
+            0x26 => Frame::Quality(r.rest()),
             0x27 => Frame::SharedAgain {
-                class: GroupId(r.varint_u32()?),
+                group: GroupId(r.varint_u32()?),
                 waited: r.varint_u32()?,
                 rest: r.rest(),
             },
@@ -263,10 +263,10 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn read_carrier(reader: &mut Reader<'_>) -> Result<Lane, Error> {
+fn read_carrier(reader: &mut Reader<'_>) -> Result<Carrier, Error> {
     match reader.u8()? {
-        0 => Ok(Lane::Stream),
-        1 => Ok(Lane::Datagrams),
+        0 => Ok(Carrier::Stream),
+        1 => Ok(Carrier::Datagrams),
         _ => Err(reader.malformed()),
     }
 }

@@ -11,8 +11,8 @@ use crate::room::api::Stats;
 use crate::room::feed::{Carried, Feed};
 use crate::room::log::{Carries, Channels, Filter, Item, Log, Value};
 use crate::trace::{self, Part, Purpose};
-use crate::wire::body::ClassEncoder;
 use crate::wire::frame::shared_datagram;
+use crate::wire::payload::GroupEncoder;
 use crate::wire::record::Number;
 use crate::{GroupId, Order, ParticipantId};
 
@@ -79,8 +79,8 @@ impl Packet {
             at: now,
             participant: receiver,
             out: true,
-            way: trace::Way::Datagram,
-            class: Some(group),
+            carrier: trace::Carrier::Datagrams,
+            group: Some(group),
             epoch: Some(self.epoch),
             octets: self.frame.len(),
             private: 0,
@@ -202,7 +202,7 @@ fn is_too_late(now: Duration, value: &Value, log: &Log) -> bool {
 
 fn push(
     now: Duration,
-    encoder: &mut ClassEncoder,
+    encoder: &mut GroupEncoder,
     item: Item<'_>,
     purpose: Purpose,
     parts: &mut Vec<Part>,

@@ -1,4 +1,4 @@
-//! Datagrams for many (wire.md W70 to W75): awareness is coded once for all receivers that are sent the same, and repeat the
+//! Datagrams for many (wire W70 to W75): awareness is coded once for all receivers that are sent the same, and repeat the
 //! same.
 //!
 //! A fan-out group has a set of channels, a step of the ladder of repeats, and members that are near or far. Its epochs are
@@ -22,8 +22,8 @@ use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::link::Link;
 use crate::room::log::Cursor;
 use crate::room::subscriptions::SubscriptionSet;
-use crate::wire::body::{ClassEncoder, Lane};
 use crate::wire::frame::{self, Frame};
+use crate::wire::payload::{Carrier, GroupEncoder};
 use crate::{GroupId, Order, ParticipantId};
 use compose::Round;
 
@@ -86,7 +86,7 @@ pub(in crate::room) struct Group {
     /// Receivers that are served by nobody else wait to enter.
     pub(in crate::room) is_awaited: bool,
     feed: Feed,
-    pub(in crate::room) encoder: ClassEncoder,
+    pub(in crate::room) encoder: GroupEncoder,
     pub(in crate::room) kept: VecDeque<Kept>,
     /// The newest packet; 0 before the first.
     pub(in crate::room) newest: u32,
@@ -123,7 +123,7 @@ impl Groups {
             members: Vec::new(),
             is_awaited: false,
             feed: Feed::at(cursor),
-            encoder: ClassEncoder::new(),
+            encoder: GroupEncoder::new(),
             kept: VecDeque::new(),
             newest: 0,
             rounds: VecDeque::new(),
@@ -208,10 +208,10 @@ pub(in crate::room) fn send_again(now: Duration, link: &mut Link, group: GroupId
     let rest = kept.frame.get(header.len()..).unwrap_or_default();
     let waited = now.saturating_sub(kept.sent).as_millis();
     let waited = u32::try_from(waited).unwrap_or(u32::MAX);
-    link.queue(&Frame::SharedAgain { class: group, waited, rest });
+    link.queue(&Frame::SharedAgain { group, waited, rest });
 }
 
 /// W75: tells a receiver that it is not sent the group's datagrams any more.
 pub(in crate::room) fn send_leave(link: &mut Link, group: GroupId) {
-    link.queue(&Frame::Leave { lane: Lane::Datagrams, class: group, rest: &[] });
+    link.queue(&Frame::Leave { carrier: Carrier::Datagrams, group, rest: &[] });
 }

@@ -8,7 +8,7 @@ use crate::link::Link;
 use crate::room::log::Covered;
 use crate::room::subscriptions::SubscriptionSet;
 use crate::wire::acknowledged::Acknowledged;
-use crate::wire::body::Lane;
+use crate::wire::payload::Carrier;
 use crate::{GroupId, Order, ParticipantId};
 
 /// Packets by which a datagram may be overtaken before it counts as lost.
@@ -142,7 +142,7 @@ impl Place {
         &mut self,
         now: Duration,
         receiver: ParticipantId,
-        (group, lane): (GroupId, Lane),
+        (group, carrier): (GroupId, Carrier),
         acknowledgement: &Acknowledged<'_>,
         groups: &mut Groups,
         link: &mut Link,
@@ -150,7 +150,7 @@ impl Place {
         // W71: the receiver has the model once it says so behind the last piece. What a datagram says, or comes sooner, is of
         // an earlier stay.
         let waits = self.entering.as_ref().is_some_and(|entering| entering.group == group)
-            && (lane == Lane::Datagrams || self.has_piece());
+            && (carrier == Carrier::Datagrams || self.has_piece());
         // The receiver may not know yet that it has left the group.
         let Some(known) = groups.get_mut(group).filter(|_| !waits) else { return };
         let keeps_up = match known.encoder.coder.acknowledge(acknowledgement.gmc) {

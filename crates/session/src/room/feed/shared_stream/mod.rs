@@ -1,4 +1,4 @@
-//! Streams that many receivers share (wire.md W60 to W66): each tick's messages are coded once for all of them, and the last
+//! Streams that many receivers share (wire W60 to W66): each tick's messages are coded once for all of them, and the last
 //! payloads are kept for receivers that are slow.
 
 mod sharing;
@@ -15,8 +15,8 @@ use crate::room::log::{Carries, Channels, Cursor, Filter, Item, Log, Message, No
 use crate::room::subscriptions::SubscriptionSet;
 use crate::stamps::Stamps;
 use crate::trace::{Part, Purpose};
-use crate::wire::body::{BodyEncoder, Lane};
 use crate::wire::frame::Frame;
+use crate::wire::payload::{Carrier, PayloadEncoder};
 use crate::wire::record::Number;
 use crate::{Error, GroupId, Order, ParticipantId, Position};
 
@@ -135,7 +135,7 @@ pub(in crate::room) struct Counts {
 pub(in crate::room) struct SharedStream {
     pub(in crate::room) key: Arc<StreamKey>,
     pub(in crate::room) feed: Feed,
-    encoder: BodyEncoder,
+    encoder: PayloadEncoder,
     stamps: Stamps,
     payloads: VecDeque<SharedPayload>,
     /// Bytes of the payloads that are kept.
@@ -160,7 +160,7 @@ impl SharedStream {
             stamps: Stamps::new(key.stamped),
             key,
             feed: Feed::at(at),
-            encoder: BodyEncoder::for_class(),
+            encoder: PayloadEncoder::for_group(),
             payloads: VecDeque::new(),
             bytes: 0,
             first: 0,
@@ -284,7 +284,7 @@ impl SharedStream {
 struct Pushing<'a> {
     now: Duration,
     key: &'a StreamKey,
-    encoder: &'a mut BodyEncoder,
+    encoder: &'a mut PayloadEncoder,
     next: &'a mut SharedPayload,
     is_inspected: bool,
 }
@@ -388,7 +388,7 @@ fn model_frames(group: GroupId, model: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         let rest = &model[offset..model.len().min(offset + PIECE)];
         let mut frame = Vec::new();
         let offset = offset as u32;
-        Frame::Model { lane: Lane::Stream, class: group, total, offset, rest }.write(&mut frame);
+        Frame::Model { carrier: Carrier::Stream, group, total, offset, rest }.write(&mut frame);
         frame
     });
     Ok(pieces.collect())

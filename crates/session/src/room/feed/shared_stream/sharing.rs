@@ -7,7 +7,7 @@ use super::{SharedStream, SharedStreams, StreamKey};
 use crate::room::log::{Covered, Log};
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{Opened, Subscriptions};
-use crate::wire::body::Coding;
+use crate::wire::payload::Coding;
 use crate::{GroupId, Kind, Order, Position};
 
 /// A member that could not follow, or has changed what it is sent, is not let in again before this.
@@ -16,7 +16,7 @@ const STAYS_OUT: Duration = Duration::from_secs(2);
 /// Whether, and with whom, a receiver can share a stream.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Sharing {
-    /// Both ends can share streams (wire.md W10).
+    /// Both ends can share streams (wire W10).
     is_agreed: bool,
     /// `None`: its channels have changed since it was determined, or the receiver can share with nobody.
     key: Option<Arc<StreamKey>>,

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use groupwire_gmc as gmc;
 
-use super::class::class_config;
-use super::{Batch, Lane, account};
+use super::group::group_config;
+use super::{Batch, Carrier, account};
 use crate::ids::ChannelNo;
 use crate::packing::Packing;
 use crate::wire::numbering::Numbering;
@@ -19,8 +19,8 @@ use crate::{Error, Kind};
 const FOR_LATE_ONES: usize = 256 << 10;
 
 /// Decodes the payloads of one direction of one carrier.
-pub(crate) struct BodyDecoder {
-    carrier: Lane,
+pub(crate) struct PayloadDecoder {
+    carrier: Carrier,
     direction: Direction,
     pub(crate) numbering: Numbering,
     /// Both ends agreed on coded payloads.
@@ -32,15 +32,15 @@ pub(crate) struct BodyDecoder {
     keeps_account: bool,
 }
 
-impl BodyDecoder {
+impl PayloadDecoder {
     pub(crate) fn new(
         direction: Direction,
         numbering: Numbering,
         coded: bool,
         max_message: usize,
     ) -> Self {
-        BodyDecoder {
-            carrier: Lane::Stream,
+        PayloadDecoder {
+            carrier: Carrier::Stream,
             direction,
             numbering,
             coded,
@@ -53,17 +53,17 @@ impl BodyDecoder {
     /// A decoder for datagrams to this receiver alone.
     pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
         let numbering = Numbering::absolute();
-        let decoder = BodyDecoder::new(direction, numbering, coded, max_message);
-        BodyDecoder { carrier: Lane::Datagrams, ..decoder }
+        let decoder = PayloadDecoder::new(direction, numbering, coded, max_message);
+        PayloadDecoder { carrier: Carrier::Datagrams, ..decoder }
     }
 
     /// A decoder for the datagrams of a fan-out group, from the snapshot of the group's model (wire W71).
     pub(crate) fn from_model(model: &[u8], max_message: usize) -> Result<Self, Error> {
-        let mut coder = gmc::Decoder::from_snapshot(class_config(), model)
+        let mut coder = gmc::Decoder::from_snapshot(group_config(), model)
             .map_err(|error| Error::Compression { why: error.to_string() })?;
         coder.keep_more(FOR_LATE_ONES);
-        let decoder = BodyDecoder::for_datagrams(Direction::ToClient, true, max_message);
-        Ok(BodyDecoder { coder: Some(Box::new(coder)), ..decoder })
+        let decoder = PayloadDecoder::for_datagrams(Direction::ToClient, true, max_message);
+        Ok(PayloadDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
     /// The number of the newest coded payload that arrived, and a bit set: bit `k` says that the payload `k` numbers before
@@ -81,9 +81,9 @@ impl BodyDecoder {
 
     /// A decoder for the shared stream of a fan-out group, from the snapshot of the group's model. An empty snapshot stands
     /// for an empty model (wire W61).
-    pub(crate) fn for_class(model: &[u8], max_message: usize) -> Result<Self, Error> {
+    pub(crate) fn for_group(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let decoder =
-            BodyDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
+            PayloadDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
         let coder = match model.is_empty() {
             true => None,
             false => {
@@ -93,18 +93,20 @@ impl BodyDecoder {
                 Some(Box::new(coder))
             }
         };
-        Ok(BodyDecoder { coder, ..decoder })
+        Ok(PayloadDecoder { coder, ..decoder })
     }
 
     /// Forgets coder and numbers: what comes next is coded and numbered from the beginning (wire W61).
     pub(crate) fn restart(&mut self) {
-        let BodyDecoder { carrier, direction, coded, max_message, .. } = *self;
+        let PayloadDecoder { carrier, direction, coded, max_message, .. } = *self;
         let numbering = Numbering::default();
-        *self =
-            BodyDecoder { carrier, ..BodyDecoder::new(direction, numbering, coded, max_message) };
+        *self = PayloadDecoder {
+            carrier,
+            ..PayloadDecoder::new(direction, numbering, coded, max_message)
+        };
     }
 
-    /// Switches on or off that [`BodyDecoder::costs`] is measured.
+    /// Switches on or off that [`PayloadDecoder::costs`] is measured.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.keeps_account != on {
             self.keeps_account = on;
@@ -124,7 +126,7 @@ impl BodyDecoder {
         if !self.coded {
             return Err(Error::malformed("CODED: it was not agreed on"));
         }
-        let BodyDecoder { coder, carrier, keeps_account, .. } = self;
+        let PayloadDecoder { coder, carrier, keeps_account, .. } = self;
         let coder = coder.get_or_insert_with(|| {
             let mut coder = gmc::Decoder::new(carrier.coder_config());
             account::cost_decoder(&mut coder, *keeps_account);
@@ -155,7 +157,7 @@ impl BodyDecoder {
     ) -> Result<Record<'a>, Error> {
         // An own transaction says that a waiting transaction is ordered, also when its channel is not open on this transport
         // (wire W29). Datagrams never carry one, but a damaged datagram may claim to.
-        let is_stream = self.direction == Direction::ToClient && self.carrier == Lane::Stream;
+        let is_stream = self.direction == Direction::ToClient && self.carrier == Carrier::Stream;
         let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,
             false => kind_of(ChannelNo(fields[0]))?,

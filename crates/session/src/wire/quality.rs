@@ -8,28 +8,28 @@ use super::io::{Reader, Write};
 use crate::ids::ChannelNo;
 use crate::link::clip;
 use crate::trace::AGES;
-use crate::{Error, Standing, Tally};
+use crate::{ChannelQuality, Error, Tally};
 
 /// The most bytes of the reason for a transport (wire W84).
 pub(crate) const MAX_REASON: usize = 240;
 
 /// A quality report of one participant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct QualityReport {
     /// Why the participant uses its present transport, as text for people.
     pub(crate) reason: String,
-    pub(crate) channels: Vec<Standing>,
+    pub(crate) channels: Vec<ChannelQuality>,
 }
 
 /// Writes the server's request: the time between two reports, or `None` for no more reports.
-pub(crate) fn wish(every: Option<Duration>) -> Vec<u8> {
+pub(crate) fn write_request(every: Option<Duration>) -> Vec<u8> {
     let mut out = Vec::new();
     out.varint(every.map_or(0, ms));
     out
 }
 
 /// Reads the server's request.
-pub(crate) fn read_wish(bytes: &[u8]) -> Result<Option<Duration>, Error> {
+pub(crate) fn read_request(bytes: &[u8]) -> Result<Option<Duration>, Error> {
     let mut reader = Reader::new(bytes, "STANDING");
     let every = reader.varint()?;
     reader.finish()?;
@@ -37,7 +37,7 @@ pub(crate) fn read_wish(bytes: &[u8]) -> Result<Option<Duration>, Error> {
 }
 
 /// Writes a report. The reason is cut at [`MAX_REASON`] bytes.
-pub(crate) fn write(reason: &str, channels: &[Standing]) -> Vec<u8> {
+pub(crate) fn write(reason: &str, channels: &[ChannelQuality]) -> Vec<u8> {
     let mut out = Vec::new();
     out.bytes(clip(reason, MAX_REASON).as_bytes());
     for standing in channels {
@@ -61,10 +61,13 @@ pub(crate) fn write(reason: &str, channels: &[Standing]) -> Vec<u8> {
 }
 
 /// Reads a report. Keeps the first entry of each channel for which `takes` returns true.
-pub(crate) fn read(bytes: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<Told, Error> {
+pub(crate) fn read(
+    bytes: &[u8],
+    takes: impl Fn(ChannelNo) -> bool,
+) -> Result<QualityReport, Error> {
     let mut reader = Reader::new(bytes, "STANDING");
     let reason = reader.text(MAX_REASON, "reason for a transport")?.into();
-    let mut report = Told { reason, channels: Vec::new() };
+    let mut report = QualityReport { reason, channels: Vec::new() };
     while !reader.is_empty() {
         let standing = read_one(&mut reader)?;
         let is_new = report.channels.iter().all(|other| other.channel != standing.channel);
@@ -75,7 +78,7 @@ pub(crate) fn read(bytes: &[u8], takes: impl Fn(ChannelNo) -> bool) -> Result<To
     Ok(report)
 }
 
-fn read_one(reader: &mut Reader<'_>) -> Result<Standing, Error> {
+fn read_one(reader: &mut Reader<'_>) -> Result<ChannelQuality, Error> {
     let channel = ChannelNo(reader.varint_u32()?);
     let tally = Tally { judged: count(reader)?, missed: count(reader)?, late: count(reader)? };
     if tally.missed > tally.judged || tally.late > tally.missed {
@@ -89,7 +92,7 @@ fn read_one(reader: &mut Reader<'_>) -> Result<Standing, Error> {
     for latency in used.ok_or(reader.malformed())? {
         *latency = reader.varint_u32()?;
     }
-    Ok(Standing {
+    Ok(ChannelQuality {
         channel,
         tally,
         saved,
@@ -114,11 +117,11 @@ mod tests {
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    fn standing(channel: ChannelNo) -> Standing {
+    fn standing(channel: ChannelNo) -> ChannelQuality {
         let mut latencies = [0; AGES.len() + 1];
         latencies[3] = 200;
         latencies[5] = 50;
-        Standing {
+        ChannelQuality {
             channel,
             tally: Tally { judged: 250, missed: 20, late: 4 },
             saved: 17,
@@ -152,7 +155,7 @@ mod tests {
     #[test]
     fn w84_more_missed_than_judged_is_malformed() {
         let tally = Tally { judged: 1, missed: 2, late: 0 };
-        let written = write("", &[Standing { tally, ..standing(ChannelNo(1)) }]);
+        let written = write("", &[ChannelQuality { tally, ..standing(ChannelNo(1)) }]);
         assert!(read(&written, |_| true).is_err());
     }
 
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn w84_a_request_round_trips() {
         for every in [None, Some(Duration::from_secs(2))] {
-            assert_eq!(read_wish(&wish(every)), Ok(every));
+            assert_eq!(read_request(&write_request(every)), Ok(every));
         }
     }
 
@@ -176,7 +179,7 @@ mod tests {
         #[test]
         fn random_bytes_never_panic(bytes: Vec<u8>) {
             let _ = read(&bytes, |_| true);
-            let _ = read_wish(&bytes);
+            let _ = read_request(&bytes);
         }
     }
 }

@@ -1,34 +1,26 @@
 //! The payload of a packet: many records as one unit, plain, compressed by gmc, or packed by a codec (wire W26, W27, W54).
 
 pub(crate) mod account;
-mod class;
 mod decoder;
 mod encoder;
+mod group;
 mod records;
 
 use groupwire_gmc as gmc;
 
-pub(crate) use class::ClassEncoder;
-pub(crate) use decoder::BodyDecoder;
-pub(crate) use encoder::BodyEncoder;
+pub(crate) use decoder::PayloadDecoder;
+pub(crate) use encoder::PayloadEncoder;
+pub(crate) use group::GroupEncoder;
 pub(crate) use records::Batch;
 
 use super::record::FIELDS;
 use crate::limits::MAX_RECORDS;
+pub(crate) use crate::trace::Carrier;
 
-/// The carrier of a payload: the ordered stream or datagrams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
-    /// Every payload arrives, in order.
-    Stream,
-    /// Payloads can be lost, arrive twice, or out of order (wire W39).
-    Datagrams,
-}
-
-impl Lane {
+impl Carrier {
     /// The settings of gmc on this carrier. The protocol fixes them, so that both ends have the same ones (wire W27, W39).
     fn coder_config(self) -> gmc::Config {
-        let is_ordered = self == Lane::Stream;
+        let is_ordered = self == Carrier::Stream;
         gmc::Config {
             delivery: if is_ordered { gmc::Delivery::Ordered } else { gmc::Delivery::Datagrams },
             memory: 64 << 10,
@@ -86,7 +78,7 @@ mod tests {
 
     /// Calls `each` for every record of a payload until one cannot be read.
     fn read(
-        decoder: &mut BodyDecoder,
+        decoder: &mut PayloadDecoder,
         form: Form,
         payload: &[u8],
         packing: &mut Packing,
@@ -125,8 +117,8 @@ mod tests {
             packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
         ) {
             let numbering = || Numbering::new(ParticipantId(1), Counter(0), Position(0));
-            let mut encoder = BodyEncoder::new(Direction::ToClient, numbering(), coded);
-            let mut decoder = BodyDecoder::new(Direction::ToClient, numbering(), coded, 1000);
+            let mut encoder = PayloadEncoder::new(Direction::ToClient, numbering(), coded);
+            let mut decoder = PayloadDecoder::new(Direction::ToClient, numbering(), coded, 1000);
             let coding = if shared { Coding::Shared } else { Coding::Alone };
             let (mut packs, mut packing) = (Packing::new(ALL, Costs::reference()), Packing::new(ALL, Costs::reference()));
             let mut position = 0;
@@ -178,7 +170,7 @@ mod tests {
         fn random_payloads_never_panic(payload: Vec<u8>) {
             let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
-                let mut decoder = BodyDecoder::new(direction, Numbering::default(), true, 1000);
+                let mut decoder = PayloadDecoder::new(direction, Numbering::default(), true, 1000);
                 for form in [Form::Plain, Form::Coded, Form::Packed] {
                     let _ = read(&mut decoder, form, &payload, &mut packing, |_| ());
                 }

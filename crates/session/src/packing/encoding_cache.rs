@@ -22,7 +22,7 @@ const FLAT: usize = 64;
 
 /// Packed messages, by the message's order in the room.
 #[derive(Debug, Default)]
-pub(crate) struct Forms {
+pub(crate) struct EncodingCache {
     by_order: Map<Order, Vec<Form>>,
     bytes: usize,
 }
@@ -41,7 +41,7 @@ impl Form {
     }
 }
 
-impl Forms {
+impl EncodingCache {
     /// The packed form of a message, from the cache or made now. `None` if it is not smaller, or there are too many codings.
     pub(crate) fn get_or_pack<'a>(
         &'a mut self,
@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn w49_a_message_is_packed_once_and_the_senders_packed_form_is_used() {
-        let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
+        let (mut forms, mut packing) =
+            (EncodingCache::default(), Packing::new(ALL, Costs::reference()));
         let lz4 = Choice::codec(1);
         forms.put(Order(1), lz4, Some(b"the sender's"));
         assert_eq!(
@@ -125,7 +126,8 @@ mod tests {
 
     #[test]
     fn codings_of_a_message_and_bytes_of_the_cache_are_bounded() {
-        let (mut forms, mut packing) = (Forms::default(), Packing::new(ALL, Costs::reference()));
+        let (mut forms, mut packing) =
+            (EncodingCache::default(), Packing::new(ALL, Costs::reference()));
         let levels = (0..2 * MAX_CODINGS as i8).map(|level| Choice {
             level: Some(level),
             filter: Filter::None,

@@ -15,7 +15,7 @@ use crate::wire::record::{Direction, FIELDS, Record};
 ///
 /// The memory is twice that of a private model, because data that not all receivers have acknowledged takes a quarter of it.
 /// With the pointers of ten people, this saves half a byte per message; twice as much again saves next to nothing.
-pub(crate) fn class_config() -> gmc::Config {
+pub(crate) fn group_config() -> gmc::Config {
     gmc::Config {
         delivery: gmc::Delivery::Room,
         memory: 128 << 10,
@@ -29,7 +29,7 @@ pub(crate) fn class_config() -> gmc::Config {
 }
 
 /// Collects records and codes them for a fan-out group.
-pub(crate) struct ClassEncoder {
+pub(crate) struct GroupEncoder {
     pub(crate) coder: gmc::Encoder,
     fields: Vec<[u32; FIELDS]>,
     /// Where the content of each record ends in `contents`.
@@ -43,14 +43,14 @@ pub(crate) struct Coded {
     pub(crate) number: u32,
     /// The gmc packet.
     pub(crate) body: Vec<u8>,
-    /// The collected records that the packet holds: indices in the order of [`ClassEncoder::push`].
+    /// The collected records that the packet holds: indices in the order of [`GroupEncoder::push`].
     pub(crate) records: Range<usize>,
 }
 
-impl ClassEncoder {
+impl GroupEncoder {
     pub(crate) fn new() -> Self {
-        let coder = gmc::Encoder::new(class_config());
-        ClassEncoder { coder, fields: Vec::new(), ends: Vec::new(), contents: Vec::new() }
+        let coder = gmc::Encoder::new(group_config());
+        GroupEncoder { coder, fields: Vec::new(), ends: Vec::new(), contents: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, record: &Record<'_>) {
@@ -95,7 +95,7 @@ const MAX_PER_DATAGRAM: usize = 64;
 mod tests {
     use super::*;
     use crate::ids::{ChannelNo, Counter, Index, ParticipantId};
-    use crate::wire::body::Coding;
+    use crate::wire::payload::Coding;
     use crate::wire::record::Number;
     use core::time::Duration;
 
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn a_record_that_cannot_be_coded_is_left_out_alone() {
-        let mut encoder = ClassEncoder::new();
+        let mut encoder = GroupEncoder::new();
         // The second message is larger than gmc takes. The fourth one may or may not fit the packet, as it compresses well.
-        let sizes = [4, class_config().max_message + 1, 4, 1200, 4];
+        let sizes = [4, group_config().max_message + 1, 4, 1200, 4];
         let messages = sizes.map(|size| alloc::vec![7u8; size]);
         for (index, message) in (1..).zip(&messages) {
             encoder.push(&record(index, message));

@@ -9,8 +9,8 @@ use super::{Coding, Form};
 use crate::ids::ChannelNo;
 use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
-use crate::wire::body::BodyDecoder;
 use crate::wire::io::Reader;
+use crate::wire::payload::PayloadDecoder;
 use crate::wire::record::{self, FIELDS, Record};
 use crate::{Error, Kind};
 
@@ -93,7 +93,7 @@ enum Source<'p> {
     },
 }
 
-impl BodyDecoder {
+impl PayloadDecoder {
     /// Begins to read a payload. For each record call [`Records::next`], then [`Records::finish`].
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl BodyDecoder {
         })
     }
 
-    /// As [`BodyDecoder::open`], for a payload that a fan-out group shares. After a payload without records, the numbers
+    /// As [`PayloadDecoder::open`], for a payload that a fan-out group shares. After a payload without records, the numbers
     /// count from 0 again (wire W63).
     pub(crate) fn open_shared<'p>(
         &mut self,
@@ -146,7 +146,7 @@ impl Records<'_> {
     /// The record is malformed or too large, or `kind_of` refused it.
     pub(crate) fn next<'r>(
         &'r mut self,
-        decoder: &mut BodyDecoder,
+        decoder: &mut PayloadDecoder,
         packing: &'r mut Packing,
         kind_of: impl Fn(ChannelNo) -> Result<Kind, Error>,
     ) -> Result<Option<Record<'r>>, Error> {

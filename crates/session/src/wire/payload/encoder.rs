@@ -8,7 +8,7 @@ use core::ops::Range;
 use groupwire_gmc as gmc;
 
 use super::account::{self, Account};
-use super::{Coding, Lane};
+use super::{Carrier, Coding};
 use crate::Error;
 use crate::limits::{MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 #[cfg(feature = "ace")]
@@ -22,7 +22,7 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
 
 /// Collects records and writes them as the last frame of a packet.
-pub(crate) struct BodyEncoder {
+pub(crate) struct PayloadEncoder {
     direction: Direction,
     pub(crate) numbering: Numbering,
     /// Both ends agreed on coded payloads.
@@ -43,9 +43,9 @@ pub(crate) struct BodyEncoder {
     account: Account,
 }
 
-impl BodyEncoder {
+impl PayloadEncoder {
     pub(crate) fn new(direction: Direction, numbering: Numbering, coded: bool) -> Self {
-        BodyEncoder {
+        PayloadEncoder {
             direction,
             numbering,
             coded,
@@ -62,8 +62,8 @@ impl BodyEncoder {
     }
 
     /// An encoder for the shared stream of a fan-out group (wire W62).
-    pub(crate) fn for_class() -> Self {
-        BodyEncoder::new(Direction::ToClient, Numbering::default(), true)
+    pub(crate) fn for_group() -> Self {
+        PayloadEncoder::new(Direction::ToClient, Numbering::default(), true)
     }
 
     /// Switches on or off the list of messages and their costs, for the inspector.
@@ -97,7 +97,7 @@ impl BodyEncoder {
 
     /// Forgets coder and numbers and frees their memory: what comes next is coded and numbered from the beginning (wire W61).
     pub(crate) fn restart(&mut self) {
-        *self = BodyEncoder::new(self.direction, Numbering::default(), self.coded);
+        *self = PayloadEncoder::new(self.direction, Numbering::default(), self.coded);
     }
 
     /// Appends the collected records as a SHARED payload of a fan-out group, with its tag (wire W62).
@@ -131,7 +131,7 @@ impl BodyEncoder {
         model
     }
 
-    /// Adds a record. [`BodyEncoder::takes`] must be true for its coding.
+    /// Adds a record. [`PayloadEncoder::takes`] must be true for its coding.
     pub(crate) fn push(&mut self, record: &Record<'_>) {
         self.account.push(record);
         self.coding = record.coding;
@@ -176,7 +176,7 @@ impl BodyEncoder {
             true => self.write_block(choosing, packing, out)?,
             false => self.write(0..self.fields.len(), out)?,
         }
-        let BodyEncoder { account, coder, fields, ends, .. } = self;
+        let PayloadEncoder { account, coder, fields, ends, .. } = self;
         account.wrote(0..fields.len(), fields, ends, &out[start..], coder.as_deref());
         self.clear();
         Ok(())
@@ -245,7 +245,7 @@ impl BodyEncoder {
 
     fn code(&mut self, part: Range<usize>, out: &mut Vec<u8>) -> Result<(), Error> {
         self.coder();
-        let BodyEncoder { coder: Some(coder), fields, ends, contents, .. } = self else {
+        let PayloadEncoder { coder: Some(coder), fields, ends, contents, .. } = self else {
             return Ok(());
         };
         coder
@@ -255,7 +255,7 @@ impl BodyEncoder {
 
     fn coder(&mut self) -> &mut gmc::Encoder {
         self.coder.get_or_insert_with(|| {
-            let mut coder = gmc::Encoder::new(Lane::Stream.coder_config());
+            let mut coder = gmc::Encoder::new(Carrier::Stream.coder_config());
             account::cost_encoder(&mut coder, self.account.is_on());
             Box::new(coder)
         })
