@@ -16,7 +16,9 @@ const START_MS = 60_000;
 const python = findPython();
 if (!python) {
   const wanted = LEAST_PYTHON.join(".");
-  console.error(`test-python: needs python3 ${wanted} or later on the PATH (apt-get install python3, brew install python)`);
+  console.error(
+    `test-python: needs python3 ${wanted} or later on the PATH (apt-get install python3, brew install python)`,
+  );
   process.exit(1);
 }
 run("test_vectors.py");
@@ -30,16 +32,28 @@ try {
 
 function findPython() {
   return ["python3", "python"].find((name) => {
-    const asked = spawnSync(name, ["-c", "import sys; print(*sys.version_info[:2])"], { encoding: "utf8" });
+    const asked = spawnSync(
+      name,
+      ["-c", "import sys; print(*sys.version_info[:2])"],
+      { encoding: "utf8" },
+    );
     const [major, minor] = (asked.stdout ?? "").split(" ").map(Number);
-    return asked.status === 0 && major === LEAST_PYTHON[0] && minor >= LEAST_PYTHON[1];
+    return (
+      asked.status === 0 &&
+      major === LEAST_PYTHON[0] &&
+      minor >= LEAST_PYTHON[1]
+    );
   });
 }
 
 /** Runs one file of tests; ends this process if a test fails, or if all are skipped though there is a server. */
 function run(file, env = {}) {
   console.log(`test-python: ${file}`);
-  const ran = spawnSync(python, ["-B", file], { cwd: folder, env: { ...process.env, ...env }, encoding: "utf8" });
+  const ran = spawnSync(python, ["-B", file], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
   process.stderr.write(ran.stderr);
   if (ran.status !== 0 || /skipped/.test(ran.stderr)) {
     console.error(`test-python: ${file} failed`);
@@ -50,7 +64,9 @@ function run(file, env = {}) {
 
 /** Starts the server on a free port: { url, process }. */
 function start(binary) {
-  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   return new Promise((resolve, reject) => {
     const failed = (why) => {
       child.kill();

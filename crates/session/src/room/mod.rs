@@ -1,6 +1,6 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 //!
-//! A room is made of three kinds of things, and imports go one carrier: `Room` → [`peer`] → [`feed`] → [`log`]. The log is what the
+//! A room is made of three kinds of things, and imports go one way: `Room` → `peer` → `feed` → `log`. The log is what the
 //! room holds. Feeds are what receivers are sent of it. Peers are the participants. The room itself hands inputs to its peers and
 //! keeps the time.
 
