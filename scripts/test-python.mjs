@@ -32,17 +32,9 @@ try {
 
 function findPython() {
   return ["python3", "python"].find((name) => {
-    const asked = spawnSync(
-      name,
-      ["-c", "import sys; print(*sys.version_info[:2])"],
-      { encoding: "utf8" },
-    );
+    const asked = spawnSync(name, ["-c", "import sys; print(*sys.version_info[:2])"], { encoding: "utf8" });
     const [major, minor] = (asked.stdout ?? "").split(" ").map(Number);
-    return (
-      asked.status === 0 &&
-      major === LEAST_PYTHON[0] &&
-      minor >= LEAST_PYTHON[1]
-    );
+    return asked.status === 0 && major === LEAST_PYTHON[0] && minor >= LEAST_PYTHON[1];
   });
 }
 
