@@ -86,7 +86,8 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.stamp().wrapping_sub(stamp)
     }
 
-    /// Looks up a general and a special context of the same decisions.
+    /// Looks up the statistics of one binary decision under two contexts: a general one, which learns fast, and a special
+    /// one, which predicts better once it has learned.
     #[inline]
     pub(crate) fn pair(&mut self, general: u32, special: u32) -> Pair {
         if self.is_replay() {

@@ -40,7 +40,7 @@ impl AckIndex {
     }
 }
 
-/// What a decoder promises to learn.
+/// The content of an acknowledgement: the packets from which the decoder will update its model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Acknowledgement {
     /// The low byte of the acknowledgement's index.

@@ -43,8 +43,8 @@ impl Encoder {
         }
     }
 
-    /// Keeps at most `count` templates, but at least one, as soon as all models have learned the next packet that is
-    /// learned. Fewer templates make encoding faster where messages are of many types.
+    /// Keeps at most `count` templates of messages, but at least one. The limit takes effect with the next packet that the
+    /// models learn from. Fewer templates make encoding faster where messages are of many types.
     pub fn set_templates_max(&mut self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.settings.templates_max = Some(count);

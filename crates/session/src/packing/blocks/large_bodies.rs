@@ -35,7 +35,7 @@ const FOLLOW: f32 = 0.5;
 /// How a large body is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Packed by a codec, or unpacked if that arrives sooner.
+    /// A codec packs the payload as a whole. It is sent as it is, if it arrives sooner that way.
     Block,
     /// Coded by gmc.
     Coded,

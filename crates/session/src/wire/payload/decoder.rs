@@ -116,7 +116,7 @@ impl PayloadDecoder {
         }
     }
 
-    /// The cost of each message of the last coded payload; empty if it was not measured.
+    /// How much of the last coded payload each message takes, in 1/64 of a byte; empty if that was not measured.
     pub(crate) fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
     }

@@ -43,7 +43,7 @@ const PIECE: usize = 4 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::room) struct StreamKey {
     pub(in crate::room) channels: SubscriptionSet,
-    /// Bytes of a datagram, if the receivers have datagrams: what fits one does not take the stream.
+    /// The most bytes of a datagram, if the receivers have datagrams. Values that fit a datagram are not sent over the stream.
     pub(in crate::room) max_datagram: Option<usize>,
     pub(in crate::room) max_packet: usize,
     /// Whether the receivers know contracts (W79).
