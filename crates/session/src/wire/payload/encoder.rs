@@ -86,6 +86,7 @@ impl PayloadEncoder {
     }
 
     /// The gmc encoder, once a payload was coded.
+    #[cfg(feature = "inspector")]
     pub(crate) fn coder_in_use(&self) -> Option<&gmc::Encoder> {
         self.coder.as_deref()
     }
