@@ -108,7 +108,7 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
       const each = await Promise.all([bytes(ada, "up-after"), bytes(bo, "down-after")]);
       return [here, there].every((why) => says(why, name)) && each.every((mean) => mean > 0);
     };
-    await until(`both draw by ${name}`, isCounted);
+    await until(`both draw by ${name}`, isCounted, 30_000);
     if (name === OWN.at(-1)) assert.deepEqual([ada.fetched, bo.fetched], [0, 0], "loaded before it was needed");
     // The lines and the two texts; the last edit of a text may still be on its way.
     await until(`both see the same by ${name}`, async () => {
