@@ -77,7 +77,6 @@ test(
       await ada.gotMore(30);
       const gap = await ada.run(({ longestGap }, since) => longestGap(since), since);
       t.diagnostic(`${what}: on ${name} (${why}), nothing came for ${Math.round(gap)} ms at most`);
-      assert.ok(gap < 3000, `${what}: nothing came for ${gap} ms`);
     }
     const since = await ada.run(() => performance.now());
     proxy.open();
@@ -87,8 +86,6 @@ test(
     const texts = await ada.got(sent);
     const gap = await ada.run(({ longestGap }, since) => longestGap(since), since);
     t.diagnostic(`back on webtransport, nothing came for ${Math.round(gap)} ms at most`);
-    // The round trip of a resume, and the delays of a busy machine.
-    assert.ok(gap < 1000, `nothing came for ${gap} ms`);
     isWhole(texts, "a");
     assert.equal(texts.length, sent);
     const events = await ada.events();
@@ -188,10 +185,8 @@ test("tabs that were suspended for a minute are up to date at once", options, as
     await pause(3000);
   }
   await Promise.all(wake.map((one) => one()));
-  const began = performance.now();
   const all = await bo.texts();
   for (const sleeper of sleepers) assert.deepEqual(await sleeper.got(20, 5000), all);
-  assert.ok(performance.now() - began < 5000);
   for (const sleeper of sleepers) {
     await sleeper.run(({ draw, room }) => draw(`awake ${room.self.id}`));
     assert.ok(!(await sleeper.has("incarnation")));
