@@ -1,4 +1,4 @@
-//! The history of one direction: the dictionary of codecs that use one.
+//! The history of one direction of a stream: its last bytes, which some codecs use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
