@@ -1,4 +1,4 @@
-//! The WebTransport endpoint, which clients reach over UDP (T5 to T7).
+//! The WebTransport endpoint, which clients reach over UDP (docs/transports.md, T5 to T7).
 
 pub(crate) mod certificate;
 pub(crate) mod config;
@@ -167,7 +167,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
         }
         let under_way = MAX_HANDSHAKES - handshakes.available_permits();
         if under_way > MAX_UNPROVEN && !incoming.remote_address_validated() {
-            // Fails if the client was asked before; then its packet is dropped.
+            // Fails if the client was asked to prove its address before; then its packet is dropped.
             let _ = incoming.retry();
             continue;
         }

@@ -128,7 +128,8 @@ proptest! {
             model.read();
             model.read();
         }
-        // Packets of a response that broke unnoticed are missed when the next packet shows the gap.
+        // The client notices that it missed packets of a broken response only when a later packet arrives. There may be
+        // none, so it asks again.
         model.ask_again();
         for _ in 0..model.pushed + 1 {
             model.take();
