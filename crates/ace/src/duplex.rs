@@ -74,8 +74,8 @@ impl Duplex {
 
     // Calls for the application.
 
-    /// Accepts bytes to send and returns how many were accepted. The buffer holds two blocks. 0 if it is full, or after
-    /// [`finish`](Self::finish).
+    /// Accepts bytes to send and returns how many were accepted: 0 if the buffer, which has space for two blocks, is
+    /// full, and after [`finish`](Self::finish).
     pub fn write(&mut self, bytes: &[u8]) -> usize {
         self.outgoing.write(bytes, &mut self.spare)
     }

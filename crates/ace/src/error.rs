@@ -15,7 +15,7 @@ pub enum StreamError {
         /// The first byte of the frame.
         tag: u8,
     },
-    /// A length beyond its limit.
+    /// The other end announced a frame whose payload is longer than allowed.
     #[error("the other end announced {length} bytes where at most {limit} are allowed")]
     TooLong {
         /// The announced length.

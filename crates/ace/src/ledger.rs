@@ -24,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) plain: usize,
     /// Bytes on the wire, with the header.
     pub(crate) wire: usize,
-    /// The part of its compression time in which the network was idle, in seconds.
+    /// The part of the compression time of the block in which the network was idle, in seconds.
     pub(crate) exposed: f64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Ledger {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     blocks: u64,
-    /// The number of ends of the stream among the blocks.
+    /// How many of the blocks are in fact the end of the stream, which is acknowledged like a block.
     ends: u64,
     sent: Sent,
     /// The time at which the transport had accepted the last of the blocks.
@@ -264,7 +264,7 @@ mod tests {
         let late = Sent { exposed: 0.5, ..sent(1_000_104, 104) };
         ledger.push(MS, late);
         ledger.push(MS, sent(1_000_104, 104));
-        // 104 bytes in a millisecond.
+        // 104 bytes arrive in a millisecond, so the bandwidth is 104,000 bytes per second.
         ledger.acknowledge(2 * MS, &acknowledgement(1, 104)).unwrap();
         let saved = ledger.saved();
         assert!((saved - (1e6 / 104e3 - 0.5)).abs() < 1e-6, "{saved}");

@@ -84,7 +84,7 @@ pub struct Delivered {
     /// this end.
     pub round_trip: Duration,
     /// Whether all of the blocks had been passed to the transport before the previous acknowledgement arrived. Then the
-    /// network was busy all the time, and if the other end also waited, `wire` in `span` is its bandwidth.
+    /// network was busy all the time, and if the other end also waited, `wire / span` is the bandwidth.
     pub backlogged: bool,
 }
 

@@ -39,8 +39,8 @@ use network::{Batch, Network, SENSOR};
 use nws::Forecaster;
 use probing::Probing;
 
-/// The bounds of the measured speed of a processor relative to the training run. Values beyond are errors of a clock or a
-/// hostile peer.
+/// The bounds of the measured speed of a processor relative to the training run. Values beyond these bounds are due to
+/// errors of a clock or to a hostile peer.
 const AVAILABILITY: (f64, f64) = (0.001, 100.0);
 /// A block counts as held up by the transport if it waited for more than this share of the time since the block before
 /// it.

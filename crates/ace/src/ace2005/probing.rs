@@ -6,7 +6,7 @@ use core::time::Duration;
 /// At first the time between probes is this many times the expected time of a block (determined empirically in the
 /// paper).
 const WEIGHT: f64 = 10.0;
-/// The longest time between probes in seconds. A forecast may be wrong by any factor.
+/// The longest time between probes in seconds. The limit is for forecasts of the time of a block that are far too long.
 const LONGEST: f64 = 3600.0;
 
 /// Decides when the next probe is due while no block is compressed.

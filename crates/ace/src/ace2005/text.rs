@@ -22,7 +22,8 @@ use super::training::{Trained, Training};
 const FIRST: &str = "groupwire ace profile 1";
 /// The most codecs of a profile: there are 15 codec numbers besides none.
 const MOST_CODECS: usize = 15;
-/// The largest absolute value of a number. Times in seconds and ratios are much smaller, so larger numbers are damage.
+/// The largest absolute value of a number in a profile. Times in seconds and ratios are much smaller, so a larger
+/// number shows that the file is damaged.
 const LARGEST: f64 = 1e6;
 
 /// Why a text is not the text form of a training run, called a profile. The fault is in the file.

@@ -24,14 +24,15 @@ const BEND_LIMIT: f64 = 0.3;
 /// candidate is tried for the bonus alone, up to the second number.
 const PATIENCE: f64 = 32.0;
 const LONGEST_PATIENCE: f64 = 1024.0;
-/// The largest share of a block's time by which an untried candidate is taken to be better than its model says.
+/// The bonus of a candidate that was not tried for long: its expected time is shortened by at most this share, so that
+/// it is tried again.
 const BONUS: f64 = 0.15;
 
 /// The model of one candidate, which starts with a row of the cost table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CandidateModel {
     pub(super) candidate: Candidate,
-    /// The costs before measurements.
+    /// The costs of the candidate by the cost table, which are used until it has been measured.
     row: Row,
     /// The learned bend, see [`Row::bend`].
     bend: f64,

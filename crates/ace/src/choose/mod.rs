@@ -46,7 +46,7 @@ const INCOMPRESSIBLE: f64 = 0.93;
 const CHANGED: f64 = 0.1;
 /// The size in bytes for which the costs of machines are compared: [`Costs`] are measured with such messages.
 const MESSAGE: usize = 1400;
-/// The bounds of the factor by which a machine is taken to be slower than the reference.
+/// The bounds of the factor by which a machine's costs are assumed to exceed those of the reference machine.
 const FACTORS: [f64; 2] = [0.25, 4.0];
 /// The least decompression time that gives a measurement, in seconds. Acknowledgements have a resolution of 1 µs.
 const SHORT: f64 = 5e-6;
@@ -62,7 +62,7 @@ pub struct Adaptive {
     /// The load of the processor of this end, and of the other end.
     local: Load,
     remote: Load,
-    /// The entropy of the block of the last choice, if it was measured, and the expectations for it.
+    /// For the block whose candidate was chosen last: its entropy, if it was measured, and the expectations for it.
     entropy: Option<f64>,
     expected: Expected,
     /// For the last compressed block: the index of its candidate, and the ratio of zstd-1 that its result implies.

@@ -41,7 +41,7 @@ const GROWTH_TIME: f64 = 0.03;
 /// The bounds of the estimate in bytes per second: 40 Gbit/s, and less than any link in use.
 const FASTEST: f64 = 5e9;
 const SLOWEST: f64 = 10.0;
-/// The least weight of a new measurement.
+/// The least weight of a new measurement in the estimate of the bandwidth.
 const LEAST_WEIGHT: f64 = 0.1;
 /// A block counts as alone if less than this is in flight before it, in bytes: as much as the other end may leave
 /// unacknowledged (docs/ace.md, rule A13).
@@ -54,7 +54,7 @@ pub(super) struct Pipe {
     sent: VecDeque<Sent>,
     /// Measured bytes and seconds, with exponential forgetting.
     carried: (f64, f64),
-    /// The number of measurements.
+    /// The number of measurements of the bandwidth so far.
     measured: u32,
     /// The factor by which the estimate exceeds the measured bandwidth.
     growth: f64,

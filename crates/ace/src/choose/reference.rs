@@ -97,5 +97,5 @@ impl Row {
     }
 }
 
-/// The costs of a codec that is not in the table: it is taken to be slow.
+/// The costs of a codec that is not in the table. They assume that it is slow.
 static UNKNOWN: Row = row(15, None, false, 0.0, 100.0, 1.0, 10.0);

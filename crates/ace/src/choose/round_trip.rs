@@ -33,7 +33,7 @@ pub(super) struct RoundTrip {
 struct Period {
     /// For each size class: the minimum time in seconds, and the bytes of the block that had it.
     times: [(f64, f64); SIZES],
-    /// The largest bandwidth in bytes per second.
+    /// The largest measured bandwidth in bytes per second.
     fastest: f64,
 }
 
