@@ -30,7 +30,7 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Participants with a connection, now.
+    /// Participants that have a connection now.
     #[serde(rename = "participants")]
     here: usize,
     /// Messages received from clients.

@@ -49,7 +49,7 @@ const IDLE_MARGIN: Duration = Duration::from_secs(2);
 /// How long connections may take to close when the server stops.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// A bound endpoint.
+/// A WebTransport endpoint that is bound to its UDP port.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
     keeper: CertificateKeeper,

@@ -138,7 +138,8 @@ impl Recovery {
         Fate::Lost(Lost { sent, repeat, timeouts, times_out: true, later: 0 })
     }
 
-    /// An item sent after `lost` arrives, and its acknowledgement shows the loss.
+    /// Notes that an item that was sent after `lost` arrives at `arrives`. Its acknowledgement may show the loss before
+    /// the timeout does.
     fn acknowledge_later(self, lost: &mut Lost, arrives: Instant, path: Settings) {
         let shown = arrives + path.delay;
         let round_trip = path.delay * 2;

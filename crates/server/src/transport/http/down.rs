@@ -21,7 +21,7 @@ const GATHER: Duration = Duration::from_millis(1);
 /// How long an answer that has a packet waits for further packets in total.
 const MAX_GATHER: Duration = Duration::from_millis(5);
 
-/// A response that sends the packets of its transport.
+/// A response that carries packets of its transport to the client.
 pub(super) struct Down {
     transport: Arc<HttpTransport>,
     number: ResponseNumber,

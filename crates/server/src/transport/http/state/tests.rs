@@ -10,7 +10,7 @@ struct Response {
     has_ended: bool,
 }
 
-/// A client that keeps the rules (T10, T11), and the network between it and the server.
+/// A client that keeps the rules T10 and T11 of docs/transports.md, and the network between it and the server.
 struct Model {
     transport: HttpTransport,
     pushed: u64,
