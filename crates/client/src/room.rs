@@ -35,7 +35,7 @@ pub struct Channel {
 /// The payload of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// Text, which receivers get as text.
+    /// Text. Receivers are told that it is text.
     Text(&'a str),
     /// Any bytes.
     Bytes(&'a [u8]),

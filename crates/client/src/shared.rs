@@ -229,7 +229,7 @@ impl SharedSession {
         !(out.is_empty() && state.ended)
     }
 
-    /// The application dropped its [`Events`](crate::Events): drops the queue and queues no more.
+    /// Called when the application drops its [`Events`](crate::Events): discards the queued events and queues no more.
     pub(crate) fn drop_events(&self) {
         let mut state = self.lock();
         state.drops_events = true;
