@@ -124,7 +124,7 @@ impl Permission {
     }
 }
 
-/// The contention (see [`Workbench`]) from which streams stop choosing slow codecs. At 2 streams wait as long as they
+/// The value of [`Workbench::contention`] from which streams stop choosing slow codecs: at 2 they wait as long as they
 /// work. From there on a slow codec delays the other streams by as much as it gains for its own.
 const OVERLOADED: f64 = 2.0;
 
