@@ -5,7 +5,8 @@ use core::str::FromStr;
 
 use groupwire_codecs::{Choice, ChoiceError};
 
-/// One way to compress a block: a codec with its level, with or without the history of the stream as its dictionary.
+/// One way to compress a block: a codec with its level, with or without the history as its dictionary. The history is
+/// the last bytes of the stream before the block.
 ///
 /// Its text form is `zstd-3`, and `zstd-3+history`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,8 +11,8 @@ use groupwire_codecs::{
 
 use crate::Candidate;
 
-/// Working memory of codecs. A stream needs it only while it compresses or decompresses one block, so thousands of streams
-/// can share one for each thread. It keeps no content of earlier blocks.
+/// Working memory of codecs. A stream needs it only while it compresses or decompresses one block, so thousands of
+/// streams of a thread can share it. It keeps no content of earlier blocks.
 #[derive(Default)]
 pub struct Coders {
     /// The coders that were used, by codec and level. There are few, so a list is enough.

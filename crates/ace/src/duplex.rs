@@ -34,7 +34,7 @@ pub struct Duplex {
 const SMALLEST_BLOCK: usize = 1 << 10;
 
 impl Duplex {
-    /// An end whose first output is its hello.
+    /// Creates an end. Its first output is its hello, the message that names the codecs and limits of this end.
     ///
     /// # Errors
     /// Settings that are out of bounds.
@@ -74,8 +74,8 @@ impl Duplex {
 
     // Calls for the application.
 
-    /// Accepts bytes to send and returns how many were accepted. The buffer holds two blocks. 0 if it is full, or after
-    /// [`finish`](Self::finish).
+    /// Accepts bytes to send and returns how many were accepted: 0 if the buffer, which has space for two blocks, is
+    /// full, and after [`finish`](Self::finish).
     pub fn write(&mut self, bytes: &[u8]) -> usize {
         self.outgoing.write(bytes, &mut self.spare)
     }
@@ -85,12 +85,13 @@ impl Duplex {
         self.outgoing.flush();
     }
 
-    /// Whether the transport has accepted all written bytes, and the end after [`finish`](Self::finish).
+    /// Whether the transport has accepted all written bytes and, after [`finish`](Self::finish), the end frame.
     pub fn is_flushed(&self) -> bool {
         self.outgoing.is_flushed()
     }
 
-    /// Ends the outgoing direction: the other end reads an end after the written bytes. The opposite direction stays open.
+    /// Ends the outgoing direction: the other end sees the end of the stream after the written bytes. The opposite
+    /// direction stays open.
     pub fn finish(&mut self) {
         self.outgoing.finish();
     }

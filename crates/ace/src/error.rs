@@ -15,7 +15,7 @@ pub enum StreamError {
         /// The first byte of the frame.
         tag: u8,
     },
-    /// A length beyond its limit.
+    /// The other end announced a frame whose payload is longer than allowed.
     #[error("the other end announced {length} bytes where at most {limit} are allowed")]
     TooLong {
         /// The announced length.
@@ -38,10 +38,10 @@ pub enum StreamError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// Blocks are from 1 KiB to 1 MiB.
+    /// A block size outside 1 KiB to 1 MiB.
     #[error("a block has 1,024 to 1,048,576 bytes, not {0}")]
     Block(usize),
-    /// History is at most 1 MiB.
+    /// A history of more than 1 MiB.
     #[error("the history has at most 1,048,576 bytes, not {0}")]
     History(usize),
     /// A candidate whose codec or level this build does not have.

@@ -7,13 +7,14 @@ use groupwire_codecs::{ALL, CodecError, by_number};
 
 use crate::StreamError;
 
-/// The length of a frame header in bytes, the same as in the paper.
+/// The length of a frame header in bytes, as in the paper that `lib.rs` names.
 pub(crate) const HEADER: usize = 4;
 /// The length of a hello in bytes.
 pub(crate) const HELLO: usize = 8;
 /// The limit of a block in bytes, compressed or not. It bounds the memory that a peer can make this end allocate.
 pub(crate) const LARGEST_BLOCK: usize = 1 << 20;
-/// The block size that every end accepts, so that blocks can be sent before its hello has arrived.
+/// The block size in bytes that every end accepts, so that blocks can be sent before the hello of the other end has
+/// arrived.
 pub(crate) const SURE_BLOCK: usize = 64 << 10;
 /// The limit of a history in bytes.
 pub(crate) const LONGEST_HISTORY: usize = 1 << 20;
@@ -85,7 +86,7 @@ pub(crate) enum Kind {
     Block { codec: u8, history: bool },
     /// Measurements of blocks of the opposite direction.
     Acknowledgement,
-    /// The end of the direction.
+    /// No more blocks follow in this direction.
     End,
     /// Makes both ends empty the history of this direction.
     Forget,
@@ -99,7 +100,8 @@ pub(crate) struct Header {
     pub(crate) length: usize,
 }
 
-/// The bits of a tag: the codec number, whether the history is used, and above them the kind.
+/// The bits of the first byte of a header, the tag: the codec number, whether the history is used, and above them the
+/// kind.
 const CODEC: u8 = 0x0f;
 const HISTORY: u8 = 0x10;
 const KIND_SHIFT: u32 = 5;
@@ -117,7 +119,7 @@ impl Header {
         [tag, low, middle, high]
     }
 
-    /// Parses a header and refuses every header that no end of this version sends.
+    /// Parses a header and refuses headers that this version of the format does not allow.
     pub(crate) fn read([tag, low, middle, high]: [u8; HEADER]) -> Result<Self, StreamError> {
         let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
         let (kind, lengths) = match (tag >> KIND_SHIFT, tag & (CODEC | HISTORY)) {
@@ -152,13 +154,13 @@ fn block(tag: u8) -> Result<Kind, StreamError> {
 pub(crate) struct Acknowledgement {
     /// The number of blocks since the previous acknowledgement. The end of the direction counts as a block.
     pub(crate) blocks: u64,
-    /// Their bytes on the wire, including headers.
+    /// The bytes of these blocks on the wire, including headers.
     pub(crate) wire: u64,
-    /// The time of their decompression.
+    /// The time that the decompression of these blocks took.
     pub(crate) unpacking: Duration,
     /// The time since the previous acknowledgement.
     pub(crate) span: Duration,
-    /// The part of `span` in which this end waited for bytes of the network.
+    /// The part of `span` in which the end that decompresses waited for bytes of the network.
     pub(crate) waited: Duration,
 }
 

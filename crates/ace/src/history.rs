@@ -1,4 +1,4 @@
-//! The history of one direction: the dictionary of codecs that use one.
+//! The history of one direction of a stream: its last bytes, which some codecs use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -14,9 +14,9 @@ use crate::spare::{Spare, append, reserve_up_to};
 pub(crate) struct History {
     /// The length of the history in bytes.
     most: usize,
-    /// The older part in one piece, at most twice `most` bytes.
+    /// The older part of the history in one piece, at most twice `most` bytes.
     joined: Vec<u8>,
-    /// The newer part.
+    /// The newer part of the history, block by block.
     blocks: VecDeque<Block>,
     /// Bytes in `blocks`.
     apart: usize,
@@ -89,7 +89,7 @@ impl History {
         self.joined.capacity() + apart
     }
 
-    /// Drops blocks and joined bytes that lie before the history.
+    /// Drops blocks and joined bytes that are too old to belong to the history.
     fn drop_old(&mut self, spare: &mut Spare) {
         while let Some(block) = self.blocks.front()
             && self.apart - block.bytes().len() >= self.most

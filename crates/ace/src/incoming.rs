@@ -20,8 +20,9 @@ const FIRST: usize = 64 << 10;
 /// Frames below this length get a buffer of exactly their length, so that many small frames take little memory.
 const SMALL: usize = 4 << 10;
 
-/// An acknowledgement is due after this many bytes on the wire or blocks (rule A13): a quarter of a usual block, so that
-/// the sender's measurements are fresh, and few enough blocks for its memory.
+/// An acknowledgement is due after this many bytes on the wire or blocks (docs/ace.md, rule A13). The bytes are a
+/// quarter of a usual block, so that the measurements of the sender are up to date. The blocks are so few that the
+/// sender can keep an entry for each.
 pub(crate) const ACKNOWLEDGE_BYTES: usize = 16 << 10;
 const ACKNOWLEDGE_BLOCKS: u64 = 64;
 
@@ -37,7 +38,7 @@ pub(crate) struct Incoming {
     state: State,
     /// Complete frames that wait for decompression.
     waiting: VecDeque<Frame>,
-    /// The bytes of the waiting frames.
+    /// The bytes of the waiting frames, including their headers.
     held: usize,
     /// Whether the end of the direction has been received.
     is_complete: bool,
@@ -45,7 +46,7 @@ pub(crate) struct Incoming {
     is_unpacked: bool,
     /// The last block that was decompressed.
     plain: Vec<u8>,
-    /// The number of its bytes that were read.
+    /// The number of bytes of `plain` that the application has read.
     read: usize,
     history: History,
     tally: Tally,

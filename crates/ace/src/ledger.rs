@@ -13,7 +13,8 @@ const MOST: usize = 1024;
 
 /// The weight of a new measurement in the moving average of the bandwidth. It is for display, so it need not be exact.
 const NEWEST: f64 = 0.25;
-/// The share of its time for which the other end must wait for a measurement to show the speed of the network.
+/// The bandwidth is measured only if the other end waited for bytes for at least this share of the time between
+/// acknowledgements. Otherwise it was slower than the network.
 const WAITED: f64 = 0.1;
 
 /// A block that was sent.
@@ -23,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) plain: usize,
     /// Bytes on the wire, with the header.
     pub(crate) wire: usize,
-    /// The part of its compression time in which the network was idle, in seconds.
+    /// The part of the compression time of the block in which the network was idle, in seconds.
     pub(crate) exposed: f64,
 }
 
@@ -45,10 +46,10 @@ pub(crate) struct Ledger {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     blocks: u64,
-    /// The number of ends of the stream among the blocks.
+    /// How many of the blocks are in fact the end of the stream, which is acknowledged like a block.
     ends: u64,
     sent: Sent,
-    /// The time at which the transport had accepted the last of them.
+    /// The time at which the transport had accepted the last of the blocks.
     at: Duration,
 }
 
@@ -98,7 +99,8 @@ impl Ledger {
         }
     }
 
-    /// Removes the oldest blocks, which the other end has acknowledged. `None` if they are only the end of the stream.
+    /// Removes the oldest blocks, which the other end has acknowledged, and returns their measurements. `None` if the
+    /// acknowledgement covers only the end of the stream.
     ///
     /// # Errors
     /// An acknowledgement that does not match the blocks that were sent.
@@ -147,7 +149,8 @@ impl Ledger {
                 taken.sent.exposed += front.sent.exposed;
                 self.entries.pop_front();
             } else {
-                // A part of a merged entry: only the other end knows the length of each block.
+                // Only a part of a merged entry is acknowledged. Only the other end knows the length of each block, so
+                // the shares are estimated.
                 let share = asked as f64 / front.blocks as f64;
                 let plain = (front.sent.plain as f64 * share) as usize;
                 front.sent.wire = front.sent.wire.checked_sub(left).ok_or(wrong)?;
@@ -261,7 +264,7 @@ mod tests {
         let late = Sent { exposed: 0.5, ..sent(1_000_104, 104) };
         ledger.push(MS, late);
         ledger.push(MS, sent(1_000_104, 104));
-        // 104 bytes in a millisecond.
+        // 104 bytes arrive in a millisecond, so the bandwidth is 104,000 bytes per second.
         ledger.acknowledge(2 * MS, &acknowledgement(1, 104)).unwrap();
         let saved = ledger.saved();
         assert!((saved - (1e6 / 104e3 - 0.5)).abs() < 1e-6, "{saved}");

@@ -12,7 +12,7 @@ use crate::spare::Spare;
 /// Frames for the transport in order. Small urgent frames are inserted between blocks.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Urgent frames: the hello, an acknowledgement, a forget.
+    /// Urgent frames: the hello, an acknowledgement, and a frame that makes the other end empty its history.
     urgent: Vec<u8>,
     /// The number of urgent bytes that the transport has accepted.
     urgent_taken: usize,

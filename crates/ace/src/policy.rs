@@ -62,28 +62,29 @@ pub struct Packed {
     pub plain: usize,
     /// The bytes after compression, without the header.
     pub wire: usize,
-    /// The duration of the compression by the clock on the wall, which includes time of other programs.
+    /// The wall-clock duration of the compression, which includes time of other programs.
     pub took: Duration,
 }
 
-/// The measurements of the other end for some acknowledged blocks. Durations are by its clock unless stated.
+/// The measurements of the other end for some acknowledged blocks. Durations are by the clock of the other end unless
+/// stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
     /// The number of blocks.
     pub blocks: u32,
-    /// Their bytes on the wire, including headers.
+    /// The bytes of these blocks on the wire, including headers.
     pub wire: usize,
-    /// The duration of their decompression.
+    /// The duration of the decompression of these blocks.
     pub unpacking: Duration,
-    /// The time since its previous acknowledgement; for the first one since the first byte of the stream.
+    /// The time since the other end's previous acknowledgement; for the first one since the first byte of the stream.
     pub span: Duration,
-    /// The part of `span` in which it waited for bytes of the network.
+    /// The part of `span` in which the other end waited for bytes of the network.
     pub waited: Duration,
     /// The time from passing the last of the blocks to the transport to the arrival of the acknowledgement, by the clock of
     /// this end.
     pub round_trip: Duration,
     /// Whether all of the blocks had been passed to the transport before the previous acknowledgement arrived. Then the
-    /// network was busy all the time, and if the other end also waited, `wire` in `span` is its bandwidth.
+    /// network was busy all the time, and if the other end also waited, `wire / span` is the bandwidth.
     pub backlogged: bool,
 }
 
@@ -96,7 +97,7 @@ pub struct Forecast {
     pub round_trip: f64,
     /// The expected ratio of the last block: wire bytes per plain byte.
     pub ratio: f64,
-    /// The expected time of the last block in the slowest stage, in seconds.
+    /// The expected time of the last block by the model of the policy, in seconds.
     pub seconds: f64,
     /// The expected time of the last block without compression, in seconds.
     pub seconds_plain: f64,

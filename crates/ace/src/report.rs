@@ -12,11 +12,11 @@ pub struct Report {
     pub candidate: Candidate,
     /// Bytes that the application wrote, of the blocks that were compressed so far.
     pub plain_out: u64,
-    /// The bytes of these blocks on the wire, including headers.
+    /// The bytes on the wire of the blocks that were compressed so far, including headers.
     pub wire_out: u64,
     /// Bytes that were decompressed for the application.
     pub plain_in: u64,
-    /// The bytes of these blocks on the wire, including headers.
+    /// The bytes on the wire of the blocks that were decompressed so far, including headers.
     pub wire_in: u64,
     /// The total duration of compression.
     pub packing: Duration,

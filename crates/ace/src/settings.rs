@@ -29,7 +29,7 @@ pub enum Profile {
         /// The costs of codecs on this machine, used until blocks have been measured.
         costs: Costs,
     },
-    /// Chooses as the paper of 2005 did, after a training run, with blocks of 32 KiB and no history.
+    /// Chooses as the paper of 2005 did (see [`Ace2005`]), after a training run, with blocks of 32 KiB and no history.
     Ace2005(Training),
     /// Always chooses the same candidate.
     Always(Candidate),
@@ -47,7 +47,7 @@ impl Settings {
         Settings { block: 64 << 10, history: 128 << 10, profile: Profile::Always(candidate) }
     }
 
-    /// The policy of the paper with its blocks of 32 KiB (section 3) and no history.
+    /// The policy of the paper of 2005 (see [`Ace2005`]) with its blocks of 32 KiB (section 3) and no history.
     pub fn ace2005(training: Training) -> Self {
         Settings { block: 32 << 10, history: 0, profile: Profile::Ace2005(training) }
     }

@@ -1,4 +1,4 @@
-//! Buffers that are reused.
+//! The buffers of one stream, which are reused for one block after the other.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,8 +17,9 @@ pub(crate) fn reserve_up_to(buffer: &mut Vec<u8>, more: usize, most: usize) {
     }
 }
 
-/// The bytes of one copy. C libraries copy some thousand bytes or more with one instruction, which takes four times as long
-/// on some processors if source and target have about the same offset in a page (glibc bug 30994), as in large buffers.
+/// The most bytes that are copied at once. C libraries copy some thousand bytes or more with one instruction, which
+/// takes four times as long on some processors if source and target have about the same offset in a page (glibc bug
+/// 30994), as in large buffers.
 const COPIED: usize = 1 << 10;
 
 /// Appends bytes to a buffer whose capacity was [reserved](reserve_up_to).

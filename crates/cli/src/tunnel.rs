@@ -53,7 +53,8 @@ struct ListenArgs {
     #[arg(long, value_name = "HOST:PORT", value_parser = target_of, required_unless_present = "routes")]
     to: Option<String>,
 
-    /// Never compress connections that go --to the program, for secrets beside text that others can choose.
+    /// Never compress the connections to the program of --to, because they carry secrets beside text that others can
+    /// choose.
     #[arg(long, requires = "to")]
     never: bool,
 
@@ -218,7 +219,7 @@ fn compression_note(never: bool) -> &'static str {
     if never { ", never compressed" } else { "" }
 }
 
-/// The default file of the certificate, in the folder of the profile.
+/// The default file of the certificate, in the folder of the profile that `groupwire ace profile` writes.
 fn default_identity() -> Option<PathBuf> {
     profile::default_path().map(|profile| profile.with_file_name("tunnel.pem"))
 }

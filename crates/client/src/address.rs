@@ -30,7 +30,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Parses an address. Without a path it means the server's default path of the transport: `/ws` or `/wt`.
+    /// Parses an address. An address without a path gets the default path of its transport: `/ws` or `/wt`.
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why| Error::Address { url: url.to_owned(), why };
         let form = "write it as ws://host:port, tcp://host:port or https://host:port";
@@ -59,7 +59,7 @@ impl Address {
         Ok(Address { url, scheme, host, port, path: path.to_owned() })
     }
 
-    /// The reason for the transport, for the inspector.
+    /// The reason why the client uses this transport, which the inspector shows.
     pub(crate) fn reason(&self) -> &'static str {
         match self.scheme {
             Scheme::Ws => "The address that the program was given asks for WebSocket.",

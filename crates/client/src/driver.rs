@@ -19,13 +19,13 @@ use crate::trust::Trust;
 /// The state of the transport.
 enum TransportState {
     None,
-    /// The session wants a transport, which is opened once the application has read enough.
+    /// The session wants a transport. It is opened once the application has read enough of the events that wait for it.
     Wanted,
     Dialing(Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>),
     Open(Transport),
 }
 
-/// A result of waiting for the transport.
+/// What happened while the driver waited for the transport.
 enum TransportNews {
     Opened(Result<Transport, Error>),
     Transport(TransportEvent),
@@ -94,7 +94,7 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
     shared.event_ready.notify_one();
 }
 
-/// Feeds `news`, or the passing of time, to the session. Returns what to do next.
+/// Feeds `news` to the session; without news, the passing of time. Returns what the driver has to do next.
 fn turn(
     shared: &SharedSession,
     transport_state: &mut TransportState,

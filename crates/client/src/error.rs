@@ -24,7 +24,7 @@ pub enum Error {
         /// Why the transport could not be opened.
         source: Arc<DialError>,
     },
-    /// The session protocol, the server or one of its limits refused.
+    /// An error of the session: the session protocol, the server or a limit refused something.
     #[error(transparent)]
     Session(#[from] groupwire_session::Error),
     /// The session was left, or ended because its last [`Room`](crate::Room) was dropped.
@@ -48,7 +48,7 @@ pub enum DialError {
     /// The HTTP server does not offer a WebSocket at this address.
     #[error("the server answered HTTP {status} instead of opening a WebSocket")]
     NotWebSocket {
-        /// The status of its answer.
+        /// The HTTP status of the server's answer.
         status: u16,
     },
     /// The HTTP/3 server does not offer WebTransport at this address.
@@ -69,7 +69,7 @@ pub enum DialError {
         /// What is wrong with the answer.
         why: String,
     },
-    /// The WebSocket or QUIC library failed otherwise.
+    /// The WebSocket or QUIC library failed for another reason.
     #[error(transparent)]
     Protocol(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -34,8 +34,9 @@ impl Events {
         self.batch.pop_front()
     }
 
-    /// Waits for events and swaps all that are queued for the empty `batch`, which is cheaper than one by one where
-    /// many come. Returns false if the session is over. The future may be dropped without losing an event.
+    /// Waits for events and swaps all that are queued for the empty `batch`. With many events this is cheaper than
+    /// [`Events::next`] for each. Returns false if the session is over. The future may be dropped without losing an
+    /// event.
     ///
     /// ```no_run
     /// # async fn example(mut events: groupwire_client::Events) {

@@ -35,7 +35,7 @@ pub struct Channel {
 /// The payload of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// Text, which receivers get as text.
+    /// Text. Receivers are told that it is text.
     Text(&'a str),
     /// Any bytes.
     Bytes(&'a [u8]),
@@ -51,7 +51,7 @@ pub struct SendOptions<'a> {
 }
 
 impl Room {
-    /// Joins a room, and reconnects when the transport breaks, until the application leaves. The address says the
+    /// Joins a room, and reconnects when the transport breaks, until the application leaves. The address determines the
     /// transport:
     ///
     /// | address | transport |
@@ -143,8 +143,9 @@ impl Room {
         self.change(|client, _| client.set_presence(presence))
     }
 
-    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted): `bytes` replace all transactions up to
-    /// `as_of`, which is that of the event: all transactions that came before it.
+    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted). `bytes` replace all transactions up to the
+    /// position `as_of`, which is that of the event, so they must contain the effect of all transactions that came
+    /// before the event.
     ///
     /// # Errors
     /// A snapshot above the server's limit; the room then continues without one.
@@ -152,15 +153,15 @@ impl Room {
         self.change(|client, _| client.snapshot(as_of, bytes))
     }
 
-    /// Leaves the room and waits until the server knows. Own transactions that are not yet ordered are lost;
-    /// [`Room::pending`] counts them.
+    /// Leaves the room and waits until the server knows. Own transactions that the server has not put in order yet are
+    /// lost; [`Room::pending`] counts them.
     pub async fn leave(&self) {
         self.shared().leave();
         let mut progress = self.shared().progress.subscribe();
         let _ = progress.wait_for(|progress| matches!(progress, Progress::Ended(_))).await;
     }
 
-    /// The number of own transactions that are not yet ordered.
+    /// The number of own transactions that the server has not put in order yet.
     pub fn pending(&self) -> usize {
         self.shared().lock().client.pending()
     }
@@ -196,7 +197,7 @@ impl Room {
         &self.handle.shared
     }
 
-    /// Calls the session, then wakes the driver to carry out the consequences.
+    /// Calls a function of the session, then wakes the driver, which carries out the resulting outputs.
     fn change<T>(
         &self,
         call: impl FnOnce(&mut Client, Duration) -> Result<T, groupwire_session::Error>,
@@ -238,8 +239,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Asks for another QoS of the channel, for all its participants; its kind and overflow stay. The server decides:
-    /// [`Event::Changed`](crate::Event::Changed) says the QoS from then on.
+    /// Asks for another QoS of the channel, for all its participants. The kind and the overflow rule cannot be changed.
+    /// The server decides: [`Event::Changed`](crate::Event::Changed) reports the QoS that is then in force.
     ///
     /// # Errors
     /// A QoS that contradicts itself or is of another kind.
@@ -247,8 +248,8 @@ impl Channel {
         self.room.change(|client, _| client.set_qos(self.id, qos))
     }
 
-    /// Asks the server for at most `rate` values of each key of a conflated channel, in 1/1000 per second, always the
-    /// newest; `None` for all values. The limit stays in force after reconnecting.
+    /// Asks the server to send only the newest value of each key of a conflated channel, at most `rate` times in 1,000
+    /// seconds; `None` for all values. The limit stays in force after reconnecting.
     ///
     /// # Errors
     /// A channel that does not conflate.

@@ -14,8 +14,8 @@ use crate::address::Scheme;
 use crate::error::Error;
 use crate::transport::framing::prefix_len;
 
-/// Most bytes of events that may wait for the application, besides those of one packet. About 6 s of a busy room: 100
-/// people at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
+/// Most bytes of events that may wait for the application; the events of the last packet may exceed it. About 6 s of a
+/// busy room: 100 people at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
 pub const MAX_UNREAD_BYTES: usize = 4 << 20;
 
 /// Bytes that the transport adds to packets, besides those that [`Stats`](crate::Stats) count: headers of WebSocket,
@@ -26,7 +26,7 @@ pub struct Framing {
     pub bytes_out: u64,
     /// Bytes added to packets received.
     pub bytes_in: u64,
-    /// Packets sent as datagrams, or dropped because they could not be sent soon.
+    /// Packets that were sent as datagrams, including those dropped because they could not be sent soon.
     pub datagrams_out: u64,
     /// Packets received as datagrams.
     pub datagrams_in: u64,
@@ -64,7 +64,7 @@ pub(crate) enum Next {
 
 /// A session, shared by the handles of its room and by its driver.
 pub(crate) struct SharedSession {
-    /// The session's clock counts from here.
+    /// The time at which the session's clock is 0.
     origin: Instant,
     scheme: Scheme,
     state: Mutex<State>,
@@ -72,7 +72,7 @@ pub(crate) struct SharedSession {
     pub(crate) wake: Notify,
     /// Wakes the reader of events.
     pub(crate) event_ready: Notify,
-    /// Informs [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave).
+    /// Wakes [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave) when the progress changes.
     pub(crate) progress: watch::Sender<Progress>,
 }
 
@@ -156,7 +156,8 @@ impl SharedSession {
         next
     }
 
-    /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (T1).
+    /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (docs/transports.md,
+    /// T1).
     fn header(&self, payload: usize) -> u64 {
         match (self.scheme, payload) {
             (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
@@ -228,7 +229,7 @@ impl SharedSession {
         !(out.is_empty() && state.ended)
     }
 
-    /// The application dropped its [`Events`](crate::Events): drops the queue and queues no more.
+    /// Called when the application drops its [`Events`](crate::Events): discards the queued events and queues no more.
     pub(crate) fn drop_events(&self) {
         let mut state = self.lock();
         state.drops_events = true;

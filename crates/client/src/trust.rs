@@ -18,8 +18,8 @@ pub enum Trust {
     Auto,
     /// By the root certificates of the operating system.
     Roots,
-    /// By these SHA-256 hashes of certificates that a server made for itself, whatever names they are for. The server
-    /// replaces such a certificate after 10 days, and whenever it starts.
+    /// By these SHA-256 hashes of certificates that a server made for itself. The names in the certificates are not
+    /// checked. The server replaces such a certificate after 10 days, and whenever it starts.
     Hashes(Vec<[u8; 32]>),
     /// By the hashes that the server itself answers to `GET /transports` over HTTP, which also names its UDP port; so
     /// the address is that of HTTP. An attacker who can change this answer can pose as the server, so this is for
@@ -84,7 +84,7 @@ const MAX_ANSWER: u64 = 64 << 10;
 async fn ask(address: &Address) -> std::io::Result<String> {
     let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
     let (host, port) = (address.bracketed_host(), address.port);
-    // HTTP/1.0: the answer is not chunked, and ends with the connection.
+    // With HTTP/1.0 the answer is not chunked, and ends when the server closes the connection.
     let request = format!("GET /transports HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
@@ -92,7 +92,7 @@ async fn ask(address: &Address) -> std::io::Result<String> {
     Ok(answer)
 }
 
-/// Parses the UDP port and the hashes in an answer (T4).
+/// Parses the UDP port and the certificate hashes in an answer to `GET /transports` (docs/transports.md, T4).
 fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     let status = head.split_whitespace().nth(1).unwrap_or_default();

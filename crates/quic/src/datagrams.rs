@@ -8,7 +8,7 @@ use wtransport::proto::datagram::Datagram;
 use wtransport::proto::ids::QStreamId;
 use wtransport::quinn::{self, SendDatagramError};
 
-/// A datagram that could not be sent for this long after it was made is dropped (T6).
+/// A datagram that could not be sent for this long after it was made is dropped (docs/transports.md, T6).
 pub const MAX_AGE: Duration = Duration::from_millis(100);
 
 /// Bytes of a QUIC packet that every path carries (RFC 9000, section 14).
@@ -27,7 +27,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Sends over `connection`.
+    /// Makes a sender of datagrams for the WebTransport session on `connection`.
     pub fn new(connection: &Connection) -> Self {
         let session = QStreamId::from_session_id(connection.session_id());
         Datagrams::over(connection.quic_connection().clone(), session)
@@ -38,8 +38,8 @@ impl Datagrams {
         Datagrams { quic, session, stalled: false }
     }
 
-    /// Most bytes of a datagram on any path that the connection may take later, not only on today's; 0 if the other
-    /// end takes no datagrams.
+    /// Most bytes of a datagram on any path that the connection may take later, not only on its current path; 0 if the
+    /// other end takes no datagrams.
     pub fn max(&self) -> usize {
         let now = self.quic.max_datagram_size().unwrap_or(0);
         let more_than_sure =
@@ -61,7 +61,8 @@ impl Datagrams {
         }
         let has_room = self.quic.datagram_send_buffer_space() >= bytes.len();
         if self.stalled && !has_room {
-            // QUIC drops its oldest datagram for this one, so that the datagrams sent after the stall are new.
+            // QUIC drops the oldest datagrams in its buffer to make space for this one, so that the datagrams sent
+            // after the stall are new.
             return outcome(self.quic.send_datagram(bytes.into()));
         }
         self.stalled = false;
@@ -110,7 +111,8 @@ impl DatagramSink {
     pub fn send(&self, parts: [&[u8]; 2]) {
         let [header, payload] = parts;
         let bytes = [&self.header, header, payload].concat();
-        // A closed connection is noticed by its stream. The datagram is too large only if the path became narrower.
+        // Errors are ignored: the stream notices a closed connection, and the datagram is too large only if the path
+        // became narrower.
         let _ = self.quic.send_datagram(bytes.into());
     }
 }

@@ -1,4 +1,4 @@
-//! Windows, timeouts and other settings of a connection.
+//! Windows, timeouts and other settings of a connection. Rules such as *T21* are those of docs/transports.md.
 
 use std::time::Duration;
 
@@ -75,8 +75,8 @@ pub fn endpoint_settings(end: End) -> EndpointConfig {
 /// `idle` is given up; the shorter time of both ends counts.
 ///
 /// Congestion control is the library's Cubic. An awareness channel stays below the smallest congestion window (two
-/// packets per round trip, 9 KB/s at 250 ms), so the choice hardly matters; BBR would help bulk transfers on lossy
-/// paths, and the library calls its own experimental.
+/// packets per round trip, 9 KB/s at 250 ms), so the choice hardly matters. BBR would help bulk transfers on lossy
+/// paths, but the library calls its implementation of BBR experimental.
 pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig {
     let window = |bytes: usize| VarInt::from_u32(u32::try_from(bytes).unwrap_or(u32::MAX));
     let mut config = TransportConfig::default();

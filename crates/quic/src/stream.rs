@@ -3,11 +3,12 @@
 use wtransport::error::StreamWriteError;
 use wtransport::{Connection, SendStream};
 
-/// Unsent bytes that QUIC may buffer; the same as for TCP in the server. More would be out of date when they are sent.
+/// Bytes that QUIC may buffer beyond the congestion window; as many as the server lets TCP buffer. More would be out of
+/// date when they are sent.
 const UNSENT: u64 = 16 << 10;
 
-/// Limits the bytes that QUIC buffers to the congestion window and a little more; to be called before each write.
-/// Without the limit a stream takes 8 MB before it reports that the path is slow, which is minutes of a thin one.
+/// Limits the bytes that QUIC buffers to the congestion window and 16 KiB; to be called before each write. Without the
+/// limit a stream accepts 8 MB before it reports that the path is slow, which a thin path takes minutes to carry.
 pub fn limit_send_buffer(connection: &Connection) {
     let quic = connection.quic_connection();
     quic.set_send_window(quic.stats().path.cwnd.saturating_add(UNSENT));

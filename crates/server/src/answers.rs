@@ -3,11 +3,11 @@
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// For answers that change over time, such as those with a certificate.
+/// The header that keeps browsers and proxies from caching an answer, for answers that change over time.
 pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 
-/// Keeps browsers from guessing the type of the content.
+/// The header that keeps browsers from guessing the type of the content.
 pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 

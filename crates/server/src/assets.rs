@@ -61,7 +61,7 @@ fn answer(get: fn(&str) -> Option<EmbeddedFile>, path: &str, request: &HeaderMap
         (header::CACHE_CONTROL, caching),
         (header::VARY, "accept-encoding"),
     ];
-    // The build puts a gzip copy beside each file that gets smaller by it.
+    // The build puts a gzip copy beside each file that becomes smaller by compression.
     match get(&format!("{path}.gz")).filter(|_| accepts_gzip(request)) {
         Some(file) => {
             ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, "gzip")], file.data).into_response()

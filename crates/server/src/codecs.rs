@@ -6,7 +6,7 @@ use groupwire_session::codecs::{ALL, Codec};
 
 use crate::error::Error;
 
-/// A list of codecs, as a configuration holds it.
+/// A list of codecs, as [`Config::codecs`](crate::Config::codecs) has it.
 pub type Codecs = &'static [&'static dyn Codec];
 
 /// Codecs left out of [`quick_codecs`]: each costs the server far more CPU time per message than the others, even for
@@ -16,8 +16,8 @@ const SLOW: [&str; 2] = ["bzip2", "lzma"];
 static QUICK: LazyLock<Vec<&'static dyn Codec>> =
     LazyLock::new(|| ALL.iter().copied().filter(|codec| !SLOW.contains(&codec.name())).collect());
 
-/// All codecs but `bzip2` and `lzma`. For an ordinary message those take four and two times as long as the slowest of
-/// the others, and ten times as long as most, and any client may ask for them.
+/// All codecs but `bzip2` and `lzma`, which any client could ask for. For an ordinary message `bzip2` takes four times
+/// and `lzma` two times as long as the slowest of the other codecs, and both take ten times as long as most.
 pub fn quick_codecs() -> Codecs {
     &QUICK
 }

@@ -20,7 +20,7 @@ pub struct Config {
     pub socket: Option<SocketAddr>,
     /// Which web pages may use the server.
     pub origins: Origins,
-    /// Limits of HTTP requests and of the transports made of them.
+    /// Limits of HTTP requests, and of transports that consist of HTTP requests.
     pub http: HttpLimits,
     /// Tick and keep-alive times of every room.
     pub timing: Timing,
@@ -29,8 +29,8 @@ pub struct Config {
     /// Whether the server compresses messages, and accepts compressed ones, if the client can. Turn it off for
     /// debugging, for measuring, and for messages that are encrypted anyway.
     pub compress: bool,
-    /// The codecs that channels may ask for; by default [`quick_codecs`]. The server codes each message once per codec
-    /// asked for, and any client may ask, so slow codecs are for trusted clients only.
+    /// The codecs that channels may ask for; by default [`quick_codecs`]. The server compresses each message once for
+    /// each codec that its receivers ask for, and any client may ask, so slow codecs are for trusted clients only.
     pub codecs: Codecs,
     /// How long a room without participants keeps its state.
     pub keep_empty: Duration,
@@ -88,20 +88,20 @@ pub enum Inspect {
     Off,
 }
 
-/// Limits of HTTP requests and of the transports made of them (docs/transports.md, T11 to T18).
+/// Limits of HTTP requests, and of transports that consist of HTTP requests (docs/transports.md, T11 to T18).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpLimits {
     /// How long an HTTP connection may be idle between requests, and how long a request's header may take.
     pub idle: Duration,
     /// How long the body of a request may take.
     pub request: Duration,
-    /// After how long a held request is answered without a packet.
+    /// How long a request for packets is held (long polling) before it is answered without a packet.
     pub held: Duration,
     /// How long a streamed response lasts, unless its client renews it before.
     pub stream: Duration,
-    /// Bytes of packets in a streamed response, after which the server ends it.
+    /// The server ends a streamed response after this many bytes of packets.
     pub stream_bytes: usize,
-    /// How long a client may be without a down request before its transport is closed.
+    /// How long a client may have no request for packets open before its transport is closed.
     pub alone: Duration,
 }
 

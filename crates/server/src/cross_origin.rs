@@ -1,4 +1,5 @@
-//! Checks the `Origin` of requests (T2), and answers browsers that ask whether a page may use the server (CORS).
+//! Checks the `Origin` of requests (docs/transports.md, T2), and answers browsers that ask whether a page may use the
+//! server (CORS).
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ pub enum Error {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The text is not an origin.
+    /// A text was given as the origin of web pages, but is not an origin.
     #[error(
         "{origin:?} is not an origin: write scheme, host and port, such as https://example.org"
     )]

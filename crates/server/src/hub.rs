@@ -29,7 +29,7 @@ pub(crate) struct Hub {
     pub(crate) http_transports: HttpTransports,
     /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
-    /// The rooms that inspectors have open.
+    /// The rooms that inspectors show, with the streams of reports to these inspectors.
     pub(crate) report_streams: ReportStreams,
     /// The recordings of rooms.
     pub(crate) recordings: Recordings,
@@ -37,7 +37,7 @@ pub(crate) struct Hub {
     pub(crate) emulations: Arc<Emulations>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
-    /// The sum of what closed rooms counted.
+    /// The sum of the counters of closed rooms.
     closed: Mutex<Totals>,
 }
 
@@ -123,7 +123,7 @@ impl Hub {
         true
     }
 
-    /// The number of rooms, and the sum of what all rooms counted, closed ones included.
+    /// The number of open rooms, and the sum of the counters of all rooms, closed ones included.
     pub(crate) async fn stats(&self) -> (usize, Totals) {
         let senders: Vec<_> = self.rooms().values().cloned().collect();
         let mut answers = Vec::with_capacity(senders.len());

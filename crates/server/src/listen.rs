@@ -24,8 +24,8 @@ use crate::hub::Hub;
 /// that newer values replace older ones; bytes that wait in the kernel would be out of date when they are sent.
 const UNSENT: u32 = 16 << 10;
 
-/// Size of HTTP's buffers, in bytes: unsent bytes of a response, for the same reason, and the header of a request,
-/// which cookies of other services on the same host may fill.
+/// Size of HTTP's buffers, in bytes. They hold unsent bytes of a response, which should be few as in [`UNSENT`], and
+/// the header of a request, which cookies of other services on the same host may fill.
 const HTTP_BUFFER: usize = 16 << 10;
 
 /// HTTP connections per client: a browser holds two for a transport made of HTTP requests, one for each direction.

@@ -1,4 +1,4 @@
-//! Which web pages may use the server, by their origin (T2).
+//! Which web pages may use the server, by their origin (docs/transports.md, T2).
 
 use axum::http::uri::{Authority, Uri};
 

@@ -23,9 +23,10 @@ use crate::transport::socket_writer::SocketWriter;
 pub(crate) enum Message {
     /// The first packet of a connection, whose form is already checked.
     Join { link: LinkId, opening: Bytes, secret: Secret, connection: Connection },
-    /// A later packet. Its permit lets the connection read on once the room has handled the packet.
+    /// A later packet. Its permit is released when the room has handled the packet; then the connection may read
+    /// further.
     Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
-    /// A datagram; its permit works like that of a packet.
+    /// A datagram. Its permit is released when the room has handled the datagram.
     Datagram { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
     /// The connection handed one packet to the kernel or to QUIC.
     Sent { link: LinkId },
@@ -37,7 +38,7 @@ pub(crate) enum Message {
     Closed { link: LinkId },
     /// The server stops: close all connections, and ask clients to reconnect after `retry`.
     Shutdown { retry: Duration },
-    /// Asks for what the room counted.
+    /// Asks for the room's counters.
     Stats { answer: oneshot::Sender<Stats> },
     /// A closure of another task, to be run with the room.
     Call(Call),
@@ -46,7 +47,7 @@ pub(crate) enum Message {
 /// A closure that runs in the room's task, with the time since the room was created.
 pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 
-/// What the room's task knows of one connection: where its packets and datagrams go.
+/// What the room's task knows of one connection: how to send its packets and datagrams.
 pub(crate) struct Connection {
     /// Packets for the connection's task.
     pub(crate) packets: Outbox<Outbound>,
@@ -105,8 +106,8 @@ pub(crate) struct Close {
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// Runs a room until it has had no participants for `keep_empty` and `close` has removed it from the hub, which returns
-/// false if further messages are waiting.
+/// Runs a room until it has had no participants for `keep_empty`, and `close` has removed it from the hub. If further
+/// messages for the room are waiting, `close` returns false and the room keeps running.
 pub(crate) async fn drive(
     room: Room,
     mut messages: mpsc::UnboundedReceiver<Message>,
@@ -153,7 +154,7 @@ pub(crate) async fn drive(
 
 /// A room with its connections.
 pub(crate) struct Driver {
-    /// The room's clock counts from here.
+    /// The time at which the room's clock is 0.
     started: Instant,
     pub(crate) room: Room,
     pub(crate) connections: Connections,

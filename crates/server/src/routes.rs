@@ -61,7 +61,7 @@ async fn upgrade(
     websocket::upgrade(hub, request, emulate)
 }
 
-/// The answer to `GET /transports` (T4).
+/// The answer to `GET /transports` (docs/transports.md, T4).
 #[derive(Serialize)]
 struct Offer {
     transports: Vec<&'static str>,

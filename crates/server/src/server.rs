@@ -14,10 +14,10 @@ use crate::hub::Hub;
 use crate::webtransport::WebTransport;
 use crate::{costs, listen, routes, transport};
 
-/// How long the server asks clients to wait before they reconnect, when it stops.
+/// When the server stops, it asks clients to wait for this time before they reconnect.
 const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
 
-/// How long closing all connections may take, when the server stops.
+/// When the server stops, closing all connections may take this long.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 
 /// A server that is bound to its addresses and not yet serving.

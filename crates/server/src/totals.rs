@@ -1,4 +1,5 @@
-//! What rooms count. The list of fields stands here once: summing and `GET /status` follow from it.
+//! The counters of rooms. The list of fields is written only here; their sums and the answer to `GET /status` are
+//! generated from it.
 
 use std::ops::AddAssign;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 macro_rules! totals {
     ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
-        /// What one room counted, or the sum over several rooms: a part of the answer to `GET /status`.
+        /// The counters of one room, or their sum over several rooms: a part of the answer to `GET /status`.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
         pub(crate) struct Totals {
             $($(#[$attribute])* pub(crate) $field: $type,)*
@@ -29,7 +30,7 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Participants with a connection, now.
+    /// Participants that have a connection now.
     #[serde(rename = "participants")]
     here: usize,
     /// Messages received from clients.
@@ -54,13 +55,13 @@ totals! {
     expired: u64,
     /// Datagrams received that could not be decoded.
     datagrams_unread: u64,
-    /// Bytes of messages, snapshots and codec state held, now.
+    /// Bytes of messages, snapshots and codec state that the rooms hold now.
     #[serde(rename = "room_memory_bytes")]
     memory: usize,
 }
 
 impl Totals {
-    /// What a closed room adds to later sums: its counters, but not what it held.
+    /// The totals that a closed room leaves: its counters, but neither participants nor memory.
     pub(crate) fn counters(self) -> Totals {
         Totals { here: 0, memory: 0, ..self }
     }

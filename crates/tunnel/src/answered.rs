@@ -1,4 +1,4 @@
-//! The transport of the connecting end, which reads the answer of the listening end before the stream.
+//! The transport of a tunnel's connecting end. It reads the answer of the listening end, which precedes the stream.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use crate::preface::{ANSWER_HEAD, Answer};
 /// A transport on which the request was sent and the answer is still expected. The stream is written right behind the
 /// request, which saves a round trip; the answer is taken out of the bytes that are read.
 ///
-/// Reading fails with a [`ConnectionError`] inside the error if the listening end refuses.
+/// If the listening end refuses, reading fails with an [`io::Error`] that contains a [`ConnectionError`].
 #[derive(Debug)]
 pub(crate) struct Answered<T> {
     transport: T,

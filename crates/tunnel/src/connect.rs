@@ -1,4 +1,5 @@
-//! The connecting end: accepts connections of programs and opens one to the listening end for each.
+//! The connecting end of a tunnel: accepts connections of programs and opens a connection to the listening end for
+//! each.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -23,24 +24,25 @@ use crate::sockets;
 use crate::tls::{self, BUFFER, Trust, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs};
 
-/// Limit for the TCP connection to the listening end, the same as the listening end has for its targets.
+/// The most time that the TCP connection to the listening end may take, as long as the listening end allows for its
+/// targets.
 const REACH_WITHIN: Duration = Duration::from_secs(10);
 
-/// Limit for the answer: the listening end has to connect to its target first.
+/// The most time that the answer may take: the listening end has to connect to its target first.
 const ANSWER_WITHIN: Duration = TARGET_WITHIN.saturating_add(HANDSHAKE_WITHIN);
 
 /// The configuration of the connecting end.
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
-    /// The addresses to listen on, each with the route that its connections take.
+    /// The addresses to listen on, each with the route of its connections.
     pub forwards: Vec<Forward>,
     /// The host and port of the listening end.
     pub server: String,
-    /// The secret that the listening end asks for, at most 255 bytes.
+    /// The secret that the listening end requires, at most 255 bytes.
     pub token: Vec<u8>,
     /// How the listening end is authenticated. `None`: no TLS, which only a loopback address permits.
     pub trust: Option<Trust>,
-    /// Options that both ends have.
+    /// The options that exist at both ends.
     pub options: Options,
 }
 
@@ -105,7 +107,7 @@ impl Connect {
         self.listeners.iter().map(|(_, forward)| forward)
     }
 
-    /// The connections of this end. The value stays current.
+    /// The connections of this end. The returned handle always shows the current ones.
     pub fn connections(&self) -> Connections {
         self.shared.connections.clone()
     }

@@ -2,18 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-/// Time constant of the exponential forgetting. A turn takes about 0.5 ms, so each of 64 streams has about nine turns in this
-/// time.
+/// Time constant of the exponential forgetting. A turn is the work of a stream until it yields to other tasks. It takes
+/// about 0.5 ms, so each of 64 streams has about nine turns in this time.
 const FORGET: Duration = Duration::from_millis(300);
 
-/// Upper bound of the factor, for a process that was suspended. A chosen value, not a measured one.
+/// Upper bound of [`Contention::factor`], which a process that was suspended would exceed. A chosen value, not a
+/// measured one.
 const MOST: f64 = 100.0;
 
 /// Compares the time that streams wait for a turn on a processor with the length of their turns.
 ///
-/// The streams of one workbench share processors. While one stream compresses, the others wait, and the duration of their
-/// own compression does not show that. Without this measurement each of many streams would take the network for slow and
-/// choose slower codecs, which delays all of them further.
+/// The streams of one workbench share processors. While one stream compresses, the others wait, and the duration of
+/// their own compression does not contain that wait. Without this measurement each of many streams would assume that
+/// the network is slow and choose slower codecs, which delays all of them further.
 #[derive(Debug)]
 pub(crate) struct Contention {
     /// Seconds that streams worked, with exponential forgetting.
@@ -41,7 +42,7 @@ impl Contention {
         self.last = now;
     }
 
-    /// The duration of work divided by its duration if there were one stream only; 1 to 100.
+    /// The factor by which waiting for other streams lengthens the work of a stream: 1 to 100.
     pub(crate) fn factor(&self) -> f64 {
         let factor = 1.0 + self.waited / self.worked.max(1e-6);
         factor.min(MOST)

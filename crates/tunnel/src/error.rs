@@ -62,10 +62,10 @@ pub enum StartError {
     /// The settings of the streams are not valid, or need a codec that this build does not have.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The token is too long; its length in bytes.
+    /// The token is too long. The field is its length in bytes.
     #[error("a token has at most 255 bytes, not {0}")]
     Token(usize),
-    /// A protection was left out, and the address is reachable from other machines.
+    /// TLS or the token was left out, although the address is reachable from other machines.
     #[error("{0} is for this machine alone: listen on a loopback address, or leave it out")]
     NotLoopback(&'static str),
 }
@@ -90,7 +90,7 @@ pub enum ConnectionError {
     Tls {
         /// The address of the other end.
         peer: String,
-        /// The reason, as far as it is known.
+        /// The reason, in words for a person.
         why: String,
     },
     /// The other end does not speak the protocol of the tunnel.

@@ -1,4 +1,4 @@
-//! The listening end: accepts connections of connecting ends and opens one to a program for each.
+//! The listening end of a tunnel: accepts connections of connecting ends and opens a connection to a program for each.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -24,17 +24,17 @@ use crate::serve::{Accepted, Closing, serve};
 use crate::tls::{BUFFER, Fingerprint, Identity, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
 
-/// Limit for the TLS handshake, and for the request after it: a few round trips on any network in use.
+/// The most time for the TLS handshake, and again for the request after it: a few round trips on any network in use.
 pub(crate) const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Limit for the TCP connection to a target.
+/// The most time that the TCP connection to a target may take.
 pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
 
 /// Delay before a wrong token is refused, which slows down guessing.
 const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
 
-/// Time and bytes for which input is read and discarded after a refusal. A socket that is closed with unread input sends
-/// a reset, on which the peer's system may discard the refusal.
+/// After a refusal, input is read and discarded for at most this time and this number of bytes. A socket that is closed
+/// with unread input sends a reset, on which the system of the other end may discard the refusal.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
 const REFUSED_BYTES: u64 = 1 << 20;
 
@@ -50,7 +50,7 @@ pub struct ListenConfig {
     /// A PEM file with the certificate and its key, created at the first start. `None`: no TLS, which only a loopback
     /// address permits.
     pub identity: Option<PathBuf>,
-    /// Options that both ends have.
+    /// The options that exist at both ends.
     pub options: Options,
 }
 
@@ -114,7 +114,7 @@ impl Listen {
         })
     }
 
-    /// The address that it listens on.
+    /// The address that this end listens on.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
@@ -124,7 +124,7 @@ impl Listen {
         self.fingerprint
     }
 
-    /// The connections of this end. The value stays current.
+    /// The connections of this end. The returned handle always shows the current ones.
     pub fn connections(&self) -> Connections {
         self.shared.connections.clone()
     }

@@ -23,7 +23,7 @@ pub enum Codecs {
     Adaptive,
     /// No block is compressed.
     Never,
-    /// The policy of the paper of 2005, with the result of its training run.
+    /// The policy of the paper of 2005 ([`groupwire_ace::Ace2005`]), with the result of its training run.
     Ace2005(Training),
     /// The same candidate for every block.
     Always(Candidate),
@@ -124,8 +124,8 @@ impl Permission {
     }
 }
 
-/// The [contention](crate::contention) at which streams stop choosing slow codecs: streams then wait as long as they work.
-/// From here on a slow codec delays the other streams by as much as it gains for its own.
+/// The value of [`Workbench::contention`] from which streams stop choosing slow codecs: at 2 they wait as long as they
+/// work. From there on a slow codec delays the other streams by as much as it gains for its own.
 const OVERLOADED: f64 = 2.0;
 
 /// The highest zstd level for an overloaded processor: 4 ns per byte, some 250 MB/s (the cost table in
@@ -145,14 +145,15 @@ fn lighter(candidate: Candidate) -> Candidate {
     light.unwrap_or(Candidate::NONE)
 }
 
-/// A policy whose decisions apply only while compression is permitted; otherwise blocks are sent as they are. The
-/// compression times that it learns from include the time that the stream waits for other streams.
+/// A policy whose decisions apply only while compression is permitted; otherwise blocks are sent uncompressed. The
+/// inner policy learns from compression times that include the time for which the stream waits for other streams.
 #[derive(Debug)]
 struct Permitted {
     policy: Box<dyn Policy>,
     permission: Permission,
     workbench: Workbench,
-    /// Whether an overload makes it choose a fast codec. Fixed candidates and the policy of 2005 stay unchanged.
+    /// Whether this policy chooses a fast codec during an overload. Fixed candidates and the policy of 2005 stay
+    /// unchanged.
     reacts_to_contention: bool,
 }
 

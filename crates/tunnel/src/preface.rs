@@ -31,7 +31,7 @@ const NEVER: u8 = 1;
 /// The length of an answer without its message, in bytes.
 pub(crate) const ANSWER_HEAD: usize = ANSWER.len() + 4;
 
-/// The largest length of a token, a route's name and a message: their length is one byte.
+/// The largest length of a token, a route's name and a message in bytes: the length is sent as one byte.
 pub(crate) const MAX_TEXT: usize = u8::MAX as usize;
 
 /// The request of the connecting end.

@@ -81,8 +81,8 @@ pub fn save(path: &Path, training: &Training) -> Result<(), ProfileError> {
         .map_err(|error| ProfileError::Write { path: path.to_owned(), error })
 }
 
-/// Checks that a profile can be written to this path, before the minutes that a training run takes. Creates the folders
-/// above it.
+/// Checks that a profile can be written to this path. To be called before a training run, which takes minutes. Creates
+/// the folders above the file.
 ///
 /// # Errors
 /// As [`save`].
@@ -115,7 +115,7 @@ fn with_temporary(path: &Path, work: impl FnOnce(File, &Path) -> io::Result<()>)
     // A process that had the same id may have left this file behind. `create_new` does not follow a symbolic link.
     let _ = fs::remove_file(&temporary);
     let done = File::create_new(&temporary).and_then(|file| work(file, &temporary));
-    // Fails if `work` has renamed the file, as it should.
+    // This fails if `work` has renamed the file, as it should.
     let _ = fs::remove_file(&temporary);
     done
 }

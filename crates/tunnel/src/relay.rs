@@ -58,7 +58,7 @@ pub(crate) async fn relay<T: AsyncRead + AsyncWrite + Unpin>(
     outcome
 }
 
-/// The state of the tunnel and of the connection that a relay uses.
+/// What a relay needs of the tunnel and of its connection.
 #[derive(Clone, Copy)]
 pub(crate) struct RelayContext<'a> {
     pub(crate) workbench: &'a Workbench,

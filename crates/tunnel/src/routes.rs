@@ -9,7 +9,8 @@ use crate::preface::MAX_TEXT;
 /// The name of the route that is used if no name is given.
 pub const DEFAULT_ROUTE: &str = "default";
 
-/// A name and the target that the listening end connects to for it. Written `NAME=HOST:PORT`, or `NAME=HOST:PORT,never`.
+/// A route: a name, and the target to which the listening end connects for it. Written `NAME=HOST:PORT`, or
+/// `NAME=HOST:PORT,never` to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// The name in requests of the connecting end.
@@ -20,8 +21,8 @@ pub struct Route {
     pub never: bool,
 }
 
-/// An address that the connecting end accepts connections on, and the route that they take. Written `PORT=NAME` or
-/// `ADDRESS:PORT=NAME`, with `,never` behind it to forbid compression.
+/// An address on which the connecting end accepts connections, and the name of their route. Written `PORT=NAME` or
+/// `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
     /// The address that programs connect to. A port alone is opened on the loopback address.
@@ -36,7 +37,7 @@ pub struct Forward {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RouteError {
-    /// The text does not have this form.
+    /// The text does not have the form that the field shows.
     #[error("write {0}, and ,never behind it for what must not be compressed")]
     Form(&'static str),
     /// The text after the comma is not `never`.

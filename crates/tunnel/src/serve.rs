@@ -12,10 +12,11 @@ use tokio::time::{sleep, timeout};
 use crate::connections::{Connection, Connections};
 use crate::sockets::{is_shortage, tune_program};
 
-/// Pause after a failed accept, which fails again until files or memory are free.
+/// Pause after a failed accept. Accepting fails again until open files or memory are free.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// How long tasks may take to end after their connections were closed. They only drop their sockets.
+/// How long the tasks of connections may take to end after they were told to close. They only have to drop their
+/// sockets.
 const CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
 /// A connection that was accepted.
@@ -26,7 +27,8 @@ pub(crate) struct Accepted {
     pub(crate) closing: Closing,
 }
 
-/// Accepts connections and calls `handle` for each in a task of its own, with the value that belongs to the listener.
+/// Accepts connections and calls `handle` for each in a task of its own, with the listener's value of type `K`. After
+/// `stop`, waits at most `drain` for open connections to end, and then closes them.
 pub(crate) async fn serve<K, F>(
     listeners: Vec<(TcpListener, K)>,
     connections: &Connections,
@@ -62,7 +64,7 @@ pub(crate) async fn serve<K, F>(
     }
     if timeout(drain, connections.none_left()).await.is_err() {
         close.send_replace(true);
-        // Tasks that have not ended by then are dropped with the runtime.
+        // Tasks that take longer than this are dropped with the runtime.
         let _ = timeout(CLOSE_WITHIN, connections.none_left()).await;
     }
 }

@@ -15,7 +15,7 @@ const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBES_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 6;
 
-/// The connection ends if sent bytes stay unacknowledged for this long: the same two minutes.
+/// The connection ends if sent bytes stay unacknowledged for this long, the time after which keepalive gives up too.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(120);
 
@@ -74,7 +74,7 @@ pub(crate) fn tune_tunnel(stream: &TcpStream) {
 }
 
 /// Sets the options of a connection to a program: those of [`tune`], and a reset if the connection is dropped or this
-/// process ends. Bytes that were cut off then never look complete.
+/// process ends. The reset tells the program that bytes are missing.
 pub(crate) fn tune_program(stream: &TcpStream) {
     tune(stream);
     // This fails only if the connection is closed already.
@@ -86,8 +86,8 @@ pub(crate) fn close_in_order(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_linger(None);
 }
 
-/// The limit of simultaneous connections: `wanted`, or [`DEFAULT_CONNECTIONS`] and fewer if the system allows no more.
-/// Raises the process's limit of open files as far as necessary and allowed.
+/// The limit of simultaneous connections: `wanted`; without it [`DEFAULT_CONNECTIONS`], or fewer if the system allows
+/// no more. Raises the process's limit of open files if necessary and allowed.
 ///
 /// # Errors
 /// If the system does not allow `wanted` connections.
@@ -110,7 +110,8 @@ pub(crate) fn connections(wanted: Option<usize>) -> Result<usize, StartError> {
     Ok(fewer)
 }
 
-/// Raises the limit of open files to `needed` if it is lower and that is allowed. Returns the limit.
+/// Raises the limit of open files to `needed` if it is lower and that is allowed. Returns the new limit, or `u64::MAX`
+/// if the limit was high enough.
 #[cfg(unix)]
 fn open_files(needed: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -188,7 +188,7 @@ fn create_secret(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Accepts the certificate with one fingerprint only.
+/// A verifier that accepts only the certificate with this fingerprint.
 #[derive(Debug)]
 struct Pinned {
     fingerprint: Fingerprint,

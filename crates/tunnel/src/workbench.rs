@@ -8,12 +8,12 @@ use groupwire_ace::Coders;
 
 use crate::contention::Contention;
 
-/// The most bytes of one read from a socket: the size of a block, so that a system call is a small part of the work on
-/// it.
+/// The most bytes of one read from a socket: the size of a block, so that the system call is a small part of the work
+/// on the block.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// The number of free buffers that are kept, 1 MiB in all; further ones are freed. No more threads than this are
-/// expected to poll at the same time.
+/// The most free buffers that are kept, 1 MiB together; further ones are freed. No more threads than this are expected
+/// to poll streams at the same time.
 const SPARE_CHUNKS: usize = 16;
 
 /// Working memory that many streams share: the memory of the codecs, and buffers to receive into.
@@ -74,7 +74,7 @@ impl Workbench {
         self.free().contention.note(worked, waited);
     }
 
-    /// The duration of compression divided by its duration if there were one stream only; at least 1.
+    /// The factor by which waiting for other streams lengthens the work of a stream; at least 1.
     pub(crate) fn contention(&self) -> f64 {
         self.free().contention.factor()
     }

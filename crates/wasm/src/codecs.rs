@@ -1,4 +1,5 @@
-//! The codecs: two are part of the core, the others of two modules that the page loads when a channel asks for one.
+//! The codecs of messages. Two are part of the core, the others of two WebAssembly modules that the page loads when a
+//! channel asks for one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,11 +16,12 @@ extern "C" {
     fn decompress(codec: u8, packed: &[u8], limit: usize) -> Option<Vec<u8>>;
 }
 
-/// The number of the codec that is a module of its own.
+/// The number of brotli, which has a module of its own.
 const BROTLI: u8 = 8;
 
-/// Takes another module, an instance of its `Codecs`, for every core of the page that is told so
-/// ([`Core::set_codecs`](crate::Core::set_codecs)). `brotli`: the module with that alone.
+/// Makes the codecs of another module available to all cores of the page. A core uses them after
+/// [`Core::set_codecs`](crate::Core::set_codecs). `codecs` is an instance of the module's class `Codecs`; `brotli` is
+/// true for the module that has brotli alone.
 #[wasm_bindgen(js_name = installCodecs)]
 #[expect(unreachable_pub, reason = "JavaScript reaches it")]
 pub fn install_codecs(codecs: JsValue, brotli: bool) {
@@ -28,10 +30,10 @@ pub fn install_codecs(codecs: JsValue, brotli: bool) {
     install(codecs, &numbers);
 }
 
-/// What the core has by itself.
+/// The codecs that are part of the core.
 pub(crate) static OWN: &[&dyn Codec] = &[&Plain, &Lz4];
 
-/// What it has with the other modules.
+/// The codecs of a core that may use the module with most codecs (if `most`) and the module with brotli (if `brotli`).
 pub(crate) fn with(most: bool, brotli: bool) -> &'static [&'static dyn Codec] {
     match (most, brotli) {
         (false, false) => OWN,
@@ -41,7 +43,7 @@ pub(crate) fn with(most: bool, brotli: bool) -> &'static [&'static dyn Codec] {
     }
 }
 
-/// All, brotli last.
+/// All codecs. Brotli is last, so that [`with`] can leave it out.
 static ALL: &[&dyn Codec] = &[
     &Plain,
     &Lz4,
@@ -58,12 +60,12 @@ static ALL: &[&dyn Codec] = &[
     &Elsewhere(BROTLI),
 ];
 
-/// A codec of another module, by its number.
+/// A codec that another module has, given by its number.
 struct Elsewhere(u8);
 
 impl Codec for Elsewhere {
     fn name(&self) -> &'static str {
-        // Names are read there.
+        // Names of codecs are parsed by the module that has them, not here.
         "elsewhere"
     }
 
@@ -71,7 +73,7 @@ impl Codec for Elsewhere {
         self.0
     }
 
-    /// Any: whoever asks for one has had it checked there.
+    /// All levels are allowed here: the other module has checked the level when it parsed the name of the codec.
     fn levels(&self) -> Option<Levels> {
         Some(Levels { min: i8::MIN, max: i8::MAX, default: 0 })
     }
@@ -90,7 +92,7 @@ impl Coder for Remote {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         match compress(self.codec, self.level, input) {
             Some(packed) => out.extend_from_slice(&packed),
-            // Longer than it was, so that it travels as it is.
+            // The result is longer than the message, so that the session sends the message uncompressed.
             None => out.resize(out.len() + input.len() + 1, 0),
         }
     }
@@ -107,7 +109,7 @@ impl Coder for Remote {
     }
 
     fn memory(&self) -> Memory {
-        // It is that module's.
+        // The memory belongs to the other module.
         Memory::default()
     }
 }

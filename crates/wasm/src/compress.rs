@@ -1,4 +1,5 @@
-//! How the messages of a channel become small, and what that did, as JavaScript writes it: `web/client/src/compress.ts`.
+//! Converts the compression options of a channel from JavaScript, and its statistics to JavaScript, which has them in
+//! `web/client/src/compress.ts`.
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::codecs::{Choice, Filter};
@@ -10,10 +11,11 @@ use crate::plain::Plain;
 
 #[wasm_bindgen]
 extern "C" {
-    /// `How` of `web/client/src/compress.ts`.
+    /// The type `Compression` of `web/client/src/compress.ts`.
     pub type JsCompress;
 
-    /// 0 template, 1 off, 2 auto, 3 by a codec.
+    /// How messages are compressed: 0 by templates, 1 not at all, 2 by a codec that the session chooses, 3 by a given
+    /// codec.
     #[wasm_bindgen(method, getter)]
     fn kind(this: &JsCompress) -> u8;
     #[wasm_bindgen(method, getter)]
@@ -37,7 +39,7 @@ pub(crate) fn read(from: &JsCompress) -> Compress {
     }
 }
 
-/// What each channel carried, in the order of their numbers.
+/// The messages and bytes that each channel sent and received, in the order of the channel numbers.
 pub(crate) fn stats(client: &Client) -> alloc::vec::Vec<JsValue> {
     (0..)
         .map_while(|id| client.channel_stats(ChannelId(id)))

@@ -1,4 +1,4 @@
-//! How a channel's contract stands, as JavaScript writes it: `Contract` of `web/client/src/api.ts`.
+//! Converts reports on a channel's QoS contract to JavaScript, which has them as `Contract` in `web/client/src/api.ts`.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -18,7 +18,7 @@ pub(crate) fn write(report: &ContractReport) -> Plain {
         .with("upstream", share(report.upstream))
 }
 
-/// What an event tells.
+/// The state of a contract and the measures that are taken for it, as an event reports them.
 pub(crate) fn state(state: ContractState, measures: &[Measure]) -> Plain {
     let name = match state {
         ContractState::Met => "met",

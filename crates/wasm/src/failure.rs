@@ -1,4 +1,4 @@
-//! Errors as JavaScript sees them: `code`, `fault` and words.
+//! Converts errors of the session to JavaScript errors with a `code`, a `fault` and a message.
 
 use alloc::string::ToString;
 
@@ -20,7 +20,7 @@ extern "C" {
     fn set_fault(this: &Failure, fault: &str);
 }
 
-/// To be thrown.
+/// The JavaScript `Error` to throw for `error`.
 pub(crate) fn thrown(error: Error) -> JsValue {
     let failure = Failure::new(&error.to_string());
     failure.set_code(error.name());

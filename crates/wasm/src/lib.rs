@@ -1,9 +1,9 @@
-//! The session core for browsers: a thin JavaScript face of [`groupwire_session::Client`].
+//! The session core for browsers: a thin JavaScript interface to [`groupwire_session::Client`].
 //!
-//! The driving contract is the one of every Groupwire core: report what happened (`opened`, `received`, `sent`,
-//! `closed`, `timeout`), then call `poll` and do what it says until it answers `timeout`. `now` is in milliseconds,
-//! as `performance.now()` counts. Nothing is decided here: what a session does is in `groupwire_session`, what a
-//! page does is in `web/client`.
+//! The driving interface is that of every Groupwire core: report what happened (`opened`, `received`, `sent`, `closed`,
+//! `timeout`), then call `poll` and carry out the outputs that it returns, until it returns `timeout`. `now` is in
+//! milliseconds, as `performance.now()` counts. This crate only converts values: the behaviour of sessions is in
+//! `groupwire_session`, that of pages in `web/client`.
 
 #![no_std]
 
@@ -39,7 +39,8 @@ pub struct Core {
 
 #[wasm_bindgen]
 impl Core {
-    /// A participant of `room`. `seed` is any random number: it spreads reconnections apart.
+    /// Creates a participant of `room`. `seed` is any random number, so that clients do not all reconnect at the same
+    /// time.
     #[wasm_bindgen(constructor)]
     pub fn new(
         now: f64,
@@ -54,56 +55,56 @@ impl Core {
         Ok(Core { client })
     }
 
-    /// A transport is open; `max_datagram` octets may go into a datagram of it, 0: it has none. While joined: the
-    /// session moves to it.
+    /// Reports that a transport was opened. `max_datagram` is the most bytes of one of its datagrams; 0 if it has none.
+    /// If the participant has joined over another transport, the session moves to the new one.
     pub fn opened(&mut self, now: f64, max_datagram: u32) {
         let max_datagram = max_datagram as usize;
         self.client.handle_input(time(now), Input::Opened { max_datagram });
     }
 
-    /// A packet came.
+    /// Reports a received packet.
     pub fn received(&mut self, now: f64, packet: &[u8]) {
         self.client.handle_input(time(now), Input::Packet(packet));
     }
 
-    /// A datagram came.
+    /// Reports a received datagram.
     #[wasm_bindgen(js_name = receivedDatagram)]
     pub fn received_datagram(&mut self, now: f64, packet: &[u8]) {
         self.client.handle_input(time(now), Input::Datagram(packet));
     }
 
-    /// One datagram has left, or was dropped.
+    /// Reports that one datagram was sent or dropped.
     #[wasm_bindgen(js_name = datagramSent)]
     pub fn datagram_sent(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::DatagramSent);
     }
 
-    /// The transport took one packet.
+    /// Reports that the transport has accepted one packet.
     pub fn sent(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Sent);
     }
 
-    /// The transport is closed, or could not be opened.
+    /// Reports that the transport is closed, or could not be opened.
     pub fn closed(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Closed);
     }
 
-    /// The network may be back: do not wait any longer to dial.
+    /// Reports that the network may be back, so that the session opens a transport without waiting any longer.
     pub fn hurry(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Hurry);
     }
 
-    /// Time passed.
+    /// Reports that time has passed, for timeouts that are due.
     pub fn timeout(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Timeout);
     }
 
-    /// What to do next.
+    /// The next output: what the caller has to do.
     pub fn poll(&mut self, now: f64) -> JsValue {
         output::describe(self.client.poll_output(time(now))).into()
     }
 
-    /// Opens a channel; returns its number, which counts from 0.
+    /// Opens a channel and returns its number: 0 for the first channel, then 1 and so on.
     pub fn channel(
         &mut self,
         name: &str,
@@ -117,20 +118,20 @@ impl Core {
         opened.map(|ChannelId(id)| id).map_err(failure::thrown)
     }
 
-    /// Changes how the messages of a channel become small.
+    /// Changes how the messages of a channel are compressed.
     pub fn compress(&mut self, channel: u32, compress: &JsCompress) -> Result<(), JsValue> {
         let compress = compress::read(compress);
         self.client.compress(ChannelId(channel), compress).map_err(failure::thrown)
     }
 
-    /// Asks for another QoS for a channel, for everybody.
+    /// Asks the server for another QoS of a channel, for all participants.
     #[wasm_bindgen(js_name = setQos)]
     pub fn set_qos(&mut self, channel: u32, qos: &JsQos) -> Result<(), JsValue> {
         let qos = qos::read(qos).map_err(failure::thrown)?;
         self.client.set_qos(ChannelId(channel), qos).map_err(failure::thrown)
     }
 
-    /// Asks for at most so many values of each key per second.
+    /// Asks the server for at most `rate` values of each key per second; without `rate` for all values.
     #[wasm_bindgen(js_name = limitRate)]
     pub fn limit_rate(&mut self, channel: u32, rate: Option<f64>) -> Result<(), JsValue> {
         let rate = rate.map(qos::limit).transpose().map_err(failure::thrown)?;
@@ -142,19 +143,22 @@ impl Core {
         self.client.close(ChannelId(channel)).map_err(failure::thrown)
     }
 
-    /// Whether a channel's contract is kept, and what is done about it.
+    /// Whether a channel's QoS contract is kept, and the measures that are taken for it; `undefined` if nothing is
+    /// known of it.
     pub fn contract(&self, channel: u32) -> JsValue {
         let report = self.client.contract(ChannelId(channel));
         report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into())
     }
 
-    /// Which other modules are there: `installCodecs` has been called for them.
+    /// Sets which modules of codecs this core may use: that with most codecs, and that with brotli. `installCodecs`
+    /// must have been called for them.
     #[wasm_bindgen(js_name = setCodecs)]
     pub fn set_codecs(&mut self, most: bool, brotli: bool) {
         self.client.set_codecs(codecs::with(most, brotli));
     }
 
-    /// Hands over a message; `bytes` are UTF-8 if `text`.
+    /// Sends a message; `bytes` are UTF-8 if `text`. Returns `accepted`, `conflated` (it replaced an older value) or
+    /// `not-now` (too much is waiting).
     pub fn send(
         &mut self,
         now: f64,
@@ -176,29 +180,29 @@ impl Core {
         }))
     }
 
-    /// Changes what the others are told of this participant.
+    /// Changes the presence of this participant, which the other participants see.
     #[wasm_bindgen(js_name = setPresence)]
     pub fn set_presence(&mut self, presence: &[u8]) -> Result<(), JsValue> {
         self.client.set_presence(presence).map_err(failure::thrown)
     }
 
-    /// Answers `snapshotWanted` with the `asOf` that it named.
+    /// Answers the event `snapshotWanted`: `bytes` are the snapshot, `as_of` is the `asOf` of the event.
     pub fn snapshot(&mut self, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
         self.client.snapshot(Position(as_of as u64), bytes).map_err(failure::thrown)
     }
 
-    /// Says why the transport in use was chosen, for who inspects the room.
+    /// Sets the reason why the current transport was chosen, which the inspector shows.
     #[wasm_bindgen(js_name = setReason)]
     pub fn set_reason(&mut self, reason: &str) {
         self.client.set_reason(reason);
     }
 
-    /// Says goodbye and ends for good.
+    /// Leaves the room, which ends the session.
     pub fn leave(&mut self) {
         self.client.leave();
     }
 
-    /// Totals since the core was made.
+    /// Totals of messages, packets and bytes since the core was created.
     pub fn stats(&self) -> JsValue {
         let stats = self.client.stats();
         let traffic = |messages, packets, before, after| {
@@ -232,7 +236,7 @@ impl Core {
     }
 }
 
-/// A JavaScript time. What is no time (negative, NaN) is 0.
+/// Converts a JavaScript time in milliseconds. Negative numbers and NaN become 0.
 fn time(ms: f64) -> Duration {
     Duration::from_micros((ms * 1000.0) as u64)
 }
@@ -241,7 +245,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Counters and positions as JavaScript numbers: exact below 2^53.
+/// Converts a counter or a position to a JavaScript number, which is exact below 2^53.
 fn number(value: u64) -> f64 {
     value as f64
 }

@@ -1,4 +1,5 @@
-//! Outputs as JavaScript objects, told apart by `type`. `web/client/src/core.ts` has their TypeScript.
+//! Converts the session's outputs to JavaScript objects, which differ by their field `type`. `web/client/src/core.ts`
+//! has their TypeScript types.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -75,7 +76,7 @@ fn tell(event: Event) -> Plain {
             .with("message", error.to_string())
             .with("fatal", fatal)
             .with("channel", channel.map(|channel| channel.0)),
-        // The core's events may grow; one that is new here has no name yet.
+        // `Event` is non-exhaustive: an event that was added to the session has no name here yet.
         _ => Plain::of("unknown"),
     }
 }

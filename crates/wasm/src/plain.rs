@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 #[wasm_bindgen]
 extern "C" {
-    /// `{}`.
+    /// A JavaScript object without a class, at first `{}`.
     #[wasm_bindgen(js_name = Object)]
     pub(crate) type Plain;
 
@@ -16,7 +16,7 @@ extern "C" {
 }
 
 impl Plain {
-    /// An object whose `type` says what it is.
+    /// Creates an object whose field `type` is `kind`.
     pub(crate) fn of(kind: &str) -> Self {
         Plain::new().with("type", kind)
     }
@@ -27,7 +27,7 @@ impl Plain {
         self.set(key, value);
     }
 
-    /// The same with one field more.
+    /// Adds a field to the object and returns the object.
     pub(crate) fn with(self, key: &str, value: impl Into<JsValue>) -> Self {
         self.put(key, value.into());
         self

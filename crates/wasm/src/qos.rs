@@ -1,4 +1,5 @@
-//! QoS as JavaScript writes it: shares from 0 to 1, milliseconds, messages per second.
+//! Converts the QoS of a channel from and to JavaScript, which has loss as a share from 0 to 1, deadlines in
+//! milliseconds and rates in messages per second.
 
 use alloc::string::String;
 use core::time::Duration;
@@ -10,7 +11,7 @@ use crate::plain::Plain;
 
 #[wasm_bindgen]
 extern "C" {
-    /// `Qos` of `web/client/src/api.ts`.
+    /// The type `Qos` of `web/client/src/api.ts`.
     pub type JsQos;
 
     #[wasm_bindgen(method, getter)]
@@ -31,7 +32,7 @@ extern "C" {
     fn private(this: &JsQos) -> Option<bool>;
 }
 
-/// What is left out is as in [`Qos::awareness`] or [`Qos::transaction`].
+/// Converts a QoS from JavaScript. Fields that are left out are those of [`Qos::awareness`] or [`Qos::transaction`].
 pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
     let mut qos = match from.kind().as_deref() {
         Some("transaction") => Qos::transaction(),
@@ -64,7 +65,7 @@ pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
     Ok(qos)
 }
 
-/// The same way back; bounds that do not exist are left out.
+/// Converts a QoS to JavaScript. A deadline or rate that is not limited is left out.
 pub(crate) fn write(qos: &Qos) -> Plain {
     let per_second = |rate: u32| f64::from(rate) / 1000.0;
     let mut object = Plain::new()
@@ -85,7 +86,7 @@ pub(crate) fn write(qos: &Qos) -> Plain {
     object
 }
 
-/// The most that is wanted of a channel.
+/// Converts a limit in values per second, which must be above 0, to thousandths per second.
 pub(crate) fn limit(rate: f64) -> Result<u32, Error> {
     match whole(rate * 1000.0, u32::MAX, LIMIT)? {
         0 => wrong(LIMIT),
@@ -99,9 +100,9 @@ pub(crate) fn priority(value: f64) -> Result<u8, Error> {
     whole(value, 255, "priority is from 0 to 255").map(|value| value as u8)
 }
 
-/// The nearest whole number, if `value` is one from 0 to `most`.
+/// Rounds `value` to a whole number. Fails with `why` unless `value` is from 0 to `most`.
 fn whole(value: f64, most: u32, why: &'static str) -> Result<u32, Error> {
-    // Added before the cast, which cuts off; `round` would come with the mathematics library.
+    // 0.5 is added before the cast, because the cast cuts off the fraction. `round` would link the mathematics library.
     let rounded = (value + 0.5) as u32;
     if value >= 0.0 && value <= f64::from(most) { Ok(rounded) } else { wrong(why) }
 }

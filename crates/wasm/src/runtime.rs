@@ -1,5 +1,5 @@
-//! What std would bring along: memory and panics. Its way to report a panic, which nobody reads in a browser, would be a
-//! tenth of the module.
+//! The memory allocator and the panic handler, which `std` would bring along. With the panic messages of `std`, which
+//! nobody reads in a browser, the module would be a tenth larger.
 
 use core::panic::PanicInfo;
 
@@ -7,7 +7,7 @@ use core::panic::PanicInfo;
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-/// Ends the module, as std does here when it has nowhere to print: JavaScript sees a `RuntimeError`.
+/// Aborts the module without a message: JavaScript sees a `RuntimeError`.
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()

@@ -1,4 +1,5 @@
-//! The measurement of codecs block by block (paper, sections 4.1 and 4.2).
+//! Measures the compression ratio and the times of codecs block by block (sections 4.1 and 4.2 of the paper that
+//! `mod.rs` names).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -63,7 +64,7 @@ impl Bench {
         Ok(Bench { repeat: repeat.max(1), coders, points, packed: Vec::new(), plain: Vec::new() })
     }
 
-    /// Measures one more block with the time of `clock`. An empty block is ignored.
+    /// Measures one more block by the time that `clock` returns. An empty block is ignored.
     ///
     /// # Errors
     /// A codec that does not decompress the block to what it was.
@@ -110,24 +111,25 @@ impl Bench {
         self.coders.iter().map(|(choice, _)| *choice)
     }
 
-    /// The measurements of the codec with this index, in the order of the blocks; empty without such a codec.
+    /// The measurements of the codec with index `place`, in the order of the blocks; empty if there is no such codec.
     pub fn points(&self, place: usize) -> &[Point] {
         self.points.get(place).map_or(&[], |points| points)
     }
 
-    /// The ratio of the codec with index `to` by the ratio of the codec with index `from` (paper, Figure 1).
+    /// The regression line of the ratio of the codec with index `to` as a function of the ratio of the codec with index
+    /// `from` (paper, Figure 1).
     pub fn ratio_line(&self, from: usize, to: usize) -> Line {
         let pairs = self.points(from).iter().zip(self.points(to));
         let points: Vec<_> = pairs.map(|(from, to)| (from.ratio, to.ratio)).collect();
         Line::fit(&points)
     }
 
-    /// The compression time in seconds by the ratio (paper, section 4.2).
+    /// The regression line of the compression time in seconds as a function of the ratio (paper, section 4.2).
     pub fn packing_line(&self, place: usize) -> Line {
         self.time_line(place, |point| point.packing)
     }
 
-    /// The decompression time in seconds by the ratio (paper, section 4.2).
+    /// The regression line of the decompression time in seconds as a function of the ratio (paper, section 4.2).
     pub fn unpacking_line(&self, place: usize) -> Line {
         self.time_line(place, |point| point.unpacking)
     }

@@ -3,14 +3,14 @@
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-/// The most blocks with an entry of their own. Blocks beyond are only counted and give no measurement. A window has some
-/// dozens of blocks.
+/// The most blocks that have a [`Flight`] of their own. Further blocks are only counted and give no measurement. The
+/// send window holds some dozens of blocks.
 const MOST: usize = 1024;
 
 /// A block in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Flight {
-    /// When it had been compressed.
+    /// The time at which the block had been compressed.
     pub(super) handed: Duration,
     /// The time since the block before had been compressed.
     pub(super) interval: Duration,
@@ -18,7 +18,7 @@ pub(super) struct Flight {
     pub(super) took: Duration,
     /// Whether it waited for the transport although data were ready.
     pub(super) held: bool,
-    /// Whether nothing else was in flight at its choice.
+    /// Whether no other block was in flight when the codec for this one was chosen.
     pub(super) alone: bool,
     /// Its bytes before and after compression.
     pub(super) plain: usize,
@@ -46,7 +46,7 @@ impl Flights {
         }
     }
 
-    /// Removes the oldest `blocks` blocks and returns the entries among them.
+    /// Removes the oldest `blocks` blocks and returns those of them that have an entry.
     pub(super) fn take(&mut self, blocks: u32) -> impl Iterator<Item = Flight> {
         let known = self.known.len().min(blocks as usize);
         self.unknown = self.unknown.saturating_sub(u64::from(blocks) - known as u64);
@@ -88,7 +88,7 @@ mod tests {
         let mut flights = Flights::default();
         (0..MOST + 3).for_each(|nth| flights.push(flight(nth)));
         assert_eq!(taken(&mut flights, 1), [0]);
-        // This block is only counted too, because three counted ones are before it.
+        // This block is only counted too, because three blocks before it are only counted.
         flights.push(flight(7));
         assert_eq!(taken(&mut flights, MOST as u32).len(), MOST - 1);
         assert!(!flights.is_empty());

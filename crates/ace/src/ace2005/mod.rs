@@ -39,10 +39,11 @@ use network::{Batch, Network, SENSOR};
 use nws::Forecaster;
 use probing::Probing;
 
-/// The bounds of the measured speed of a processor relative to the training run. Values beyond are errors of a clock or a
-/// hostile peer.
+/// The bounds of the measured speed of a processor relative to the training run. Values beyond these bounds are due to
+/// errors of a clock or to a hostile peer.
 const AVAILABILITY: (f64, f64) = (0.001, 100.0);
-/// The share of the time since the last block from which a block counts as held up by the transport.
+/// A block counts as held up by the transport if it waited for more than this share of the time since the block before
+/// it.
 const HELD: f64 = 0.2;
 /// The codecs that every end can decompress: none and lz4. The paper does not use lz4.
 const SURE_CODECS: u16 = 0b11;
@@ -68,17 +69,17 @@ pub struct Ace2005 {
     flights: Flights,
     /// For the last block that was compressed: the index of its codec, and its ratio.
     last: Option<(usize, f64)>,
-    /// When the last block was compressed, and whether more data were waiting at its choice.
+    /// When the last block was compressed, and whether more data were waiting when its codec was chosen.
     packed: Option<Duration>,
     had_more: bool,
     /// The number of blocks to send uncompressed as a measurement of the network.
     sensor: usize,
-    /// The conditions of the last choice.
+    /// The conditions under which the last codec was chosen.
     chosen: Chosen,
     forecast: Forecast,
 }
 
-/// The conditions of a choice.
+/// The conditions under which the codec of a block was chosen.
 #[derive(Debug, Clone, Copy, Default)]
 struct Chosen {
     now: Duration,
@@ -129,7 +130,8 @@ impl Ace2005 {
         })
     }
 
-    /// Learns how fast the application generates data: in no time if more data are always waiting.
+    /// Adds a measurement of how fast the application generates data: the time since the last block was compressed, or
+    /// 0 if more data are already waiting. Notes the conditions of the choice.
     fn note_generation(&mut self, now: Duration, bytes: usize, situation: &Situation) {
         let ahead = self.had_more || situation.more > 0;
         let idle = self.packed.map(|packed| now.saturating_sub(packed));
@@ -288,7 +290,8 @@ impl Policy for Ace2005 {
     }
 }
 
-/// Adds the speed of a processor: work that took `trained` seconds in the training run took `took` now.
+/// Adds a measurement of the speed of a processor: work that took `trained` seconds in the training run took `took`
+/// now.
 fn add_share(forecaster: &mut Forecaster, trained: f64, took: Duration) {
     if !took.is_zero() {
         let share = trained / took.as_secs_f64();

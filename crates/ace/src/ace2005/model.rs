@@ -1,4 +1,5 @@
-//! The expected time of a block by the sequential and the pipeline model (paper, section 3.2).
+//! The expected time of a block by the sequential and the pipeline model (section 3.2 of the paper that `mod.rs`
+//! names).
 
 /// Forecasts of the network, of the application and of both processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +29,8 @@ impl Conditions {
         self.generation * self.bandwidth < 1.0
     }
 
-    /// The stages of a block of `plain` bytes with `ratio` and the times of the training run.
+    /// The times of the stages of a block of `plain` bytes with the compression ratio `ratio`. `packing` and
+    /// `unpacking` are its times on the machine of the training run, in seconds.
     ///
     /// The paper prints the transfer as 32KB / (CR * BW), but defines CR as compressed by uncompressed size (section
     /// 3.1), as here: then it is 32KB * CR / BW.
@@ -62,7 +64,7 @@ impl Conditions {
 }
 
 impl Stages {
-    /// The sum of the stages without the generation, which no choice changes.
+    /// The sum of the stages without the generation time, which is the same for every codec.
     pub(super) fn sum(&self) -> f64 {
         self.packing + self.transfer + self.unpacking
     }

@@ -1,7 +1,8 @@
 //! Forecasts of bandwidth and latency, in place of the sensors of the Network Weather Service (NWS).
 //!
-//! The sensors of the paper measure the time of 64 KB at intervals. Here the blocks of the stream are the measurement if
-//! the network was the slowest stage; if it was not, two blocks are sent uncompressed as a measurement.
+//! The sensors of the paper (see `mod.rs`) measure the time of 64 KB at intervals. Here the blocks of the stream are
+//! the measurement if the network was the slowest stage; if it was not, 64 KB of blocks are sent uncompressed as a
+//! measurement.
 
 use core::time::Duration;
 
@@ -9,7 +10,8 @@ use super::flights::Flight;
 use super::nws::Forecaster;
 use crate::Delivered;
 
-/// The bytes of a measurement, the default of the NWS. It is also the window before the first measurement.
+/// The number of bytes of one measurement, as in the NWS by default. It is also the window before the first
+/// measurement.
 pub(super) const SENSOR: usize = 64 << 10;
 /// The window on a short path in bytes: the socket buffer of the paper's time (Linux 2.4: `tcp_wmem` up to 128 KB).
 const SOCKET: f64 = (128 << 10) as f64;
@@ -17,11 +19,12 @@ const SOCKET: f64 = (128 << 10) as f64;
 const PERIOD: Duration = Duration::from_secs(1);
 /// The shortest time over which transmitted bytes give a lower bound of the bandwidth.
 const TRAIN: Duration = Duration::from_millis(100);
-/// The share of its time from which the other end counts as waiting, so that it was not the slowest stage.
+/// The other end counts as waiting, so not as the slowest stage, if it waited for bytes for at least this share of the
+/// time since its previous acknowledgement.
 const WAITED: f64 = 0.05;
-/// The factor between the intervals at arrival and at compression from which blocks count as held up by the network.
+/// Blocks count as held up by the network if the other end took at least this many times as long for them as this end.
 const DISPERSED: f64 = 1.2;
-/// The size up to which the round trip of a block counts as latency alone, in bytes: two packets.
+/// The size of a batch in bytes, two packets, up to which its whole round trip counts as latency.
 const SMALL: usize = 2048;
 
 /// Forecasts of the network in one direction.
@@ -45,7 +48,7 @@ pub(super) struct Batch {
     interval: f64,
     held: bool,
     alone: bool,
-    /// When the first of them had been compressed.
+    /// The time at which the first block of the batch had been compressed.
     first: Option<Duration>,
 }
 
@@ -98,7 +101,7 @@ impl Network {
         is_due
     }
 
-    /// Learns from the acknowledgement of `batch`. `idle`: nothing else is in flight.
+    /// Learns from the acknowledgement of `batch`. `idle` is true if no other block is in flight.
     pub(super) fn learn(
         &mut self,
         now: Duration,
@@ -225,7 +228,8 @@ mod tests {
             let batch = block(nth * MS);
             network.learn((nth + 1) * MS, &acknowledgement(MS, Duration::ZERO, MS), &batch, false);
         }
-        // One block in each millisecond, without the blocks that were sent before the start time.
+        // One block of 32,772 bytes arrives in each millisecond. Blocks that were sent before the start time do not
+        // count.
         let bandwidth = network.bandwidth().unwrap();
         assert!((31e6..33e6).contains(&bandwidth), "{bandwidth}");
     }

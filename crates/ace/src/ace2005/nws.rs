@@ -1,6 +1,6 @@
-//! Forecasts by the method of the Network Weather Service (paper, section 2; R. Wolski, "Dynamically Forecasting Network
-//! Performance Using the Network Weather Service", 1998): several simple predictors run in parallel, and the one with the
-//! least total error so far gives the forecast.
+//! Forecasts by the method of the Network Weather Service (section 2 of the paper that `mod.rs` names; R. Wolski,
+//! "Dynamically Forecasting Network Performance Using the Network Weather Service", 1998): several simple predictors
+//! run in parallel, and the one with the least total error so far gives the forecast.
 
 use super::sorted::Sorted;
 
@@ -144,7 +144,7 @@ impl Forecaster {
         }
     }
 
-    /// The value before the newest `nth` ones.
+    /// The value after which `nth` values were added: the newest value for 0.
     fn nth_last(&self, nth: usize) -> f64 {
         self.recent[((self.count - 1 - nth as u64) % KEPT as u64) as usize]
     }

@@ -1,10 +1,12 @@
-//! The times of probes: compressed blocks that test whether compression pays again (paper, section 4.1).
+//! Decides when to send probes: compressed blocks that test whether compression pays again (section 4.1 of the paper
+//! that `mod.rs` names).
 
 use core::time::Duration;
 
-/// The factor by which the time between probes exceeds the time of a block at first (determined empirically in the paper).
+/// At first the time between probes is this many times the expected time of a block (determined empirically in the
+/// paper).
 const WEIGHT: f64 = 10.0;
-/// The longest time between probes in seconds. A forecast may be wrong by any factor.
+/// The longest time between probes in seconds. The limit is for forecasts of the time of a block that are far too long.
 const LONGEST: f64 = 3600.0;
 
 /// Decides when the next probe is due while no block is compressed.

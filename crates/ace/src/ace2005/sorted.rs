@@ -1,6 +1,7 @@
 //! The last values of a series in sorted order, for medians.
 
-/// At most `N` values in sorted order. Replacing one moves the values in between.
+/// At most `N` values in sorted order. Replacing a value moves only the values between its place and that of the new
+/// value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sorted<const N: usize> {
     values: [f64; N],

@@ -1,4 +1,4 @@
-//! The policy on scripted networks.
+//! Tests of the policy on simulated networks whose conditions are given by a [`Script`].
 
 use super::*;
 
@@ -14,8 +14,8 @@ const ZLIB: Choice = Choice::codec(2);
 const BZIP2: Choice = Choice::codec(9);
 const ALL: u16 = u16::MAX;
 
-/// A training run with simple costs: a block takes LZO 0.1 ms, zlib 1 ms and bzip2 4 ms at any ratio, and a fifth of that to
-/// decompress. Where LZO has the ratio r, zlib has 0.8 r and bzip2 0.7 r.
+/// A training run with simple costs: LZO compresses a block in 0.1 ms, zlib in 1 ms and bzip2 in 4 ms at any ratio.
+/// Decompression takes a fifth of that. If LZO has the ratio r, zlib has 0.8 r and bzip2 0.7 r.
 fn training() -> Training {
     let factors = [1.0, 0.8, 0.7];
     let codec = |place: usize, number, seconds: f64| training::Trained {
@@ -63,7 +63,7 @@ const CAMPUS: Script = Script {
 struct Stream {
     policy: Ace2005,
     now: f64,
-    /// When the link and the other end will have finished the blocks in flight.
+    /// The times at which the link and the other end will have finished the blocks in flight.
     wire_free: f64,
     other_free: f64,
     last_sent: f64,
@@ -167,14 +167,15 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// The number of choices that are `of`.
+/// The number of choices that equal `of`.
 fn count(choices: &[Choice], of: Choice) -> usize {
     choices.iter().filter(|choice| **choice == of).count()
 }
 
 #[test]
 fn choices_converge_to_the_best_of_the_pipeline_model() {
-    // A block takes the network 3.7 ms uncompressed, 1.84 ms with LZO and 1.47 ms with zlib; bzip2 needs 4 ms to compress it.
+    // The network takes 3.7 ms for an uncompressed block, 1.84 ms with LZO and 1.47 ms with zlib. bzip2 takes 4 ms to
+    // compress it.
     let mut stream = Stream::new();
     let first = stream.send(40, &CAMPUS);
     assert_eq!(first[..2], [Choice::NONE; 2]);
@@ -196,7 +197,7 @@ fn a_slow_network_is_worth_the_slowest_codec() {
 
 #[test]
 fn a_fast_network_is_worth_none() {
-    // A block takes the network 26 µs, and LZO 100 µs.
+    // The network takes 26 µs to transmit a block, and LZO takes 100 µs to compress it.
     let fast = Script { bandwidth: 1.25e9, latency: 0.0001, ..CAMPUS };
     let mut stream = Stream::new();
     stream.send(100, &fast);

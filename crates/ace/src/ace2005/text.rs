@@ -22,10 +22,11 @@ use super::training::{Trained, Training};
 const FIRST: &str = "groupwire ace profile 1";
 /// The most codecs of a profile: there are 15 codec numbers besides none.
 const MOST_CODECS: usize = 15;
-/// The largest absolute value of a number. Times in seconds and ratios are much smaller, so larger numbers are damage.
+/// The largest absolute value of a number in a profile. Times in seconds and ratios are much smaller, so a larger
+/// number shows that the file is damaged.
 const LARGEST: f64 = 1e6;
 
-/// Why a text is no profile. The fault is in the file.
+/// Why a text is not the text form of a training run, called a profile. The fault is in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTrainingError {
@@ -82,7 +83,7 @@ impl Training {
         let block = block.filter(|block| (1 << 10..=1 << 20).contains(block));
         let block = block.ok_or(reader.damaged())?;
         let mut codecs = Vec::new();
-        // The names in "ratio" lines, compared with the codecs at the end.
+        // The names in all "ratio" lines. They are compared with the names of the codecs after the last line.
         let mut named = Vec::new();
         loop {
             let line = reader.next()?;
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
         ParseTrainingError::Damaged { line: self.line }
     }
 
-    /// Reads a codec whose first line has been read.
+    /// Reads the other lines of a codec whose first line is `first`. Appends the names in its "ratio" lines to `named`.
     fn codec(
         &mut self,
         first: &str,
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Parses the name of a codec and a level that this build has.
+/// Parses the name of a codec with its level. `None` if this build lacks them, and for no compression or a filter.
 fn choice(name: &str) -> Option<Choice> {
     let choice: Choice = name.parse().ok()?;
     let codec = by_number(choice.codec)?;

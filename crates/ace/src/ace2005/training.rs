@@ -7,18 +7,18 @@ use groupwire_codecs::{Choice, CodecError, OptionsError};
 
 use super::{Bench, Line, reference};
 
-/// The block size in bytes (paper, section 3).
+/// The block size in bytes (section 3 of the paper that `mod.rs` names).
 pub(super) const BLOCK: usize = 32 << 10;
 /// The codecs of the paper (section 3.1): LZO, zlib at its default level, bzip2.
 const CHOICES: [Choice; 3] = [Choice::codec(4), Choice::codec(2), Choice::codec(9)];
-/// The least time of a block as a share of the time at the mean ratio. Far from the measured points a regression line may
-/// give times below zero.
+/// The expected time of a block is at least this share of the time at the mean ratio. Far from the measured points a
+/// regression line may give times below zero.
 const LEAST: f64 = 0.02;
 
-/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines between the ratios of each pair
-/// of codecs, and of the times of each codec by ratio.
+/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines that give the ratio of one
+/// codec from the ratio of another, and the times of each codec from its ratio.
 ///
-/// Its text form for files is that of [`to_text`](Self::to_text) and [`parse`](Self::parse).
+/// [`to_text`](Self::to_text) and [`parse`](Self::parse) convert it to and from text, for a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
     /// The size of the measured blocks in bytes.
@@ -32,11 +32,11 @@ pub(super) struct Trained {
     pub(super) choice: Choice,
     /// The mean ratio of all blocks.
     pub(super) ratio: f64,
-    /// The compression time of a block in seconds, by its ratio.
+    /// The compression time of a block in seconds as a function of its ratio.
     pub(super) packing: Line,
-    /// The decompression time of a block in seconds, by its ratio.
+    /// The decompression time of a block in seconds as a function of its ratio.
     pub(super) unpacking: Line,
-    /// The ratios of all codecs, in order, by the ratio of this codec.
+    /// For each codec, in order: its ratio as a function of the ratio of this codec.
     pub(super) ratios: Vec<Line>,
 }
 
@@ -74,8 +74,8 @@ impl Training {
         sample.chunks_exact(BLOCK)
     }
 
-    /// Measures the codecs of the paper on samples such as files, with the time of `clock`. Each block is compressed and
-    /// decompressed `repeat` times (100 in the paper).
+    /// Measures the codecs of the paper on samples such as files. `clock` returns the time. Each block is compressed
+    /// and decompressed `repeat` times (100 in the paper).
     ///
     /// # Errors
     /// Samples with fewer than two blocks, or codecs that are missing or broken.
@@ -91,7 +91,7 @@ impl Training {
         Training::of(&bench)
     }
 
-    /// The result of measurements of blocks of 32 KiB, with any codecs.
+    /// The training result from the measurements of `bench`, with any codecs. Its blocks must be of 32 KiB.
     ///
     /// # Errors
     /// Fewer than two blocks.
@@ -124,17 +124,18 @@ impl Training {
         self.codecs.iter().map(|codec| codec.choice)
     }
 
-    /// The ratio of the codec with index `to` by the ratio of the codec with index `from`.
+    /// The regression line of the ratio of the codec with index `to` as a function of the ratio of the codec with index
+    /// `from`.
     pub fn ratio_line(&self, from: usize, to: usize) -> Option<Line> {
         self.codecs.get(from)?.ratios.get(to).copied()
     }
 
-    /// The compression time of a block of 32 KiB in seconds, by its ratio.
+    /// The regression line of the compression time of a block of 32 KiB in seconds as a function of its ratio.
     pub fn packing_line(&self, place: usize) -> Option<Line> {
         self.codecs.get(place).map(|codec| codec.packing)
     }
 
-    /// The decompression time of a block of 32 KiB in seconds, by its ratio.
+    /// The regression line of the decompression time of a block of 32 KiB in seconds as a function of its ratio.
     pub fn unpacking_line(&self, place: usize) -> Option<Line> {
         self.codecs.get(place).map(|codec| codec.unpacking)
     }
@@ -179,7 +180,7 @@ mod tests {
 
     use alloc::vec;
 
-    /// Some text-like, some without a pattern.
+    /// Pseudo-random bytes below `2 << kind`: the smaller `kind` is, the better they can be compressed.
     fn sample(kind: u32, length: usize) -> Vec<u8> {
         let mut state = kind;
         let mut next = || {

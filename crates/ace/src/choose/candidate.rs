@@ -1,43 +1,44 @@
-//! The model of one candidate: its ratios and its times.
+//! The model of one candidate (a codec with its level): the ratios and times that it is expected to have.
 
 use super::reference::Row;
 use crate::Candidate;
 
-/// Ratios of zstd-1 above which codecs treat a block as incompressible, and below which they do not. In between the time
-/// is interpolated.
+/// Codecs treat a block as incompressible if zstd-1 has a ratio above the first of these, and as compressible below the
+/// second. In between the time is interpolated.
 const INCOMPRESSIBLE: f64 = 0.97;
 const COMPRESSIBLE: f64 = 0.93;
 /// The upper bounds of the ratios of zstd-1 in each class of blocks. Times are learned for each class separately.
 const CLASSES: [f64; 4] = [0.25, 0.55, COMPRESSIBLE, f64::INFINITY];
-/// The weight of a new measurement in times and ratios.
+/// The weight of a new measurement in the learned times and ratios.
 const LEARNING_RATE: f64 = 0.1;
-/// The same for a candidate that has not been chosen for long.
+/// The same weight for a candidate that was not chosen for a long time.
 const LEARNING_RATE_UNKNOWN: f64 = 0.4;
-/// The largest factor by which learned times may differ from the cost table, which is the largest factor that is assumed
-/// between machines, too.
+/// The largest factor by which learned times may differ from the cost table. The speeds of machines are assumed to
+/// differ by no more than the same factor.
 const TIME_LIMIT: f64 = 4.0;
 /// The largest factor by which one measurement may differ from the learned time. A larger one is due to load.
 const STEP_LIMIT: f64 = 1.5;
-/// The largest difference of a learned bend from the cost table.
+/// The largest difference of a learned bend (see [`Row::bend`]) from the bend of the cost table.
 const BEND_LIMIT: f64 = 0.3;
 /// The number of blocks after which a candidate that was not chosen gets the full [`BONUS`]. It doubles each time the
 /// candidate is tried for the bonus alone, up to the second number.
 const PATIENCE: f64 = 32.0;
 const LONGEST_PATIENCE: f64 = 1024.0;
-/// The largest share of a block's time by which an untried candidate is taken to be better than its model says.
+/// The bonus of a candidate that was not tried for long: its expected time is shortened by at most this share, so that
+/// it is tried again.
 const BONUS: f64 = 0.15;
 
 /// The model of one candidate, which starts with a row of the cost table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CandidateModel {
     pub(super) candidate: Candidate,
-    /// The costs before measurements.
+    /// The costs of the candidate by the cost table, which are used until it has been measured.
     row: Row,
     /// The learned bend, see [`Row::bend`].
     bend: f64,
-    /// Compression times divided by those of the row, by class.
+    /// For each class of blocks: the compression time divided by that of the cost table.
     slower: [f64; CLASSES.len()],
-    /// The number of the block for which it was chosen last.
+    /// The number of the last block for which the candidate was chosen.
     chosen: u64,
     /// The number of blocks until the full bonus.
     patience: f64,
@@ -60,7 +61,8 @@ impl CandidateModel {
         (ratio + self.bend * ratio * (1.0 - ratio)).clamp(0.0, 1.0)
     }
 
-    /// How long it has not been chosen at block `number`: from 0 to 1, for `patience` blocks and more.
+    /// For how long the candidate has not been chosen, as of block `number`: 0 if it was just chosen, 1 after
+    /// `patience` blocks or more.
     fn staleness(&self, number: u64) -> f64 {
         ((number - self.chosen) as f64 / self.patience).min(1.0)
     }
@@ -70,12 +72,12 @@ impl CandidateModel {
         LEARNING_RATE.max(LEARNING_RATE_UNKNOWN * self.staleness(number))
     }
 
-    /// The factor of its expected time at block `number` that includes the bonus.
+    /// The factor by which the bonus shortens the expected time of this candidate at block `number`.
     pub(super) fn bonus_factor(&self, number: u64) -> f64 {
         1.0 - BONUS * self.staleness(number)
     }
 
-    /// Notes that it was chosen for block `number`, by its model or only because of the bonus.
+    /// Notes that the candidate was chosen for block `number`; with `for_bonus` only because of the bonus.
     pub(super) fn note_choice(&mut self, number: u64, for_bonus: bool) {
         self.chosen = number;
         self.patience =
@@ -133,7 +135,8 @@ impl CandidateModel {
         *slower += learning_rate * (seen - *slower);
     }
 
-    /// Learns that the ratio was higher by `beyond` than expected from the ratio of zstd-1.
+    /// Learns that the ratio of a block was higher by `beyond` than expected. `reference` is the ratio of zstd-1 for
+    /// that block.
     pub(super) fn bend(&mut self, reference: f64, beyond: f64) {
         let scale = (reference * (1.0 - reference)).max(0.02);
         let bend = self.bend + beyond / scale;

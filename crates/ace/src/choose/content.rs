@@ -8,8 +8,8 @@ const CLASSES: usize = 17;
 const LEARNING_RATE: f64 = 0.5;
 /// The entropy in bits above which a block is taken for incompressible before any measurement.
 const NOISE: f64 = 7.5;
-/// The number of blocks of a class without compression before the first probe. It doubles with each probe that does not
-/// pay, up to the second number.
+/// After this many uncompressed blocks of a class, one block is compressed as a probe. The number doubles with each
+/// probe, up to the second number, until compression is expected to pay.
 const PROBE: u32 = 8;
 const LONGEST_PROBE: u32 = 256;
 
@@ -21,7 +21,7 @@ pub(super) struct Contents {
     last: Option<(f64, f64)>,
 }
 
-/// The blocks of one class.
+/// The measurements of one class of blocks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Class {
     ratio: Option<f64>,

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 /// The time constant of the exponential forgetting of measurements, in seconds.
 const MEMORY: f64 = 0.1;
-/// The work in seconds that is taken to have had no load before the first measurement.
+/// The initial value of both sums in seconds, as if that much work without load had been measured.
 const PRIOR: f64 = 50e-6;
 /// The time constant with which the load decays towards 1 without measurements, in seconds.
 const DECAY: f64 = 1.0;

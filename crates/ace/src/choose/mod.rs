@@ -1,7 +1,8 @@
 //! The default policy, which chooses by a model of the link, of both processors and of the content.
 //!
-//! docs/ace.md describes the model. The experiment `ace` of the lab compares its choices with the best fixed candidate on
-//! links from 1 Mbit/s to 10 Gbit/s; the constants that name no other source are judged by that experiment.
+//! docs/ace.md describes the model. The experiment `ace` of `groupwire lab` compares its choices with the best fixed
+//! candidate on links from 1 Mbit/s to 10 Gbit/s. The constants that name no other source were chosen by that
+//! experiment.
 
 mod candidate;
 mod content;
@@ -27,9 +28,10 @@ use crate::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Situation}
 
 /// The length of a frame header in bytes.
 const HEADER: f64 = 4.0;
-/// The time of no compression at each end, which is a copy, in seconds per byte.
+/// The time that each end takes for an uncompressed block, which it only copies, in seconds per byte.
 const COPY: f64 = 0.05e-9;
-/// The share of a block's time that compression must gain. A smaller gain is within the error of the model.
+/// Compression must save at least this share of the time that the link takes for the uncompressed block. A smaller gain
+/// is within the error of the model.
 const WORTH: f64 = 0.02;
 /// The weight of processor time of this end that does not delay the stream, because other programs may need it.
 const OURS: f64 = 0.01;
@@ -38,13 +40,13 @@ const AT_FIRST: u16 = 0b11;
 /// A candidate is light if it takes at most this many times as long as the fastest one. Only light candidates use a load
 /// that has decayed since its last measurement, so that a wrong guess costs little.
 const LIGHT: f64 = 2.0;
-/// The ratio from which a block gives no measurement of the load, because codecs skip incompressible data.
+/// A block with at least this ratio gives no measurement of the load, because codecs skip incompressible data.
 const INCOMPRESSIBLE: f64 = 0.93;
-/// The difference from the expected ratio from which the content counts as changed.
+/// The content counts as changed if the ratio differs from the expected one by more than this.
 const CHANGED: f64 = 0.1;
 /// The size in bytes for which the costs of machines are compared: [`Costs`] are measured with such messages.
 const MESSAGE: usize = 1400;
-/// The bounds of the factor by which a machine is taken to be slower than the reference.
+/// The bounds of the factor by which a machine's costs are assumed to exceed those of the reference machine.
 const FACTORS: [f64; 2] = [0.25, 4.0];
 /// The least decompression time that gives a measurement, in seconds. Acknowledgements have a resolution of 1 µs.
 const SHORT: f64 = 5e-6;
@@ -60,10 +62,10 @@ pub struct Adaptive {
     /// The load of the processor of this end, and of the other end.
     local: Load,
     remote: Load,
-    /// The entropy of the block of the last choice, if it was measured, and the expectations for it.
+    /// For the block whose candidate was chosen last: its entropy, if it was measured, and the expectations for it.
     entropy: Option<f64>,
     expected: Expected,
-    /// For the last compressed block: the index of its candidate, and the ratio of zstd-1 that follows from it.
+    /// For the last compressed block: the index of its candidate, and the ratio of zstd-1 that its result implies.
     before: Option<(usize, f64)>,
     /// The number of blocks so far.
     blocks: u64,
@@ -108,7 +110,7 @@ impl Adaptive {
         }
     }
 
-    /// The default candidates, as far as this build has their codecs.
+    /// The default candidates whose codecs this build has.
     pub fn candidates() -> Vec<Candidate> {
         let all = reference::CANDIDATES.iter();
         let all = all.map(|(codec, level, history)| reference::candidate(*codec, *level, *history));
@@ -199,7 +201,7 @@ impl Adaptive {
         self.expected.seconds = plain;
         self.expected.ratio = 1.0;
         (self.entropy, self.for_bonus) = (None, false);
-        // Nothing can pay if not even the fastest candidate would with nothing to transmit.
+        // If even the fastest candidate would not pay with a compressed block of 0 bytes, no candidate can.
         let (cheapest, least) = self.cheapest(size, 0.3)?;
         if stages.time(stages.local_now * least, 0.0, 0.0) > enough {
             return None;
@@ -221,7 +223,7 @@ impl Adaptive {
     }
 }
 
-/// How much slower a machine with these costs is than the reference.
+/// The factor by which a machine with these costs is slower than the machine of the reference costs.
 fn factor(costs: &Costs) -> f64 {
     let reference = Costs::reference();
     let time = |costs: &Costs| {
@@ -234,7 +236,7 @@ fn factor(costs: &Costs) -> f64 {
     (time(costs) / time(&reference)).clamp(FACTORS[0], FACTORS[1])
 }
 
-/// The conditions of a block.
+/// The conditions under which a block is sent.
 struct Stages {
     bandwidth: f64,
     /// How long the link and the other end are busy, in seconds.

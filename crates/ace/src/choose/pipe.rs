@@ -12,11 +12,14 @@ use crate::Delivered;
 const APART: usize = 512;
 /// The time constant of the exponential forgetting of bandwidth measurements, in seconds.
 const MEMORY: f64 = 0.1;
-/// The share of its time above which the other end counts as waiting for the network.
+/// The other end counts as waiting for the network if it waited for more than this share of the time between
+/// acknowledgements.
 const WAITED: f64 = 0.05;
-/// The share of its time above which the other end counts as blocked, by its application or by other processes.
+/// The other end counts as blocked, by its application or by other processes, if it neither waited nor decompressed for
+/// more than this share of the time between acknowledgements.
 const BLOCKED: f64 = 0.3;
-/// The share of the time between acknowledgements below which blocks count as sent faster than they arrived.
+/// Blocks count as sent faster than they arrived if they were compressed within this share of the time between
+/// acknowledgements.
 const FASTER: f64 = 0.7;
 /// The jitter of acknowledgements in seconds, from scheduling at both ends.
 const JITTER: f64 = 50e-6;
@@ -38,7 +41,7 @@ const GROWTH_TIME: f64 = 0.03;
 /// The bounds of the estimate in bytes per second: 40 Gbit/s, and less than any link in use.
 const FASTEST: f64 = 5e9;
 const SLOWEST: f64 = 10.0;
-/// The least weight of a new measurement.
+/// The least weight of a new measurement in the estimate of the bandwidth.
 const LEAST_WEIGHT: f64 = 0.1;
 /// A block counts as alone if less than this is in flight before it, in bytes: as much as the other end may leave
 /// unacknowledged (docs/ace.md, rule A13).
@@ -51,7 +54,7 @@ pub(super) struct Pipe {
     sent: VecDeque<Sent>,
     /// Measured bytes and seconds, with exponential forgetting.
     carried: (f64, f64),
-    /// The number of measurements.
+    /// The number of measurements of the bandwidth so far.
     measured: u32,
     /// The factor by which the estimate exceeds the measured bandwidth.
     growth: f64,
@@ -75,14 +78,14 @@ pub(super) struct Pipe {
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     blocks: u32,
-    /// When the first and the last of them had been compressed.
+    /// The times at which the first and the last of the blocks had been compressed.
     at: (f64, f64),
     wire: f64,
-    /// Bytes on the wire of the last.
+    /// Bytes on the wire of the last block.
     last: f64,
     /// The expected decompression time without load.
     unpacking: f64,
-    /// Whether less than [`ALONE`] was in flight before.
+    /// Whether fewer than [`ALONE`] bytes were in flight before the first block.
     alone: bool,
 }
 
@@ -146,7 +149,8 @@ impl Pipe {
         self.sent.is_empty()
     }
 
-    /// Adds a block. `unpacking` is its decompression time without load.
+    /// Adds a block of `wire` bytes. `unpacking` is its decompression time without load, `load` the load of the other
+    /// end.
     pub(super) fn sent(&mut self, now: f64, wire: f64, unpacking: f64, load: f64) {
         let alone = self.in_flight < ALONE;
         self.in_flight += wire;
@@ -178,7 +182,8 @@ impl Pipe {
         let (span, waited) = (seconds(delivered.span), seconds(delivered.waited));
         let unpacking = seconds(delivered.unpacking);
         let last = unpacking / f64::from(delivered.blocks.max(1));
-        // If the blocks met no queue, the time of all their bytes; otherwise only the last block is known.
+        // If the blocks met no queue, the time since the first one and all bytes are known; otherwise only those of the
+        // last block.
         let (since, bytes) = if blocks.alone {
             (blocks.at.0, wire)
         } else {
@@ -247,8 +252,8 @@ impl Pipe {
         all
     }
 
-    /// Whether the link was busy with these blocks all the time: they had been compressed when it had transmitted those
-    /// before, or they were compressed in clearly less time than they took to arrive.
+    /// Whether the link was busy with these blocks all the time: they had been compressed by the time at which the link
+    /// had transmitted the blocks before them, or they were compressed in clearly less time than they took to arrive.
     fn was_backlogged(&self, blocks: &Sent, span: f64) -> bool {
         let Some((finished, packed)) = self.finished else { return false };
         let were_there = blocks.at.0 <= finished + JITTER.min(0.1 * span)

@@ -8,9 +8,9 @@ use crate::Candidate;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) candidate: Candidate,
-    /// The difference from the ratio of zstd-1: where zstd-1 has ratio u, this has u + bend * u * (1 - u).
+    /// The difference from the ratio of zstd-1: if zstd-1 has the ratio u, this candidate has u + bend * u * (1 - u).
     pub(super) bend: f64,
-    /// The compression time of blocks that zstd-1 compresses to half, in ns per byte.
+    /// The compression time of blocks that zstd-1 compresses to half their size, in ns per byte.
     pub(super) packing: f64,
     /// The compression time of incompressible blocks divided by `packing`.
     pub(super) incompressible: f64,
@@ -97,5 +97,5 @@ impl Row {
     }
 }
 
-/// The costs of a codec that is not in the table: it is taken to be slow.
+/// The costs of a codec that is not in the table. They assume that it is slow.
 static UNKNOWN: Row = row(15, None, false, 0.0, 100.0, 1.0, 10.0);

@@ -1,9 +1,9 @@
 //! The minimum round trip, without the time that the link takes for the bytes of a block.
 //!
-//! A block that meets no queue takes the round trip plus the time of its bytes. The difference between the minimum times
-//! of small and of large blocks gives the time per byte, which is subtracted from the minimum of the smallest blocks. The
-//! time per byte is limited by the largest measured bandwidth. Otherwise a link that seems slow would have more
-//! subtracted, which would make it seem slower still.
+//! A block that meets no queue takes the round trip plus the time of its bytes. The difference between the minimum
+//! times of small and of large blocks gives the time per byte, which is subtracted from the minimum of the smallest
+//! blocks. The time per byte is at most that of the largest measured bandwidth. Without this limit too much would be
+//! subtracted for a link that seems slow, which would make it seem slower still.
 
 /// The binary logarithm of the smallest size class, and the number of classes: 1 to 128 KiB and more.
 const SMALLEST: u32 = 10;
@@ -12,7 +12,8 @@ const SIZES: usize = 8;
 /// minima expire. On a link that is always busy every block meets a queue, so a pause is needed once in each period, which
 /// costs one round trip.
 const PERIOD: f64 = 30.0;
-/// The factor by which sizes must differ for a time per byte. With smaller differences jitter would dominate.
+/// Two measurements give a time per byte only if their sizes differ by more than this factor. With smaller differences
+/// jitter would dominate.
 const LARGER: f64 = 1.3;
 
 /// The minimum round trip of a link.
@@ -30,9 +31,9 @@ pub(super) struct RoundTrip {
 /// The measurements of one period.
 #[derive(Debug, Clone, Copy)]
 struct Period {
-    /// By size class: the minimum time in seconds, and the bytes of that block.
+    /// For each size class: the minimum time in seconds, and the bytes of the block that had it.
     times: [(f64, f64); SIZES],
-    /// The largest bandwidth in bytes per second.
+    /// The largest measured bandwidth in bytes per second.
     fastest: f64,
 }
 
@@ -55,8 +56,8 @@ impl RoundTrip {
         self.needs_pause
     }
 
-    /// Learns that `bytes` were acknowledged `time` seconds after they were sent. `alone`: they met no
-    /// queue of other blocks of this stream.
+    /// Learns that `bytes` were acknowledged `time` seconds after they were sent. `alone` is true if they met no queue
+    /// of other blocks of this stream.
     pub(super) fn learn(&mut self, now: f64, time: f64, bytes: f64, alone: bool) {
         self.needs_pause = now - self.since > PERIOD && !alone;
         if now - self.since > PERIOD && alone {

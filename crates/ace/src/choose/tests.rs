@@ -1,4 +1,4 @@
-//! The policy on a simple simulated link. The experiment `ace` of the lab has the complete simulation.
+//! Tests of the policy on a simple simulated link. The experiment `ace` of `groupwire lab` has the complete simulation.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ const BLOCK: usize = 64 << 10;
 /// The one-way delay in seconds.
 const DELAY: f64 = 0.001;
 
-/// A simulated link with a sender and a reader. Blocks take the times and ratios of the cost table.
+/// A simulated link with a sender and a reader. Blocks have the times and ratios of the cost table.
 struct World {
     adaptive: Adaptive,
     now: f64,

@@ -1,4 +1,5 @@
-//! `groupwire ace profile`: the training run of the paper ACE (sections 4.1 and 4.2).
+//! `groupwire ace profile`: the training run of the paper "Adaptive On-the-Fly Compression", called ACE (sections 4.1
+//! and 4.2).
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -18,12 +19,12 @@ use super::table;
 /// The most blocks that are measured of each file, evenly spread. With 100 repetitions of each a run takes about two
 /// minutes.
 const BLOCKS: usize = 32;
-/// The same with `--quick`, which takes some seconds.
+/// The most blocks of each file and the repetitions with `--quick`, which takes some seconds.
 const QUICK_BLOCKS: usize = 8;
 const QUICK_REPEAT: u32 = 5;
 /// Bytes that are read of each file, which bounds the memory.
 const LARGEST: u64 = 64 << 20;
-/// The load average of the last minute above which a machine is not idle: half of one core.
+/// A machine is not idle if its load average of the last minute is above this: half of one core.
 const IDLE: f64 = 0.5;
 /// The seed of built-in files that are generated.
 const SEED: u64 = 1;
@@ -80,7 +81,7 @@ pub(super) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The training files of the experiment `ace`. Its measurements use other files.
+/// The training files of the experiment `groupwire lab ace`, which measures with other files.
 fn built_in() -> Vec<Sample> {
     let files = Files::load(None, SEED).training.into_iter();
     files.map(|file| Sample { name: file.name.to_owned(), bytes: file.octets }).collect()

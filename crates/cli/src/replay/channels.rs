@@ -16,7 +16,7 @@ pub(super) struct Open {
     pub(super) qos: Qos,
 }
 
-/// The channels of the trace's kinds, in their order.
+/// One channel for each kind of message in the trace, in the order of the kinds.
 pub(super) fn of(trace: &Trace, choice: QosChoice) -> Vec<Open> {
     let aggregate = Qos::awareness().loss_per_mille(0).aggregate();
     let open = |kind: &String| {

@@ -1,4 +1,4 @@
-//! The participants: how they join the room.
+//! The participants of a replay, and how they join the room.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::error::Error;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::channels::Open;
 use super::options::Args;
 
-/// The time in which each participant must have joined, once those before it have. A loaded server takes seconds.
+/// The most time for a participant to join after the one before it has joined. A loaded server takes seconds.
 const JOIN_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Participants that have joined, opened all channels and received the earlier content of the room.
@@ -23,7 +23,7 @@ pub(super) struct Clients {
 
 pub(super) struct Client {
     pub(super) room: Room,
-    /// The channels of the trace's kinds, in their order.
+    /// One channel for each kind of message in the trace, in the order of the kinds.
     pub(super) channels: Vec<Channel>,
     pub(super) events: Events,
 }

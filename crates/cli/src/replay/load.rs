@@ -30,7 +30,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(100);
 pub(super) struct Outcome {
     pub(super) transactions: KindOutcome,
     pub(super) awareness: KindOutcome,
-    /// The sum over all participants, from the first message to the end.
+    /// The traffic of all participants together, from the first message to the end.
     pub(super) stats: Stats,
     pub(super) framing: Framing,
     /// How often a client answered *not now*.
@@ -55,7 +55,7 @@ struct Progress {
     plan: Arc<Plan>,
     numbers: Arc<HashMap<ParticipantId, usize>>,
     start: Instant,
-    /// The time at which each step was passed to the client, in nanoseconds since the start.
+    /// For each step of the plan: the time at which it was passed to the client, in nanoseconds since the start.
     sent_at: Vec<AtomicU64>,
     sent: AtomicU64,
     held: AtomicU64,
@@ -157,7 +157,7 @@ async fn send(progress: Arc<Progress>, me: usize, channels: Vec<Channel>) -> Res
             Ok(text) => Payload::Text(text),
             Err(_) => Payload::Bytes(&message.bytes),
         };
-        // Taken before the first attempt: the time of *not now* is part of the latency.
+        // The time is taken before the first attempt: waiting after *not now* is part of the latency.
         progress.sent_at[number].store(nanos(progress.start.elapsed()), Relaxed);
         loop {
             match channels[message.kind].send(payload, SendOptions::default()) {
@@ -248,7 +248,8 @@ impl Receiver {
                 );
             }
             Event::Error { error, .. } => return self.complain(&error.to_string()),
-            // Snapshot requests need a document, which a replay has not; senders poll instead of waiting for a drain.
+            // Requests for a snapshot are ignored, because a replay has no document. So are drains, because senders
+            // just try again.
             _ => return,
         };
         // Messages of participants that are not part of the replay are ignored.

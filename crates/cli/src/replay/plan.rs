@@ -40,7 +40,7 @@ pub(super) struct Sequence {
 pub(super) struct Plan {
     /// The steps, sorted by time.
     pub(super) steps: Vec<Step>,
-    /// The number of participants that send; they have the first indices.
+    /// The number of participants that send. Their indices are below this number.
     pub(super) senders: usize,
     /// The QoS of each channel, in the order of the trace's kinds.
     pub(super) qos: Vec<Qos>,
@@ -90,7 +90,7 @@ impl Plan {
     }
 }
 
-/// The place of a sequence among those of its sender: 0 for all transactions, then one per channel.
+/// The index of a sequence among those of its sender: 0 for all transactions, then one index per channel.
 fn place_of(qos: &[Qos], channel: usize) -> usize {
     match qos[channel].kind {
         Kind::Transaction => 0,

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 /// The most bytes of an answer that are read. A status has no lists and takes about 1 KB.
 const MAX_ANSWER: u64 = 64 << 10;
 
-/// The time for the status request, which a loaded server answers late.
+/// The most time for the status request, which a loaded server answers late.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The totals of the server that a report uses.

@@ -1,4 +1,4 @@
-//! Checks of one receiver that each message is the expected one, byte for byte.
+//! Checks that each message that one receiver got is the expected one, byte for byte.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,9 +54,9 @@ pub(super) struct Verifier {
 /// The progress of one sequence.
 #[derive(Default)]
 struct State {
-    /// The place after the last message that arrived.
+    /// The index after the latest message of the sequence that arrived.
     next: usize,
-    /// Places before `next` whose messages have not arrived.
+    /// Indices before `next` whose messages have not arrived.
     holes: BTreeSet<usize>,
     /// Whether the last value of a conflated channel has arrived.
     newest: bool,
@@ -103,7 +103,7 @@ impl Verifier {
         Some((sequence, self.plan.sequences()[sequence].steps[place]))
     }
 
-    /// The counts of a sequence, after the last message has arrived.
+    /// The counts of a sequence, to be called after the last message has arrived.
     pub(super) fn found(&self, sequence: usize) -> Found {
         let (state, expected) = (&self.sequences[sequence], &self.plan.sequences()[sequence]);
         let missing = match (expected.conflated, self.thorough) {
@@ -143,7 +143,8 @@ impl Verifier {
         Some(place)
     }
 
-    /// Checks a conflated value. The session numbers values after conflation, so the next equal value of the plan is it.
+    /// Checks a conflated value. The session numbers only the values that it sends, so the value is found by its bytes:
+    /// it is the next equal value of the plan.
     fn newer(&mut self, sequence: usize, channel: usize, message: &Incoming) -> Option<usize> {
         let steps = self.plan.sequences()[sequence].steps.len();
         let next = self.sequences[sequence].next;

@@ -1,4 +1,4 @@
-//! A table at the bottom of the terminal that is redrawn in place, below lines that stay.
+//! A table at the bottom of the terminal that is redrawn in place. The lines above it stay.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 /// Rows and columns of a terminal that does not report its size: those of a VT100.
 const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
-/// The terminal. The log is written through it too, so that the table can be erased first.
+/// The terminal. The log is written through this type too, so that the table is erased before a log line.
 #[derive(Debug)]
 pub(super) struct Screen {
     is_terminal: bool,
@@ -26,7 +26,7 @@ impl Screen {
         self.is_terminal
     }
 
-    /// Prints lines that stay, and the table below them.
+    /// Prints `lines`, which stay on the terminal, and draws `table` below them.
     pub(super) fn draw(&self, lines: &[String], table: &[String]) -> io::Result<()> {
         let mut drawn = self.drawn();
         let mut text = erasure(*drawn);

@@ -22,7 +22,7 @@ const UPDATE_EVERY: Duration = Duration::from_secs(1);
 /// The default interval at which open connections are written to the file: a few MB a day for one connection.
 const FILE_EVERY: Duration = Duration::from_secs(10);
 
-/// The time for the last output when the tunnel stops. A reader of a pipe may be slow or stopped.
+/// The most time that the last output may take when the tunnel stops. A reader of a pipe may be slow or stopped.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
 /// The options for the status of connections.

@@ -1,4 +1,4 @@
-//! Length-prefixed packets in a byte stream (T1).
+//! Length-prefixed packets in a byte stream (docs/transports.md, T1).
 
 use bytes::BytesMut;
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
@@ -52,8 +52,8 @@ pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     Ok(Some(packet.split_off(prefix)))
 }
 
-/// Parses the length before a packet, a varint (wire format, W1): its size in bytes and its value; `None` if it is not
-/// complete yet.
+/// Parses the length before a packet, a varint (docs/wire, W1). Returns the size of the varint in bytes and its value;
+/// `None` if it is not complete yet.
 fn length(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
     let mut length = 0;
     for (at, byte) in bytes.iter().take(MAX_PREFIX).enumerate() {

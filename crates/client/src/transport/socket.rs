@@ -1,4 +1,4 @@
-//! Length-prefixed packets over plain TCP (T8).
+//! Length-prefixed packets over plain TCP (docs/transports.md, T8).
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};

@@ -1,4 +1,4 @@
-//! One WebTransport session: packets on one bidirectional stream, and datagrams (T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams (docs/transports.md, T5, T6).
 
 use std::future::poll_fn;
 use std::io;
@@ -35,7 +35,7 @@ const DATAGRAMS: usize = 2;
 /// timeout.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long to wait for the server's closing packet, which comes at once if at all.
+/// How long to wait for the server's closing packet. If the server sends one, it does so at once.
 const IDLE_PATIENCE: Duration = Duration::from_millis(100);
 
 pub(crate) struct WebTransport {

@@ -1,15 +1,15 @@
-//! Queries of the inspector's requests.
+//! The query parameters of the inspector's requests.
 
 use groupwire_session::ParticipantId;
 use serde::{Deserialize, Deserializer};
 
-/// A request about one room.
+/// The query of a request about one room.
 #[derive(Deserialize)]
 pub(crate) struct RoomQuery {
     pub(super) room: String,
 }
 
-/// A request about one participant of a room.
+/// The query of a request about one participant of a room.
 #[derive(Deserialize)]
 pub(crate) struct ParticipantQuery {
     pub(super) room: String,

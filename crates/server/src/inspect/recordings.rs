@@ -16,13 +16,13 @@ pub(crate) struct State {
     pub(super) bytes: u64,
     /// Messages lost because they came faster than they were written.
     pub(super) missed: u64,
-    /// True once nothing more is written.
+    /// True if the recording has ended and its file is complete.
     pub(super) is_over: bool,
     /// The error that ended the recording.
     pub(super) error: Option<String>,
 }
 
-/// Running recordings, and those that ended last, by room.
+/// The recordings by room: those that run, and those that ended since a recording was last started.
 #[derive(Default)]
 pub(crate) struct Recordings(Mutex<HashMap<String, Running>>);
 
@@ -33,7 +33,8 @@ pub(super) struct Running {
 }
 
 impl Recordings {
-    /// The state of a room's recording; `None` if the room was never recorded.
+    /// The state of a room's recording; `None` if the room has none, or if it ended and another recording was started
+    /// since.
     pub(super) fn state(&self, room: &str) -> Option<State> {
         self.lock().get(room).map(|running| running.state.borrow().clone())
     }

@@ -1,4 +1,4 @@
-//! The rooms with inspectors.
+//! The rooms that inspectors show. An inspector receives reports of the packets and participants of one room.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use axum::body::Bytes;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-/// Reports that may wait for an inspector; a slower one skips some.
+/// Reports that may wait for an inspector; an inspector that reads more slowly misses some.
 const MAX_QUEUED: usize = 8;
 
 /// Most inspectors at the same time, in all rooms together.
 const MAX_INSPECTORS: usize = 32;
 
-/// The rooms with inspectors, and where their reports go.
+/// The rooms that inspectors show, each with the sender of its reports.
 #[derive(Default)]
 pub(crate) struct ReportStreams(Mutex<HashMap<String, Sender<Bytes>>>);
 
@@ -32,7 +32,7 @@ impl ReportStreams {
         Some((receiver, Some(sender)))
     }
 
-    /// Removes a room without inspectors. Returns false if it has one.
+    /// Removes a room. Returns false and keeps it if it has an inspector, unless the room itself is closed (`is_gone`).
     pub(super) fn leave(&self, room: &str, is_gone: bool) -> bool {
         let mut streams = self.lock();
         if !is_gone && streams.get(room).is_some_and(|sender| sender.receiver_count() > 0) {

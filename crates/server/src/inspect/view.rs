@@ -14,10 +14,10 @@ use serde::Serialize;
 use super::recordings;
 use crate::room::Driver;
 
-/// Bytes of a participant's presence in the report: enough to show a name.
+/// Most bytes of a participant's presence in the report: enough to show a name.
 const MAX_PRESENCE: usize = 512;
 
-/// Bytes of a template's part in the report.
+/// Most bytes of one piece of a template in the report.
 const MAX_SHOWN: usize = 400;
 
 /// The state of a room, and its packets since the last report.
@@ -145,7 +145,7 @@ struct Transport {
     epoch: Option<u32>,
     /// Packet error rate of the datagrams to the participant, from 0 to 1.
     lost_to: Option<f64>,
-    /// The same of the datagrams from the participant.
+    /// Packet error rate of the datagrams from the participant, from 0 to 1.
     lost_from: Option<f64>,
     subscribed: Vec<(u32, String)>,
     measured: Vec<MeasuredView>,
@@ -191,7 +191,7 @@ struct MeasuredView {
     received: Option<Received>,
     sent: Option<TallyView>,
     code: Option<CodeView>,
-    /// Values per second of each key that the participant asked for at most.
+    /// The limit that the participant asked for, in values per second of each key.
     limit: Option<f64>,
 }
 
@@ -207,7 +207,8 @@ impl MeasuredView {
     }
 }
 
-/// Messages judged, those that missed the channel's contract, and those of them that came too late.
+/// How many messages were judged by the channel's contract, how many of them missed it, and how many of those arrived
+/// too late.
 #[derive(Serialize)]
 struct TallyView {
     judged: u64,
@@ -267,11 +268,11 @@ impl RepeatsView {
     }
 }
 
-/// The code set in use.
+/// The code set in use: the repeats that protect a channel's messages against loss.
 #[derive(Serialize)]
 struct CodeView {
     most: RepeatsView,
-    /// The repeats of `share` of the messages.
+    /// The repeats of the share `share` of the messages; `most` are those of the other messages.
     others: RepeatsView,
     share: f64,
     /// True if receivers request missing messages.
@@ -341,7 +342,7 @@ struct PacketView {
     datagram: bool,
     /// The fan-out group that shares the packet's payload.
     class: Option<u32>,
-    /// The epoch that the packet is coded under.
+    /// The epoch of the model that compressed the packet.
     epoch: Option<u32>,
     /// Bytes of the packet.
     octets: usize,
@@ -386,14 +387,14 @@ fn part(part: &Part) -> (u32, u32, u32, u8, usize, u64, u32) {
     (part.channel.get(), part.sender.get(), part.index, purpose, part.before, age, cost)
 }
 
-/// The templates of the models for a participant's stream and datagrams.
+/// The templates of the two models that compress a participant's stream and datagrams.
 #[derive(Serialize)]
 pub(super) struct Templates {
     stream: Vec<Template>,
     datagrams: Vec<Template>,
 }
 
-/// A template; its pieces are fixed texts, or `[kind, example]` for a hole.
+/// A template: what messages of one type have in common. Its pieces are fixed texts, or `[kind, example]` for a hole.
 #[derive(Serialize)]
 struct Template {
     fits: u32,
@@ -446,7 +447,7 @@ fn shown(bytes: &[u8]) -> String {
     text
 }
 
-/// Converts a rate in 1/1000 per second.
+/// Converts a rate in thousandths per second to a rate per second.
 fn per_second(rate: u32) -> f64 {
     f64::from(rate) / 1000.0
 }

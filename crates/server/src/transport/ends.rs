@@ -1,4 +1,4 @@
-//! The ends of a transport, as a connection's task uses them.
+//! The sending and receiving ends of a transport, which a connection's task uses.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(crate) struct Gone;
 
 /// The reliable sending end of a transport.
 pub(crate) trait Transmit: Send {
-    /// The socket, if the room's task may write packets to it directly. There is no default, so that a wrapper cannot
-    /// forget to pass it on.
+    /// The socket, if the room's task may write packets to it directly. This function has no default, so that a type
+    /// that wraps another transport cannot forget it.
     fn socket_writer(&self) -> Option<Arc<SocketWriter>>;
 
     /// Sends a packet; done when the kernel or QUIC has it.
@@ -55,7 +55,7 @@ pub(crate) trait Datagrams: Send {
 /// Sends a datagram, given as header and payload: at once or not at all.
 pub(crate) type DatagramSink = Box<dyn Fn([&[u8]; 2]) + Send>;
 
-/// Stands for the datagrams of a transport that has none; no value of this type exists.
+/// The type of the datagrams of a transport that has none; no value of this type exists.
 pub(crate) enum NoDatagrams {}
 
 impl Datagrams for NoDatagrams {

@@ -1,4 +1,4 @@
-//! Length-prefixed packets in a byte stream (T1).
+//! Length-prefixed packets in a byte stream (docs/transports.md, T1).
 
 use axum::body::Bytes;
 use bytes::{Buf, BytesMut};
@@ -49,7 +49,7 @@ pub(crate) fn framed(packet: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Most bytes of a varint (W1).
+/// Most bytes of a varint, an integer of variable length (docs/wire, W1).
 pub(crate) const MAX_VARINT: usize = 10;
 
 /// Appends a varint (W1).

@@ -16,7 +16,7 @@ use crate::hub::Hub;
 use crate::room::{Close, Connection, Message, Outbound};
 use crate::secret::random_secret;
 
-/// How long a new connection may take to send its first packet (T3).
+/// How long a new connection may take to send its first packet (docs/transports.md, T3).
 const OPENING_LIMIT: Duration = Duration::from_secs(5);
 
 /// Packets of one connection that may wait for the room. With more, the transport is not read, so that TCP or QUIC
@@ -36,7 +36,7 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// Sends messages to the task of a room.
 type ToRoom = mpsc::UnboundedSender<Message>;
 
-/// Serves a connection until it ends. `datagrams` comes with the most bytes of one datagram.
+/// Serves a connection until it ends. The number beside the datagrams is the most bytes of one datagram.
 pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     hub: Arc<Hub>,
     info: ConnInfo,
@@ -79,7 +79,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             () = &mut writing => {}
             () = writing_datagrams => {}
             () = read(&room, link, &mut receive) => {
-                // The room may still send an error that says why.
+                // The room may still send an error that says why the connection ends.
                 let _ = timeout(CLOSE_LIMIT, writing).await;
             }
         }
@@ -149,8 +149,8 @@ async fn write(
         match outbound {
             None => return,
             Some(Outbound::Packet(packet)) => {
-                // The room closes a connection that takes no packets for as long, but its last packet could not be
-                // sent either.
+                // After the same time without a sent packet the room closes the connection, but the last packet of the
+                // room could not be sent either, so the task just ends.
                 let sent = timeout(hub.config.timing.dead, transmit.send(packet)).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return;
@@ -171,7 +171,8 @@ async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Er
     let _ = timeout(CLOSE_LIMIT, Box::pin(transmit.close(packet, reason))).await;
 }
 
-/// Flushes what the kernel did not take at once, and tells the room when it has; ends when the socket breaks.
+/// Sends the bytes that the kernel did not accept at once, and tells the room when the kernel has accepted them. Ends
+/// when the socket breaks.
 async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&SocketWriter>) {
     let Some(socket_writer) = socket_writer else { return std::future::pending().await };
     loop {

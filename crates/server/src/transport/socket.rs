@@ -1,4 +1,4 @@
-//! Length-prefixed packets over plain TCP (T8), for native programs.
+//! Length-prefixed packets over plain TCP (docs/transports.md, T8), for native programs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

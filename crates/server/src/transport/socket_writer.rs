@@ -17,11 +17,11 @@ use super::framing::MAX_VARINT;
 pub(crate) enum Framing {
     /// The header of a binary WebSocket message in one frame, from a server (RFC 6455, section 5.2).
     WebSocket,
-    /// The packet's length (T1).
+    /// The packet's length (docs/transports.md, T1).
     Length,
 }
 
-/// Most bytes of a header: those of a length; a WebSocket header has as many at most.
+/// Most bytes of what precedes a packet: a length takes up to 10 bytes, as does a WebSocket header.
 const MAX_HEADER: usize = MAX_VARINT;
 
 /// Most unsent bytes: two packets, and answers to WebSocket pings. A client that reads nothing and keeps sending pings

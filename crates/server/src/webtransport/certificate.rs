@@ -1,4 +1,5 @@
-//! Certificates: made by the server itself or read from files, and checked before use.
+//! Certificates: made by the server itself or read from files, and checked before use. Rules such as *T7* are those of
+//! docs/transports.md.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! One WebTransport session: packets on one bidirectional stream, and datagrams (T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams (docs/transports.md, T5, T6).
 
 use std::sync::Arc;
 

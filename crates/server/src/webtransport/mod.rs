@@ -1,4 +1,4 @@
-//! The WebTransport endpoint, which clients reach over UDP (T5 to T7).
+//! The WebTransport endpoint, which clients reach over UDP (docs/transports.md, T5 to T7).
 
 pub(crate) mod certificate;
 pub(crate) mod config;
@@ -49,7 +49,7 @@ const IDLE_MARGIN: Duration = Duration::from_secs(2);
 /// How long connections may take to close when the server stops.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// A bound endpoint.
+/// A WebTransport endpoint that is bound to its UDP port.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
     keeper: CertificateKeeper,
@@ -167,7 +167,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
         }
         let under_way = MAX_HANDSHAKES - handshakes.available_permits();
         if under_way > MAX_UNPROVEN && !incoming.remote_address_validated() {
-            // Fails if the client was asked before; then its packet is dropped.
+            // Fails if the client was asked to prove its address before; then its packet is dropped.
             let _ = incoming.retry();
             continue;
         }

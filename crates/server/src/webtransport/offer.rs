@@ -1,4 +1,4 @@
-//! What clients are told about WebTransport, and the renewal of its certificate while the server runs.
+//! What `GET /transports` says about WebTransport, and the renewal of its certificate while the server runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -8,7 +8,7 @@ use super::certificate::{Certificate, CertificateError, Facts, Served, load, mak
 /// A wall clock, which tests can set.
 pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// WebTransport as the server offers it now.
+/// The UDP port and the certificate with which the server offers WebTransport now.
 pub(crate) struct Offer {
     /// The UDP port.
     pub(crate) port: u16,
@@ -26,8 +26,8 @@ impl Offer {
         self.facts().hash
     }
 
-    /// Hashes of certificates to pin, in hexadecimal digits (T4). `None` if clients would refuse the certificate, so
-    /// that they need not try WebTransport.
+    /// Hashes of certificates to pin, in hexadecimal digits (docs/transports.md, T4). `None` if clients would refuse
+    /// the certificate, so that they need not try WebTransport.
     pub(crate) fn hashes(&self) -> Option<Vec<String>> {
         let facts = self.facts();
         match facts.objection((self.clock)()) {

@@ -24,8 +24,8 @@ const TURN: Duration = Duration::from_micros(500);
 /// keeps its memory.
 const REST: Duration = Duration::from_secs(1);
 
-/// How long the other end may take to close the transport after both directions have ended. Its close takes one round
-/// trip; this is several of the slowest network.
+/// How long the other end may take to close the transport after both directions have ended. Closing takes one round
+/// trip; this time is several round trips of the slowest networks.
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(super) struct Engine<S> {
@@ -50,9 +50,9 @@ pub(super) struct Engine<S> {
     is_shut: bool,
     /// Why nothing more can be read.
     failure: Option<Failure>,
-    /// Why nothing more can be written, although reading may go on.
+    /// Why nothing more can be written. Reading may still be possible.
     write_failure: Option<Failure>,
-    /// Ends the wait for the other end to close, after both directions have ended.
+    /// The timer that limits the wait for the other end to close, after both directions have ended.
     lingering: Option<Pin<Box<Sleep>>>,
     rest: Rest,
 }
@@ -61,7 +61,7 @@ pub(super) struct Engine<S> {
 struct Rest {
     /// Time of the last activity.
     last: Instant,
-    /// Whether memory was released since then.
+    /// Whether memory was released since the last activity.
     is_resting: bool,
     alarm: Option<Pin<Box<Sleep>>>,
 }
@@ -89,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// Ends the direction away from the application: nothing more will be written.
+    /// Ends the outgoing direction: the application writes nothing more.
     pub(super) fn finish(&mut self) {
         if !self.is_finishing {
             self.is_finishing = true;
@@ -321,7 +321,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
             let failure = failure.filter(|failure| !failure.is_end());
             return Err(failure.unwrap_or(truncated.into()));
         }
-        // An end that still expects bytes keeps its writing half open for acknowledgements, so the other end has vanished.
+        // This end still has bytes to send. The other end keeps its writing half open for their acknowledgements,
+        // unless it has vanished.
         if !self.has_sent_all() && self.write_failure.is_none() {
             self.write_failure = Some(failure.unwrap_or(io::ErrorKind::BrokenPipe.into()));
         }

@@ -20,7 +20,7 @@ pub(super) enum Half {
 #[derive(Debug, Default)]
 pub(super) struct Wakers {
     waiting: Mutex<[Option<Waker>; 2]>,
-    /// The time at which a task was woken that has not been polled since.
+    /// The time at which a task was woken, if it has not been polled since.
     due: Mutex<Option<Instant>>,
 }
 

@@ -1,4 +1,4 @@
-//! The ends of a transport over an emulated path.
+//! Wrappers of a transport's sending and receiving ends that pass packets through a model of a bad network path.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use super::path::{Emulations, PathSlot};
 use crate::transport::ends::{DatagramSink, Datagrams, Gone, Incoming, Receive, Transmit};
 use crate::transport::socket_writer::SocketWriter;
 
-/// Packets that may wait for a path model.
+/// Most packets that may wait until a path model accepts them.
 const MAX_ENTERING: usize = 4;
 
-/// Moves packets through a path model until no more come and all have arrived, or nothing receives them.
+/// Moves packets through a path model until `entering` is closed and all packets have arrived, or until `leaving` is
+/// closed.
 async fn carry<P: Size>(
     mut entering: mpsc::Receiver<P>,
     mut model: impl PathModel<P>,
@@ -80,7 +81,7 @@ pub(super) struct EmulatedReceiver {
 }
 
 impl EmulatedReceiver {
-    /// With `emulations`, sets the path of the room that the first packet names.
+    /// Wraps `receive`. With `emulations`, `slot` is set to the path of the room that the first packet names.
     pub(super) fn new<R: Receive + 'static>(
         emulations: Option<Arc<Emulations>>,
         receive: R,
@@ -132,7 +133,7 @@ async fn read(
     }
 }
 
-/// Sets the path of the room that the first packet of a connection names.
+/// Sets `slot` to the path of the room that the first packet of a connection names.
 fn set_path_of_room(
     slot: &PathSlot,
     emulations: &Emulations,

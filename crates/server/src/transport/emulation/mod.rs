@@ -29,8 +29,8 @@ pub(crate) fn is_wanted(hub: &Hub, query: Option<&str>) -> bool {
     hub.emulations.are_allowed() && words.any(|word| word == Some(PARAMETER))
 }
 
-/// Serves a connection until it ends, as [`super::serve::serve`] does: over its room's emulated path if that is
-/// `wanted`, else over a path of its own once one is set.
+/// Serves a connection until it ends, as [`super::serve::serve`] does. With `wanted` the connection uses the emulated
+/// path of its room, otherwise its participant's own emulated path as soon as one is set.
 pub(crate) async fn serve<R, T, D>(
     hub: Arc<Hub>,
     transport: &'static str,

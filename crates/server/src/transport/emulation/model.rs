@@ -38,7 +38,7 @@ const MAX_BYTES_UNDER_WAY: usize = 256 << 10;
 /// Approximate bytes of a TCP segment or a QUIC packet: each is lost independently.
 const SEGMENT: usize = 1200;
 
-/// Each delay is longer by a random share of itself, up to this one.
+/// Each delay is lengthened by a random share of itself, at most this one.
 const JITTER: f64 = 0.1;
 
 /// A segment is taken for lost after this number of later segments arrived (RFC 5681, 3.2; RFC 9002, 6.1.1).
@@ -52,21 +52,22 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(120);
 pub(super) struct Recovery {
     /// The retransmission timeout is the round trip plus this margin.
     margin: Duration,
-    /// After a later segment arrived, a loss is detected after a round trip and this fraction of it: 4 means a
-    /// quarter.
+    /// If a later segment arrives, a loss is detected one round trip and 1/`slack` of a round trip after the lost
+    /// segment was sent.
     slack: u32,
 }
 
 impl Recovery {
-    /// TCP as in Linux: the smallest margin it allows, `TCP_RTO_MIN` (RFC 6298 has 1 s for the sum), and RACK (RFC
-    /// 8985, 6.2).
+    /// TCP as in Linux: the smallest margin that Linux allows, `TCP_RTO_MIN` (RFC 6298 requires 1 s for the whole
+    /// timeout), and the loss detection RACK (RFC 8985, 6.2).
     pub(super) const TCP: Recovery = Recovery { margin: Duration::from_millis(200), slack: 4 };
     /// QUIC: a probe after the largest delay of acknowledgements, and the time threshold (RFC 9002, 6.1.2 and 6.2.1).
     pub(super) const QUIC: Recovery = Recovery { margin: Duration::from_millis(26), slack: 8 };
 }
 
 /// A reliable stream over a lossy path: a lost segment is retransmitted, and everything behind it waits.
-/// Acknowledgements are never lost, and there is no congestion window, which a pointer's messages do not fill.
+/// Acknowledgements are never lost. There is no congestion window: the small messages of a pointer, for which this
+/// model is made, do not fill one.
 pub(super) struct StreamModel<P> {
     waiting: VecDeque<Waiting<P>>,
     bytes: usize,
@@ -94,7 +95,7 @@ struct Lost {
     timeouts: u32,
     /// True if the timeout triggers the retransmission, false if later arrivals do.
     times_out: bool,
-    /// Later items that have arrived or will arrive.
+    /// The number of items sent after this one that have arrived or will arrive.
     later: u32,
 }
 
@@ -137,7 +138,8 @@ impl Recovery {
         Fate::Lost(Lost { sent, repeat, timeouts, times_out: true, later: 0 })
     }
 
-    /// An item sent after `lost` arrives, and its acknowledgement shows the loss.
+    /// Notes that an item that was sent after `lost` arrives at `arrives`. Its acknowledgement may show the loss before
+    /// the timeout does.
     fn acknowledge_later(self, lost: &mut Lost, arrives: Instant, path: Settings) {
         let shown = arrives + path.delay;
         let round_trip = path.delay * 2;
@@ -337,13 +339,13 @@ mod tests {
         // The next segment shows the loss after 33 ms and a round trip of 100 ms and more; the retransmission takes 50
         // ms.
         assert!((150.0..200.0).contains(&p99), "{p99}");
-        // All items behind it wait: one loss in a hundred delays four in a hundred.
+        // All items behind a lost one wait: one loss in a hundred delays four in a hundred.
         let late = took.iter().filter(|(_, took)| *took > 60 * MS).count();
         assert!((500..1000).contains(&late), "{late}");
     }
 
-    /// The expected numbers are those of the simulated TCP of `groupwire-lab` on the same input, to which its own
-    /// tests hold it (`crates/lab/src/sim/tcp/tests.rs`). It has no jitter, which is 1 ms here.
+    /// The expected numbers are those of the simulated TCP of `groupwire-lab` with the same input, which its own tests
+    /// check too (`crates/lab/src/sim/tcp/tests.rs`). The simulated TCP has no jitter; here the mean jitter is 1 ms.
     #[test]
     fn a_steady_pointer_takes_as_long_as_over_simulated_tcp() {
         for (loss, mean, p99) in

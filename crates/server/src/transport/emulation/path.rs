@@ -41,8 +41,8 @@ impl Emulations {
 
     /// A seed for each emulated direction of each connection; the same sequence after each start of the server.
     pub(super) fn seed(&self) -> u64 {
-        // SplitMix64 yields the same numbers, shifted by one, for neighbouring seeds; seeds far apart share none for
-        // long.
+        // SplitMix64 adds a constant to its state for each number, so seeds that are few such steps apart share
+        // numbers. Multiples of another constant are many steps apart.
         self.seeds.fetch_add(1, Ordering::Relaxed).wrapping_mul(0xD134_2543_DE82_EF95)
     }
 
@@ -72,8 +72,8 @@ impl Emulations {
     }
 }
 
-/// The emulated path of a connection, shared by its ends: its room's, or its own. Empty, and nothing is emulated,
-/// until a path is set.
+/// The emulated path of a connection, shared by its sending and receiving ends: the path of its room, or of its
+/// participant alone. Until a path is set, the slot is empty and nothing is emulated.
 #[derive(Clone, Default)]
 pub(crate) struct PathSlot(Arc<OnceLock<Mutex<Arc<Path>>>>);
 

@@ -1,4 +1,5 @@
-//! Responses to down requests, which carry packets to the client: streamed, held, or answered at once (T12 to T15).
+//! Responses to down requests, which carry packets to the client: streamed, held until there is a packet, or answered
+//! at once (docs/transports.md, T12 to T15).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,10 +18,10 @@ use crate::transport::framing::{put, put_varint};
 /// sent.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// How long an answer waits for further packets in all.
+/// How long an answer that has a packet waits for further packets in total.
 const MAX_GATHER: Duration = Duration::from_millis(5);
 
-/// A response that sends the packets of its transport.
+/// A response that carries packets of its transport to the client.
 pub(super) struct Down {
     transport: Arc<HttpTransport>,
     number: ResponseNumber,
@@ -84,7 +85,7 @@ enum Streaming {
 }
 
 impl Streaming {
-    /// The next chunk: a whole number of packets.
+    /// The next chunk of the response: its opening, one packet, or its closing. `None` after the closing.
     async fn next(self, form: &Stream) -> Option<(Bytes, Self)> {
         match self {
             Streaming::Opening { down, until, left } => {

@@ -1,4 +1,4 @@
-//! The format of requests and responses of HTTP transports (T9, T13 to T16).
+//! The format of requests and responses of HTTP transports (docs/transports.md, T9, T13 to T16).
 
 use std::fmt;
 
@@ -44,12 +44,12 @@ impl fmt::Display for HttpTransportId {
     }
 }
 
-/// How a down request is answered.
+/// How a down request, which fetches packets for the client, is answered.
 pub(super) enum Form {
     Stream(Stream),
-    /// Once there is a packet (`longpoll`).
+    /// The answer waits until there is a packet (`longpoll`).
     Held,
-    /// Immediately (`poll`).
+    /// The answer is sent immediately (`poll`).
     AtOnce,
 }
 
@@ -62,8 +62,8 @@ pub(super) enum Stream {
     },
 }
 
-/// Bytes of padding at the beginning: proxies that buffer the beginning of a response wait for fewer (T13), and
-/// browsers render a document only when there is some of it.
+/// Bytes of padding at the beginning of a streamed response. Proxies that hold back the beginning of a response hold
+/// back fewer bytes (T13), and browsers do not render a document before they have some of it.
 const PADDING: usize = 2 << 10;
 
 impl Stream {

@@ -1,4 +1,4 @@
-//! What all responses of HTTP transports share.
+//! The headers and the refusals of all responses of HTTP transports (docs/transports.md).
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 3] = [
     NO_SNIFF,
 ];
 
-/// Refuses a request whose id is not that of an open transport (T17).
+/// The text that refuses a request whose id is not that of an open transport (T17).
 pub(super) const NOT_OPEN_TEXT: &str = "no open transport has this id";
 
 /// Refuses a request, with a line of text.

@@ -1,4 +1,4 @@
-//! Opens HTTP transports (T9).
+//! Opens HTTP transports (docs/transports.md, T9).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! The state of an HTTP transport between requests.
+//! The state of an HTTP transport between requests. Rules such as *T10* are those of docs/transports.md.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -33,7 +33,8 @@ struct State {
     kept_bytes: usize,
     /// Number of the last packet that the client acknowledged.
     acknowledged: u64,
-    /// Number of the last packet that the current response, or the last one, has sent.
+    /// Number of the last packet that the current response has sent; without a current response, of the last one that
+    /// the previous response has sent.
     sent: u64,
     /// The highest value that `sent` ever had.
     sent_ever: u64,
@@ -193,7 +194,8 @@ impl HttpTransport {
         });
     }
 
-    /// Announces an upload. After [`UploadOrder::Next`], [`HttpTransport::end_upload`] has to be called.
+    /// Begins the upload with the number `number`, from a client that has received `received` packets. After
+    /// [`UploadOrder::Next`], [`HttpTransport::end_upload`] has to be called.
     pub(super) fn begin_upload(&self, number: u64, received: u64) -> UploadOrder {
         self.change(|state| {
             if state.closed {
@@ -211,7 +213,7 @@ impl HttpTransport {
         })
     }
 
-    /// The upload has been read, or given up.
+    /// Notes that the upload has been read, or that reading it has failed.
     pub(super) fn end_upload(&self) {
         self.change(|state| state.is_uploading = false);
     }
@@ -289,7 +291,8 @@ impl HttpTransport {
 }
 
 impl State {
-    /// Drops the packets that the client has received. Returns false if it cannot have received as many.
+    /// Drops the packets that the client has received. Returns false if `received` is more than the packets that were
+    /// ever sent.
     fn acknowledge(&mut self, received: u64) -> bool {
         if received > self.sent_ever {
             return false;

@@ -1,4 +1,4 @@
-//! Uploads, which carry packets to the server: `POST /http/up` (T16, T17).
+//! Uploads, which carry packets to the server: `POST /http/up` (docs/transports.md, T16, T17).
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ struct Response {
     has_ended: bool,
 }
 
-/// A client that keeps the rules (T10, T11), and the network between it and the server.
+/// A client that keeps the rules T10 and T11 of docs/transports.md, and the network between it and the server.
 struct Model {
     transport: HttpTransport,
     pushed: u64,
@@ -128,7 +128,8 @@ proptest! {
             model.read();
             model.read();
         }
-        // Packets of a response that broke unnoticed are missed when the next packet shows the gap.
+        // The client notices that it missed packets of a broken response only when a later packet arrives. There may be
+        // none, so it asks again.
         model.ask_again();
         for _ in 0..model.pushed + 1 {
             model.take();
