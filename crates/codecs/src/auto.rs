@@ -58,16 +58,16 @@ const RATE_BUDGET: f32 = 60_000.0;
 /// While the link's rate is unknown, every second of the first messages is sent by another choice, so that packets of
 /// two sizes are timed.
 const EXPLORE_EVERY: u64 = 2;
-/// The number of first messages for which that holds.
+/// The number of first messages for which [`EXPLORE_EVERY`] holds.
 const EXPLORE_EARLY: u64 = 128;
-/// After them, every sixteenth message is sent by another choice.
+/// After [`EXPLORE_EARLY`] messages, every sixteenth message is sent by another choice.
 const EXPLORE_LATER_EVERY: u64 = 16;
 /// The first messages on a new link are sent by the cheapest codec or uncompressed: others may be far too slow for it.
 const BLIND_MESSAGES: u64 = 10;
 /// Messages of about the same size for which a choice is kept, at most, while nothing new is learned.
 const MAX_KEPT: u32 = 8;
-/// No compression is chosen if it is slower by no more than this share of a packet's time, or of a message's time on
-/// the link, whichever is less: smaller differences are below the measurements' precision. A codec that replaces no
+/// Shares of a packet's time and of a message's time on the link. No compression is chosen if it is slower by no more
+/// than the smaller of the two: smaller differences are below the measurements' precision. A codec that replaces no
 /// compression has to be better by twice as much.
 const INDIFFERENT: [f32; 2] = [0.01, 0.05];
 /// The weight of a new time in the moving average of the time of no compression.
@@ -97,7 +97,7 @@ const SMALLER_RATIO: f32 = 0.9;
 #[derive(Debug, Clone)]
 pub struct Auto {
     candidates: Vec<Candidate>,
-    /// Messages chosen for so far.
+    /// The number of messages for which a choice was made so far.
     messages: u64,
     /// Time that trials may take now, ns.
     trial_budget: f32,
@@ -121,18 +121,19 @@ struct Kept {
     size: usize,
     /// The chosen candidate's index.
     at: usize,
-    /// Messages that the choice was to be kept for when it was made.
+    /// The number of messages for which the choice was to be kept when it was made.
     run: u32,
-    /// Messages that it is still kept for.
+    /// The number of messages for which it is still kept.
     left: u32,
 }
 
 /// The choice for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pick {
-    /// The message is sent packed by this choice; the packed size is told to [`Auto::learn`].
+    /// The choice by which the message is packed and sent. Report the packed size to [`Auto::learn`].
     pub choice: Choice,
-    /// The message is also packed by this choice as a trial: the result is told to [`Auto::learn`] and discarded.
+    /// Another choice by which the message is packed as a trial. Report its packed size to [`Auto::learn`]; do not send
+    /// it.
     pub also: Option<Choice>,
 }
 
@@ -199,9 +200,9 @@ impl Auto {
         *kept = Kept { size: message.size, at: best, run, left: run };
     }
 
-    /// Learns that packing a message of `size` bytes by `choice` took `time`. Optional: times of some messages, say
-    /// one of eight, correct the costs that [`Auto::new`] was given. Times of [`Choice::NONE`] should be told likewise,
-    /// since only the difference matters.
+    /// Learns that packing a message of `size` bytes by `choice` took `time`. Optional: times of some messages, say one
+    /// of eight, correct the costs that [`Auto::new`] was given. Report times of [`Choice::NONE`] as well, since only
+    /// the difference matters.
     pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
         let time = self.above_baseline(0, choice, time);
         let is_trial = self.also == Some(choice);
@@ -211,7 +212,7 @@ impl Auto {
     }
 
     /// Learns that unpacking a message of `size` bytes took `time`. The level in `choice` is ignored, because a packed
-    /// message does not tell it. The time that this end needs is the best estimate of what the other end needs.
+    /// message does not state it. The time that this end needs is the best estimate of what the other end needs.
     pub fn unpacked(&mut self, choice: Choice, size: usize, time: Duration) {
         let time = self.above_baseline(1, choice, time);
         let message = Message::new(size, 0.0);
@@ -246,15 +247,15 @@ impl Auto {
         (nanos - baseline.unwrap_or(0.0)).max(0.0)
     }
 
-    /// Learns that `choice` packed a message of `size` bytes into `packed` bytes. `choice` is the one that was asked
-    /// for, even if the packer left the message unchanged. Call it for [`Pick::choice`] first, then for [`Pick::also`].
+    /// Learns that `choice` packed a message of `size` bytes into `packed` bytes. `choice` is the one that the packer
+    /// was given, even if it left the message unchanged. Call this for [`Pick::choice`] first, then for [`Pick::also`].
     pub fn learn(&mut self, choice: Choice, size: usize, packed: usize) {
         let found = self.candidates.iter_mut().find(|candidate| candidate.choice == choice);
         let Some(candidate) = found.filter(|_| choice != Choice::NONE && size > 0) else { return };
         let message = Message::new(size, 0.0);
         let ratio = packed as f32 / size as f32;
         let is_trial = self.also == Some(choice);
-        // An unusual message is unusual for the choice and for the trial.
+        // A message that is unusual for the choice is as unusual for the trial, so the choice's excess is subtracted.
         let excess = if is_trial { self.excess } else { 0.0 };
         self.excess = if is_trial { 0.0 } else { ratio - candidate.ratio(message) };
         let surprise = candidate.learn(message, ratio - excess, self.messages);

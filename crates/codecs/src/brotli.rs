@@ -61,11 +61,11 @@ struct BrotliCoder {
     level: i8,
     /// Memory for compression.
     compress: Pool,
-    /// Memory for decompression: the window, ...
+    /// Memory for decompression: bytes, above all the window.
     bytes: Pool,
-    /// ... maps, ...
+    /// Memory for decompression: the offsets of Huffman trees.
     maps: Pool,
-    /// ... and Huffman trees.
+    /// Memory for decompression: Huffman trees.
     trees: Pool,
 }
 
@@ -78,12 +78,12 @@ const LARGE: usize = 64 << 10;
 /// The encoder's quality and the logarithm of its window, for a message of `bytes` bytes.
 fn parameters(level: i8, bytes: usize) -> (u32, u32) {
     let quality = match level {
-        // Their tables take 8 to 33 MB, and the results are not smaller.
+        // The tables of levels 7 to 9 take 8 to 33 MB, and the results are not smaller.
         7..=9 if bytes <= LARGE => 6,
         level => u32::from(level.unsigned_abs()),
     };
-    // The header codes a window of 16 in one bit, others in four or seven. But for 16 at these levels the crate would
-    // take 33 MB.
+    // The header codes a window of 2^16 in one bit, others in four or seven. But at these levels the crate would take
+    // 33 MB for a window of 2^16.
     let least = if (5..=9).contains(&quality) { 18 } else { 16 };
     (quality, (bytes + WINDOW_GAP).next_power_of_two().ilog2().clamp(least, 22))
 }

@@ -8,7 +8,7 @@ use bzip2::{Action, Compress, Compression, Decompress, Status};
 use crate::output::Output;
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
-/// A bzip2 stream, as a file of bzip2 holds it.
+/// A bzip2 stream, in the format of `.bz2` files.
 ///
 /// The crate cannot keep its memory between messages, so every message pays for the set-up. Compression takes 400 KiB
 /// and eight bytes for each byte of a block (100,000 times the level): 1.2 MB at level 1, 7.6 MB at level 9.

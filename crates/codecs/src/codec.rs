@@ -30,16 +30,16 @@ pub trait Codec: Sync {
     /// If the codec has no such level, or takes no dictionary and one is given.
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError>;
 
-    /// Appends the compressed form of `input` to `out`, at the default level. Its memory is freed at
-    /// once.
+    /// Appends the compressed form of `input` to `out`, at the default level. Frees its working memory before it
+    /// returns.
     fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
         if let Ok(mut coder) = self.coder(&Options::default()) {
             coder.compress(input, out);
         }
     }
 
-    /// Appends the original of `input` to `out`, at most `limit` bytes of it. Its memory is freed
-    /// at once.
+    /// Appends the original of `input` to `out`, if it has at most `limit` bytes. Frees its working memory before it
+    /// returns.
     ///
     /// On an error `out` is as it was.
     ///
@@ -64,7 +64,7 @@ pub trait Coder: Send {
     /// Appends the compressed form of `input` to `out`.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>);
 
-    /// Appends the original of `input` to `out`, at most `limit` bytes of it.
+    /// Appends the original of `input` to `out`, if it has at most `limit` bytes.
     ///
     /// On an error `out` is as it was. Memory and time are bounded by the length of `input` and by `limit`, whatever
     /// `input` claims.
@@ -90,7 +90,7 @@ pub trait Coder: Send {
 pub struct Options<'a> {
     /// One of [`Codec::levels`]; `None` for the default.
     pub level: Option<i8>,
-    /// Bytes that messages resemble; empty for none. Both ends need the same.
+    /// Bytes that are likely to occur in messages; empty for no dictionary. Both ends need the same.
     pub dictionary: &'a [u8],
 }
 
@@ -101,7 +101,7 @@ pub struct Levels {
     pub min: i8,
     /// The level with the smallest results.
     pub max: i8,
-    /// The level for [`Options::level`] `None`.
+    /// The level that [`Options::level`] `None` stands for.
     pub default: i8,
 }
 
@@ -147,8 +147,8 @@ impl Levels {
 /// Working memory in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// For compression.
+    /// Working memory for compression.
     pub compress: usize,
-    /// For decompression.
+    /// Working memory for decompression.
     pub decompress: usize,
 }

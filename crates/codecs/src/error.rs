@@ -54,7 +54,7 @@ pub enum OptionsError {
         /// The codec's name.
         codec: &'static str,
     },
-    /// This build, or this page, has no codec with this number.
+    /// This build, or this web page, has no codec with this number.
     #[error("there is no codec of number {number} here")]
     Missing {
         /// The number on the wire.
@@ -85,7 +85,7 @@ pub enum ChoiceError {
     /// The part after the codec's name is no level.
     #[error("{level:?} is no level; write zstd-3, or zstd-fast-3 for -3")]
     Level {
-        /// That part.
+        /// The part that is no level.
         level: String,
     },
 }

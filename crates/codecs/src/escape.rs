@@ -39,8 +39,8 @@ pub(crate) fn end_of_run(input: &[u8], at: usize, longest: usize) -> usize {
     at + run.count()
 }
 
-/// Appends the original of `items` to `out`, at most `limit` bytes. `read` decodes the escape at the start of its
-/// argument into a byte, its number of repetitions, and the items that follow. On an error `out` is unchanged.
+/// Appends the original of `items` to `out`, if it has at most `limit` bytes. `read` decodes the escape at the start of
+/// its argument into a byte, its number of repetitions, and the items that follow. On an error `out` is unchanged.
 pub(crate) fn expand<'a>(
     items: &'a [u8],
     escape: u8,

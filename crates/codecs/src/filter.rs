@@ -70,7 +70,7 @@ impl Filter {
         out.extend(pairs.map(|(byte, before)| byte.wrapping_sub(*before)));
     }
 
-    /// Appends the original of `changed` to `out`, at most `limit` bytes. On an error `out` is unchanged.
+    /// Appends the original of `changed` to `out`, if it has at most `limit` bytes. On an error `out` is unchanged.
     pub(crate) fn undo(
         self,
         changed: &[u8],

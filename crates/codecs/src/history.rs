@@ -39,7 +39,7 @@ pub fn compress_after(
     Ok(())
 }
 
-/// Appends the original of `input` to `out`, at most `limit` bytes of it. `history` must equal the history that
+/// Appends the original of `input` to `out`, if it has at most `limit` bytes. `history` must equal the history that
 /// [`compress_after`] was given. Memory is freed at once.
 ///
 /// On an error `out` is unchanged.

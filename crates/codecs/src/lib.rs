@@ -7,7 +7,7 @@
 //! - [`Codec`] is the trait of all codecs ([`ALL`], [`by_name`], [`by_number`]). Its [`Coder`] keeps working memory
 //!   from one message to the next.
 //! - [`Choice`] names a codec with a level and a [`Filter`], as in `zstd-3` or `delta4+lz4`.
-//! - [`Packer`] makes messages that state how they are to be read.
+//! - [`Packer`] makes messages that state how to unpack them.
 //! - [`Auto`] chooses for each message the codec with which it arrives soonest.
 //!
 //! ```

@@ -175,7 +175,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes `count` bytes that begin `distance` bytes before; source and target may overlap.
+    /// Writes `count` bytes of the output again, from `distance` bytes back; source and target may overlap.
     ///
     /// # Errors
     /// If the distance is 0 or reaches before the buffer, or the buffer is too short.
@@ -235,7 +235,7 @@ mod tests {
         for length in 1..40 {
             let mut bytes = noise(100, 1);
             bytes.extend_from_within(..length);
-            // Where there are not eight to compare, none is.
+            // If there are fewer than eight bytes before, none is compared.
             let expected = if length < 8 { 0 } else { 8 };
             assert_eq!(same_before(&bytes, length, 100 + length), expected);
             bytes[100 + length / 2] ^= 1;

@@ -38,7 +38,7 @@ pub(crate) struct Finder {
 pub(crate) struct Base(u32);
 
 impl Finder {
-    /// For messages that follow a dictionary of at most [`DICTIONARY`] bytes.
+    /// A finder for messages that follow a dictionary of at most [`DICTIONARY`] bytes.
     pub(crate) fn new(dictionary: &[u8]) -> Self {
         let mut in_dictionary = Vec::new();
         if dictionary.len() >= MIN_MATCH {
@@ -84,7 +84,7 @@ impl Finder {
     }
 
     /// The next position from `at` to `last` that has a match at most `window` bytes before, and the match's position.
-    /// Four bytes follow `last`; `at` is not 0.
+    /// At least four bytes begin at `last`; `at` is not 0.
     #[inline(always)]
     pub(crate) fn find<const DICTIONARY: bool>(
         &mut self,

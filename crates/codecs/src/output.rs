@@ -9,11 +9,11 @@ const LEAST: usize = 1024;
 
 /// The end of a vector, to which a decoder writes an original of at most `limit` bytes.
 ///
-/// The buffer doubles up to one byte above the limit: a decoder that needs that byte has met too large an original. So
-/// memory follows the decoded data and not a claimed length.
+/// The buffer doubles up to one byte above the limit: if a decoder needs that byte, the original is too large. So
+/// memory grows with the decoded data and not with a claimed length.
 pub(crate) struct Output<'a> {
     out: &'a mut Vec<u8>,
-    /// The length of `out` before.
+    /// The length of `out` before decoding.
     start: usize,
     limit: usize,
     /// Bytes of the original so far.
@@ -37,7 +37,7 @@ impl<'a> Output<'a> {
         &mut self.out[self.start + self.length..]
     }
 
-    /// The original so far with the free part behind it, and where the free part begins: at the end if the limit is
+    /// The original so far with the free part after it, and where the free part begins: at the end if the limit is
     /// exceeded.
     pub(crate) fn original(&mut self) -> (&mut [u8], usize) {
         self.free();

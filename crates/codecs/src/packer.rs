@@ -103,7 +103,8 @@ impl Packer {
         Ok(if made && out[start] != 0 { choice } else { Choice::NONE })
     }
 
-    /// Appends the form that `choice` gives, larger or not. Returns false if `choice` is no compression.
+    /// Appends the message as `choice` packs it, even if that is larger. Returns false and appends nothing if `choice`
+    /// is no compression.
     fn try_pack(
         &mut self,
         choice: Choice,
@@ -136,11 +137,12 @@ impl Packer {
         outcome.map(|()| true)
     }
 
-    /// Appends the original message of `packed` to `out`, at most `limit` bytes. On an error `out` is unchanged.
+    /// Appends the original message of `packed` to `out`, if it has at most `limit` bytes. On an error `out` is
+    /// unchanged.
     ///
     /// # Errors
-    /// If `packed` is malformed, too large, or made with a codec or dictionary that this packer lacks. Only a check
-    /// finds all damage.
+    /// If `packed` is malformed, too large, or made with a codec or dictionary that this packer lacks. Some damage is
+    /// found only by a check: see [`Packer::with_check`].
     pub fn unpack(
         &mut self,
         packed: &[u8],

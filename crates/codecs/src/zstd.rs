@@ -28,7 +28,7 @@ use crate::{Codec, Coder, Levels, Options, OptionsError};
 #[derive(Debug, Clone, Copy)]
 pub struct Zstd;
 
-/// The default is the reference's. Its levels above 19 need far more memory.
+/// The default is that of the reference implementation, whose levels above 19 need far more memory.
 const LEVELS: Levels = Levels { min: -7, max: 19, default: 3 };
 
 impl Codec for Zstd {

@@ -11,13 +11,13 @@ use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// One end of a snapshot. As with packets, the same code writes and reads, so that the ends cannot diverge: each method
-/// takes the value that is written, and returns the value that was written or read.
+/// Writes or reads a snapshot. The same code does both, so that writer and reader cannot diverge: each method is given
+/// the value to write, and returns the value that was written or read.
 pub(crate) struct Archive<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: ContextTable,
     literals: LiteralCoder,
-    /// The last string, with which the next one may start.
+    /// The last string; the next one may start like it.
     last: Place,
     /// The hashes that were coded, each once.
     names: Vec<u32>,
@@ -46,7 +46,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Pass::immediate(self.coder, &mut self.contexts)
     }
 
-    /// Whether the archive is read.
+    /// Whether the archive is being read, and not written.
     pub(crate) fn decodes(&self) -> bool {
         self.coder.decodes()
     }

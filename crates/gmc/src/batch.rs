@@ -7,8 +7,8 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::error::{DecodeError, EncodeError};
 
-/// The largest message for the model. From a larger one there is little to learn, and to code it by the model costs 0.2
-/// µs a byte, where a codec takes a tenth of that.
+/// Bytes of the largest message that the model codes. A larger one teaches little, and the model needs 0.2 µs a byte
+/// for it, where a codec needs a tenth of that.
 pub(crate) const BULK: usize = 4096;
 
 /// A message and the small numbers that travel with it.
@@ -20,7 +20,7 @@ pub struct Message<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The messages of a packet, one behind the other in buffers that are used again.
+/// The messages of a packet, one after the other in buffers that are reused.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) fields: Vec<u32>,
@@ -116,7 +116,7 @@ impl Batch {
         }
     }
 
-    /// Reads the bytes that [`Batch::write_plain`] wrote, of one message or of several.
+    /// Reads the bytes that [`Batch::write_plain`] wrote. `several` says that it wrote more than one message.
     pub(crate) fn read_plain(
         &mut self,
         mut plain: &[u8],

@@ -22,14 +22,15 @@ impl Budget {
         let memory = config.memory_bounded();
         let waiting = match config.delivery {
             Delivery::Ordered => 0,
-            // The packets of a round trip, and the logs to go back for late ones.
+            // For the packets of a round trip, which wait to be learned, and for the logs that lead back to older
+            // models.
             Delivery::Datagrams | Delivery::Room => memory / 4,
         };
         let counters = config.counter_count() * fields::COUNTER_MEMORY;
         let memory = memory - waiting - config.field_count() * fields::MEMORY - counters;
         // The smallest table of grids is large for the smallest memory.
         let grids = (memory / 32).max(grid::MEMORY_MIN);
-        // To find the key of a few people's messages, a minimum of numbers has to be compared.
+        // To find a template's key, the hole that identifies the sender, a minimum of numbers has to be remembered.
         let keys = (memory / 62).max(keys::MEMORY_MIN.min(memory / 16));
         let memory = memory - grids - keys;
         // The shares are in 62nds. They were found by measurement on recorded sessions in text, XML, JSON and binary.

@@ -28,7 +28,7 @@ impl ByteContexts {
         self.bits.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bits);
     }

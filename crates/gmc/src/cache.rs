@@ -136,7 +136,7 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.entries);
         visit(&mut self.clock);

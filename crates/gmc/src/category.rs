@@ -24,7 +24,8 @@ pub(crate) struct Novelty(u8);
 const _: () = assert!(Cache::<Category>::ENTRY == 44);
 
 impl Category {
-    /// The number of values: a group of eight people is told apart, and in a larger group the most active ones.
+    /// The number of values that are remembered: enough for a group of eight people, or for the most active ones of a
+    /// larger group.
     const VALUES: usize = 8;
 
     fn known(&self) -> &[i32] {
@@ -59,7 +60,7 @@ impl Category {
     /// Moves a value to the front. A new one replaces the last.
     pub(crate) fn note(&mut self, value: i64) {
         let Ok(value) = i32::try_from(value) else {
-            // Times and the like are not kept; an identifier that is this large costs the bits of its difference.
+            // Numbers of more than 32 bits, such as times, are not kept; they are coded as differences.
             self.novelty.note(true);
             return;
         };

@@ -62,7 +62,7 @@ impl Choices {
         self.recents.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
     }
@@ -104,7 +104,7 @@ impl Choices {
         Ok(template(number))
     }
 
-    /// Notes that the last message, which fitted no template, has become this one.
+    /// Notes that the last message, which fitted no template, has become the template `id`.
     pub(crate) fn learned(&mut self, read_only: bool, stream: u32, id: TemplateId) {
         if !read_only {
             self.recents.entry(stream).note(id.index() as u8);

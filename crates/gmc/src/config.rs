@@ -21,14 +21,15 @@ pub struct Config {
     /// A bit for each field, the lowest for the first. A field whose bit is set is a counter: it is coded by its
     /// difference to the last one of the same channel and sender. Channel and sender cannot be counters. Default none.
     pub counters: u32,
-    /// Bytes of the largest message. Default 64 KiB.
+    /// The most bytes of one message. Default 64 KiB.
     pub max_message: usize,
-    /// Messages in the fullest packet. Default 4096.
+    /// The most messages in one packet. Default 4096.
     pub max_messages_per_packet: usize,
-    /// Bytes of all messages of one packet together, which bounds the work that a packet can cause. Default 256 KiB.
+    /// The most bytes of all messages of one packet together, which bounds the work that a packet can cause. Default
+    /// 256 KiB.
     pub max_packet: usize,
-    /// Adds one byte to each packet that tells, with a probability of 255 in 256, whether the
-    /// decoder has seen exactly the messages that the encoder has. Default off.
+    /// Adds a check byte to each packet. With it the decoder notices, with a probability of 255 in 256, that it has not
+    /// decoded exactly the messages that the encoder coded. Default off.
     pub check: bool,
 }
 
@@ -66,7 +67,7 @@ pub enum Effort {
 impl Config {
     /// The least memory, which holds a template or two.
     pub const MEMORY_MIN: usize = 4 << 10;
-    /// The most memory that is used: places in the logs of tables have 24 bits.
+    /// The most memory that is used: the change logs of tables store an index in 24 bits.
     pub const MEMORY_MAX: usize = 16 << 20;
     /// The most fields a message can carry.
     pub const FIELDS_MAX: usize = 32;
@@ -79,12 +80,12 @@ impl Config {
         self.counter_bits().count_ones() as usize
     }
 
-    /// The counters. Channel and sender cannot be counters.
+    /// The bits of [`Config::counters`] that take effect: those of configured fields other than channel and sender.
     pub(crate) fn counter_bits(&self) -> u32 {
         self.counters & ((1u64 << self.field_count()) - 1) as u32 & !3
     }
 
-    /// The memory that is used.
+    /// [`Config::memory`] within its bounds.
     pub(crate) fn memory_bounded(&self) -> usize {
         self.memory.clamp(Self::MEMORY_MIN, Self::MEMORY_MAX)
     }

@@ -56,7 +56,7 @@ impl ContextTable {
         self.cells.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.cells);
     }
@@ -121,7 +121,7 @@ impl ContextTable {
         }
     }
 
-    /// The rows in which a context can be, and its tag there, unused.
+    /// The rows in which a context can be, and its tag with no uses.
     #[inline]
     fn places(&self, context: u32) -> (core::iter::StepBy<Range<usize>>, u16) {
         let context = hash(context, 0);
@@ -152,7 +152,7 @@ impl ContextTable {
                 least = row;
             }
         }
-        // A row that was used much is replaced too, once it is no longer used.
+        // All use counts of the set decrease, so that a row that was used much is replaced once it is no longer used.
         for row in rows {
             let tag = self.cells[row].0;
             if tag & USES > 0 {

@@ -1,5 +1,6 @@
-//! What an encoder asks of all models besides learning messages. It travels in a packet and is done when that packet
-//! has been learned, so that all models do it at the same point of the stream.
+//! The control part of a packet: what the encoder asks all models, its own and those of decoders, to do besides
+//! learning messages. Each model obeys right after it has learned the packet, so that all models do it at the same
+//! point of the stream.
 
 use crate::config::Config;
 use crate::error::DecodeError;
@@ -15,7 +16,8 @@ pub(crate) struct Control {
     pub(crate) compact: bool,
     /// The most templates to keep.
     pub(crate) templates_max: Option<u32>,
-    /// Bytes of a new, empty model; on ordered links only. On other links the name of the empty model tells them.
+    /// Memory in bytes of a new, empty model that replaces the present one; on ordered links only. On other links this
+    /// number follows the name of the empty model at the start of a packet.
     pub(crate) memory: Option<u32>,
 }
 
@@ -69,7 +71,7 @@ impl Control {
     }
 }
 
-/// Codes a number of bytes of memory, without any model.
+/// Codes a number of bytes of memory with even probabilities, without any model.
 pub(crate) fn code_memory<C: Coder + ?Sized>(
     coder: &mut C,
     given: u32,

@@ -11,9 +11,9 @@ mod snapshot;
 pub(crate) struct Format {
     /// The least number of digits before the point: zeros are added in front.
     pub(crate) width: u8,
-    /// Digits behind the point that are part of the integer, or [`Format::SPLIT`].
+    /// Digits after the point that are coded as part of the integer, or [`Format::SPLIT`].
     pub(crate) decimals: u8,
-    /// Zeros behind these digits, as in `981.0` where all numbers end with `.0`.
+    /// Zeros after these digits, as in `981.0` where all numbers end with `.0`.
     pub(crate) zeros: u8,
 }
 
@@ -24,7 +24,7 @@ impl Default for Format {
 }
 
 impl Format {
-    /// The value of `decimals` if the part behind the point is coded by itself. A hole that needs it once keeps it,
+    /// The value of `decimals` if the part after the point is coded by itself. A hole that needs it once keeps it,
     /// since such fractions come and go from number to number.
     pub(crate) const SPLIT: u8 = DECIMALS_MAX + 1;
 
@@ -43,12 +43,12 @@ impl Format {
 /// quantity, so that differences would be noise.
 pub(crate) const DECIMALS_MAX: u8 = 4;
 
-/// A number taken apart.
+/// A number split into its parts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) negative: bool,
     integer: &'a [u8],
-    /// The point and the digits behind it, or empty.
+    /// The point and the digits after it, or empty.
     pub(crate) fraction: &'a [u8],
 }
 

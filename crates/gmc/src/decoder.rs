@@ -23,24 +23,24 @@ mod snapshot;
 /// Takes any bytes: they decode to messages within the limits of the [`Config`], or to an error. On an ordered link the
 /// stream is over after an error: see [`DecodeError`].
 ///
-/// A decoder that replaces another one, whose packets may still come, needs [`Config::check`]: the names of epochs are
-/// short, and the name of the other decoder's epoch may also be one of this decoder's.
+/// A decoder that replaces an earlier one needs [`Config::check`] if packets for the earlier one may still arrive:
+/// names of epochs are short, and one name may mean an epoch of either decoder.
 pub struct Decoder {
     stream: Stream,
-    /// The packets that came, unless the link is ordered.
+    /// The packets that arrived and the epochs; `None` on an ordered link.
     received: Option<Received>,
     /// On an ordered link with a check, the hash of all messages so far.
     chain: Chain,
     done: Batch,
-    /// What the packet that is decoded teaches, unless the link is ordered.
+    /// Training trace of the packet that is being decoded; unused on an ordered link.
     trace: Trace,
     plain: Vec<u8>,
     unused: Batch,
-    /// Bytes for pending packets and for the logs to go back.
+    /// Bytes for packets that wait to be learned, and for the logs that lead back to older versions of the model.
     remaining: usize,
-    /// More bytes for the logs to go back.
+    /// Additional bytes for these logs: see [`Decoder::keep_more`].
     extra_memory: usize,
-    /// Bytes of the logs to go back.
+    /// Bytes that these logs take now.
     log_memory: usize,
     poisoned: bool,
 }
@@ -94,7 +94,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends to `out` an acknowledgement of the packets that came so far, at most 140 bytes and mostly five, for
+    /// Appends to `out` an acknowledgement of the packets that came so far, at most 140 bytes and mostly six, for
     /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). Appends nothing on an ordered link.
     ///
     /// The sooner and the more often the encoder gets acknowledgements, the smaller are its packets. They may be lost.
@@ -104,15 +104,15 @@ impl Decoder {
         }
     }
 
-    /// Allows `bytes` bytes more than [`Config::memory`] for going back to packets that come late: in a room a packet
-    /// that was lost is sent again when other decoders are far ahead. The encoder does not depend on it.
+    /// Allows `bytes` bytes more than [`Config::memory`] for the logs that lead back to older versions of the model. In
+    /// a room a lost packet is sent again when other decoders are far ahead, and can be decoded only with such a
+    /// version. The encoder does not depend on it.
     pub fn keep_more(&mut self, bytes: usize) {
         self.extra_memory += bytes;
     }
 
-    /// The number of the newest packet that came, and a bit for each that came of it and the 127 packets before it: bit
-    /// `k` is for the packet `k` before the newest. This serves to send lost packets again, and to count them. On an
-    /// ordered link both are zero.
+    /// The number of the newest packet that arrived, and 128 bits: bit `k` is set if the packet `k` before the newest
+    /// arrived. They serve to send lost packets again, and to count them. On an ordered link both are zero.
     pub fn received(&self) -> (u32, u128) {
         self.received.as_ref().map_or((0, 0), |received| {
             let (newest, mask) = received.came_lately();
@@ -120,9 +120,10 @@ impl Decoder {
         })
     }
 
-    /// Bytes of state in use: the model, the packets that wait to be learned, and the logs to go back. Never more than
-    /// [`Config::memory`] and what [`Decoder::keep_more`] allows, unless one packet takes more than a quarter of it: up
-    /// to three times the bytes of its messages, and for each message 500 bytes and its fields.
+    /// Bytes of state in use: the model, the packets that wait to be learned, and the logs that lead back to older
+    /// versions of the model. Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, except while
+    /// one packet needs more than a quarter of it. A packet needs up to three times the bytes of its messages, plus 500
+    /// bytes and the fields for each message.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.log_memory + self.received.as_ref().map_or(0, Received::memory)
     }
@@ -133,7 +134,7 @@ impl Decoder {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// The length of each message of the last packet in the packet, as in [`Encoder::costs`](crate::Encoder::costs).
+    /// How many eighths of a bit each message of the last packet took, as in [`Encoder::costs`](crate::Encoder::costs).
     #[cfg(feature = "describe")]
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
@@ -291,7 +292,7 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Starts anew with a packet whose encoder has started anew.
+    /// Decodes a packet that names a new, empty model, and replaces this decoder's model by that one.
     fn start(
         &mut self,
         mut coder: RangeDecoder<'_>,
@@ -303,7 +304,7 @@ impl Decoder {
         if !received.may_start(base) {
             return Err(DecodeError::UnknownEpoch);
         }
-        // Only a packet that can be read starts a model.
+        // The new model replaces the old one only if the packet can be decoded.
         let mut stream = self.stream.empty(memory);
         let epoch = Epoch::empty(base, stream.less_memory());
         let (trace, done) = (&mut self.trace, &mut self.done);
@@ -318,7 +319,7 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Gives up old epochs until the rest fits into the memory.
+    /// Gives up the oldest epochs until the logs and the packets that wait to be learned fit into the memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
         self.log_memory = self.stream.log_memory();
@@ -345,7 +346,7 @@ struct Read {
     chain: Chain,
 }
 
-/// Learns the promised packets up to an epoch.
+/// Learns the packets up to an epoch that an acknowledgement has promised.
 fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
     while let Some(mut packet) = received.pop(epoch) {
         stream.record(Some(packet.number()));
@@ -354,8 +355,8 @@ fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
     }
 }
 
-/// Decodes a packet that is coded under `epoch`, where the model is, and takes all changes of the model back. `newest` is
-/// the newest version of the model.
+/// Decodes a packet that was coded under `epoch`, the version that the model has now, and undoes all changes that this
+/// makes in the model. `newest` is the newest version that the model has had.
 fn read_at(
     stream: &mut Stream,
     coder: &mut RangeDecoder<'_>,

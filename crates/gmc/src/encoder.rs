@@ -26,14 +26,14 @@ mod snapshot;
 /// How the packets must be delivered is up to [`Config::delivery`].
 pub struct Encoder {
     stream: Stream,
-    /// The packets that were sent, unless the link is ordered.
+    /// The packets that wait to be learned and the current epoch; `None` on an ordered link.
     sent: Option<Sent>,
     /// On an ordered link with a check, the hash of all messages so far.
     chain: Chain,
     settings: Settings,
     given: Batch,
     done: Batch,
-    /// What the packet that is coded teaches, unless the link is ordered.
+    /// Training trace of the packet that is being coded; unused on an ordered link.
     trace: Trace,
     plain: Vec<u8>,
 }
@@ -45,7 +45,8 @@ impl Encoder {
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
         Self {
-            // As much as a decoder has for pending packets: it needs the rest to go back.
+            // Bytes for packets that wait to be learned. A decoder allows 6/8 for them, and uses the rest for the logs
+            // that lead back to older versions of the model.
             sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
             chain: Chain::default(),
@@ -64,8 +65,8 @@ impl Encoder {
         self.encode_packet([Message { fields, bytes: message }], out)
     }
 
-    /// Appends to `out` a packet of these messages, coded as a unit. Each message is coded against its neighbours too,
-    /// so that messages which resemble each other most should be next to each other, the oldest first.
+    /// Appends to `out` a packet of these messages, coded as a unit. Each message helps to predict the ones after it,
+    /// so that messages which resemble each other most should be neighbours, the oldest first.
     ///
     /// On an error nothing is appended and the encoder is as it was.
     pub fn encode_packet<'a>(
@@ -132,7 +133,8 @@ impl Encoder {
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            // The decoder of a plain packet searches for the best templates itself, and gets no control part.
+            // The decoder of a plain packet searches for the best templates itself, and a plain packet has no control
+            // part.
             if self.given.control.is_empty() && !suboptimal {
                 let header = Header::Ordered(learns);
                 let _is_plain =
@@ -156,7 +158,7 @@ impl Encoder {
         let effort = self.settings.effort;
         let start = out.len();
         let limit = limit.saturating_sub(usize::from(self.stream.config().check));
-        // The decoder of a plain packet may not know the whole number.
+        // A plain packet has only the low byte of its number, and its decoder may not know the other bytes.
         let mut sealed = (Chain::default(), PacketNumber::new(number.low(8)));
         if self.given.is_bulk() {
             let header = sent.plain_header(false);
@@ -190,7 +192,7 @@ impl Encoder {
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             let header = sent.plain_header(learns);
             let must_name = sent.must_name(learns, &self.given);
-            // A plain packet does not tell the memory of an empty model.
+            // A plain packet cannot say how much memory an empty model has.
             let must_tell = learns && sent.epoch() == sent.base() && memory != memory_max;
             let is_plain = !(must_name || must_tell)
                 && self.given.control.is_empty()
@@ -201,7 +203,7 @@ impl Encoder {
                 return false;
             }
             if is_plain {
-                // The decoder of a plain packet has no trace of coding it.
+                // A plain packet is decoded without the model, so its decoder has no training trace of it.
                 self.trace.clear();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
@@ -212,7 +214,8 @@ impl Encoder {
                 sent.name_epoch();
             }
             if learns && !is_single {
-                // In a room all packets arrive in the end. With a single decoder this one may be lost for good.
+                // In a room every packet arrives in the end, so the control part need not be sent again. With a single
+                // decoder this packet may be lost for good.
                 self.settings.wanted = Control::default();
             }
             sent.add(learns.then_some((&self.given, &self.trace)));
@@ -237,11 +240,11 @@ impl Encoder {
     /// Takes an acknowledgement that [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may
     /// be lost, repeated and reordered.
     ///
-    /// Returns the newest packet up to which this decoder has all packets that are learned. With
-    /// [`Delivery::Datagrams`] the next packets are coded under what is acknowledged; with [`Delivery::Room`] it is up
-    /// to the application to call [`Encoder::advance`] when all decoders have acknowledged enough. `None` says that the
-    /// decoder knows nothing of what was learned so far: a single decoder's encoder has started anew; a room's decoder
-    /// needs a snapshot.
+    /// Returns the number of the packet up to which this decoder has all packets that are learned. With
+    /// [`Delivery::Datagrams`] the encoder codes its next packets under the epoch of that packet. With
+    /// [`Delivery::Room`] the application calls [`Encoder::advance`] when all decoders have acknowledged enough.
+    /// Returns `None` if the decoder knows nothing of what was learned so far: a single decoder's encoder has then
+    /// started anew; a room's decoder needs a snapshot.
     pub fn acknowledge(&mut self, acknowledgement: &[u8]) -> Result<Option<u32>, AckError> {
         let sent = self.sent.as_mut().ok_or(AckError::OrderedLink)?;
         let skips = self.stream.config().delivery == Delivery::Datagrams;
@@ -301,8 +304,8 @@ impl Encoder {
     }
 
     /// Bytes of state in use: the model, and the packets that wait to be learned. Never more than [`Config::memory`],
-    /// unless one packet takes more than a quarter of it: up to three times the bytes of its messages, and for each
-    /// message 500 bytes and its fields.
+    /// except while one packet needs more than a quarter of it. A packet needs up to three times the bytes of its
+    /// messages, plus 500 bytes and the fields for each message.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }

@@ -46,7 +46,8 @@ pub enum DecodeError {
     /// is at fault. Does not occur on ordered links.
     #[error("the packet was coded under an epoch that this decoder does not have")]
     UnknownEpoch,
-    /// The packet came before, or is too old to tell. The link repeated or delayed it. Does not occur on ordered links.
+    /// The packet was received before, or is too old to know that. The link repeated or delayed it. Does not occur on
+    /// ordered links.
     #[error("the packet was received before, or is too old to tell")]
     Duplicate,
     /// An earlier packet failed; the stream cannot continue.
@@ -65,7 +66,7 @@ pub enum AckError {
     /// The peer acknowledges a packet that it cannot have.
     #[error("peer acknowledges a packet that was never sent to it")]
     NeverSent,
-    /// The peer acknowledges something else than it did before, or than it can.
+    /// The acknowledgement contradicts an earlier one, or skips packets in a room, where no packet may be skipped.
     #[error("peer contradicts an earlier acknowledgement")]
     Contradictory,
     /// The peer learned something else than was sent: a packet was damaged on the way, or one of the ends has a bug.

@@ -51,7 +51,7 @@ impl Fields {
         self.last.memory() + self.counted.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.last);
         visit(&mut self.counted);

@@ -8,11 +8,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
     pub(crate) digits: u64,
-    /// The number of decimals; of decimals that are read, at most [`DECIMALS_MAX`].
+    /// The number of decimals: at most [`DECIMALS_MAX`] if the numeral was read from text.
     pub(crate) decimals: u32,
 }
 
-/// The most decimals that are read: ten to this power leaves 59 bits of 128 for a quotient, more than a double has.
+/// The most decimals that are read: 128 bits divided by ten to this power leave at least 60 bits, more than a double
+/// has.
 pub(crate) const DECIMALS_MAX: u32 = 20;
 
 /// Which of two shortest decimals that are equally near is printed.
@@ -44,7 +45,7 @@ pub(crate) const SINGLE: Binary = Binary { precision: 24, digits_sure: 6, top: 2
 /// The smallest number with an ordinal is 2^-TINY. Printers write smaller ones with an exponent.
 const TINY: u32 = 17;
 
-/// Bits behind the binary point of a fixed-point number: enough for every number with an ordinal, and few enough that a
+/// Bits after the binary point of a fixed-point number: enough for every number with an ordinal, and few enough that a
 /// difference of two can be multiplied by 2^24 in 128 bits.
 pub(crate) const FRACTION_BITS: u32 = TINY + 53;
 

@@ -23,15 +23,15 @@ pub(crate) struct Grid {
     high: i64,
     /// The ordinal of the last number.
     last: i64,
-    /// The index of `low`. Indices of numbers do not change when the ends move.
+    /// The index of `low`. Indices of numbers do not change when `low` and `high` move.
     low_index: i32,
     /// Steps from `low` to `high`. Zero if there is no grid.
     steps: u32,
     line: Line,
     /// How improbable it is, in bits, that the numbers so far are on the grid by chance.
     belief: u8,
-    /// All numbers on the grid so far are multiples of two to this power, as places on the line. The difference of two
-    /// larger numbers, for example, keeps their coarser rounding.
+    /// All numbers on the grid so far, as fixed-point numbers, are multiples of two to this power. Numbers that were
+    /// calculated from larger ones, for example as a difference, keep the coarser rounding of these.
     grain: u8,
     /// The greatest common divisor of the changes of the index in this period; 0 before any change.
     common: u8,
@@ -58,16 +58,18 @@ pub(crate) struct Point {
     pub(crate) error: i64,
 }
 
-/// The belief, in bits, from which numbers are coded by the grid: a false grid then costs less than learning the next
-/// one late.
+/// The least belief, in bits, at which numbers are coded by the grid: a compromise between coding by a false grid and
+/// using a true one late.
 const BELIEVED: u8 = 12;
-/// The largest belief. With it, a change of zoom is believed after two numbers that are not on the grid.
+/// The largest belief. A grid with this belief is given up at the second number that is not on it, as after a change of
+/// zoom.
 const BELIEF_MAX: u8 = 40;
 /// The shortest steps, in multiples of the rounding error: shorter ones save too little.
 const STEP_MIN: i128 = 16;
-/// The largest distance of an index from that of `low`. Differences of places times indices then fit into 128 bits.
+/// The largest distance of an index from that of `low`, so that a difference of places times an index fits into 128
+/// bits.
 const INDEX_MAX: i64 = 1 << 24;
-/// The most steps between the ends: more make the grid no more precise.
+/// The most steps from `low` to `high`: more make the grid no more precise.
 const STEPS_MAX: i64 = 1 << 20;
 /// The largest grain, that of the largest doubles with an ordinal. Zero, which is a multiple of everything, gets it
 /// too.
@@ -136,7 +138,8 @@ impl Grid {
         self.line.nearest(expected + unit * i128::from(point.error))
     }
 
-    /// The place on the line at which the number with this index is expected, and the unit of its last place there.
+    /// The place on the line at which the number with this index is expected, and the unit to which numbers are rounded
+    /// there.
     fn expected(&self, index: i64) -> Option<(i128, i128)> {
         let place = self.place(index)?;
         let grain = 1i128 << self.grain;
@@ -146,7 +149,7 @@ impl Grid {
         Some(((place + unit / 2) & -unit, unit))
     }
 
-    /// The index of an ordinal that is on the grid, up to the rounding that is to be expected.
+    /// The index of an ordinal, if the ordinal is on the grid within the rounding error that is to be expected.
     fn index(&self, ordinal: i64) -> Option<i64> {
         let index = self.nearest_index(ordinal)?;
         let distance = (self.line.place(ordinal) - self.place(index)?).abs();
@@ -334,8 +337,8 @@ impl Grid {
         (self.line.place(self.high) - self.line.place(self.low)) / i128::from(self.steps.max(1))
     }
 
-    /// The largest rounding error of a number, as a distance on the line: about one ordinal of the largest number
-    /// around for each time that a number was rounded, and more outside of the ends.
+    /// The largest rounding error of a number, as a distance on the line: about the distance between two ordinals at
+    /// the largest number involved for each time that a number was rounded, and more outside of `low` and `high`.
     fn tolerance(&self, ordinal: i64, index: i64) -> i128 {
         let largest = [self.low, self.high, ordinal].map(i64::abs).into_iter().max().unwrap_or(0);
         let noise = self.line.place(largest + 1) - self.line.place(largest);

@@ -11,9 +11,9 @@ mod snapshot;
 #[derive(Clone)]
 pub(crate) struct History {
     bytes: Table<u8>,
-    /// One bit for each byte: whether a string ends behind it.
+    /// One bit for each byte: whether a string ends after it.
     ends: Table<u8>,
-    /// The last position behind each context, by hash.
+    /// The last position after each context, by hash.
     index: Table<u32>,
     /// The position of the next byte.
     head: Table<u32>,
@@ -57,7 +57,7 @@ impl History {
         self.bytes.memory() + self.ends.memory() + self.index.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bytes);
         visit(&mut self.ends);
@@ -83,13 +83,13 @@ impl History {
         }
     }
 
-    /// Marks that a string ends behind the newest byte.
+    /// Marks that a string ends after the newest byte.
     pub(crate) fn end(&mut self) {
         let at = self.wrap(self.head().wrapping_sub(1));
         *self.ends.change(at / 8) |= 1 << (at % 8);
     }
 
-    /// The position behind an earlier occurrence of the end of `string`, and the number of bytes that agree.
+    /// The position after an earlier occurrence of the end of `string`, and the number of bytes that agree.
     pub(crate) fn find(&self, string: &[u8]) -> Option<(u32, usize)> {
         let position = self.index[self.slot(string)?];
         let mut length = 0;
@@ -103,7 +103,8 @@ impl History {
         (length >= CONTEXT).then_some((position, length))
     }
 
-    /// What follows `position`. Only `inside` a string it can be the string's end.
+    /// What follows `position`. The end of a string can follow only if `inside` says that the position is inside the
+    /// string.
     pub(crate) fn next(&self, position: u32, inside: bool) -> Option<Next> {
         if inside {
             let at = self.wrap(position.wrapping_sub(1));

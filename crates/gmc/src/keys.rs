@@ -13,7 +13,7 @@ use crate::template::TemplateId;
 
 mod snapshot;
 
-/// The keys of templates, and the numbers by which others are tried.
+/// The keys of templates, and the numbers that serve to try other keys.
 #[derive(Clone)]
 pub(crate) struct Keys {
     keys: Cache<Key>,
@@ -23,7 +23,7 @@ pub(crate) struct Keys {
     probes: Cache<Probe>,
 }
 
-/// A value in a hole, as keys see it.
+/// A value of a hole that was coded, with what the search for keys needs to know about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) label: u32,
@@ -44,9 +44,9 @@ struct Key {
     age: u8,
     /// The number of trials in a row that have failed.
     failures: u8,
-    /// The number of messages before the next trial.
+    /// The number of messages to wait before the next trial.
     wait: u8,
-    /// Bits of the differences under the key in use.
+    /// The sum of the bits of all differences under the key in use.
     cost: u16,
     trial_cost: u16,
 }
@@ -61,7 +61,7 @@ const _: () = assert!(Cache::<Key>::ENTRY == 24 && Cache::<Probe>::ENTRY == 16);
 /// Bytes for the keys of ten templates, and for the numbers of four people under two keys.
 pub(crate) const MEMORY_MIN: usize = 1024;
 
-/// The label of no hole: values are not told apart by a key.
+/// The label that stands for no hole: a template without a key.
 const NONE: u32 = 0;
 
 /// Messages in a trial: enough for a difference of a few bits to show.
@@ -84,7 +84,7 @@ impl Keys {
         self.keys.memory() + self.probes.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.keys.visit(visit);
         visit(&mut self.latest);

@@ -29,7 +29,7 @@
 //! are the values of the format; in other binary messages they are integers, floats and strings found by comparing
 //! messages. Everything passes through an adaptive binary range coder. No template is sent: both ends make the same
 //! templates from messages that both have. A message that fits no template is coded byte by byte, guided by earlier
-//! strings, or by one of the codecs of `groupwire-codecs`, or stored with two more bytes.
+//! strings, or compressed by one of the codecs of `groupwire-codecs`, or sent as it is with two more bytes.
 //!
 //! # Links that lose packets
 //!
@@ -65,14 +65,14 @@
 //! - The same messages and acknowledgements give the same packets, on every machine: there is no clock, no random
 //!   source, no floating point, no thread and no I/O here.
 //! - State is bounded by [`Config::memory`], work by the bytes coded and by [`Config::max_packet`].
-//! - The decoder takes any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see [`AckError`].
-//! - On links that lose packets, a packet that comes sixteen acknowledgements late or more may be taken for another one,
-//!   unless [`Config::check`] is on or a layer below drops such packets.
+//! - The decoder accepts any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see [`AckError`].
+//! - On links that lose packets, a packet that arrives sixteen or more acknowledgements late may be mistaken for
+//!   another one, unless [`Config::check`] is on or a layer below drops such packets.
 //!
 //! # Joining late
 //!
-//! [`Encoder::snapshot`] writes the model for a decoder that joins late. [`Decoder::from_snapshot`] goes on as if it
-//! had all packets so far. [`Encoder::compact`] makes snapshots small, at little cost.
+//! [`Encoder::snapshot`] writes the model for a decoder that joins late. [`Decoder::from_snapshot`] makes a decoder
+//! that continues as if it had received all packets so far. [`Encoder::compact`] makes snapshots small, at little cost.
 //!
 //! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do not mix secrets with
 //! data that an attacker can choose in one stream: give them an encoder of their own, or at least do not let them be

@@ -41,7 +41,7 @@ impl Numeral {
         self.decimal.decimals
     }
 
-    /// Whether digits other than zero are behind the point.
+    /// Whether digits other than zero are after the point.
     pub(crate) fn has_fraction(self) -> bool {
         trim(self.decimal).decimals > 0
     }
@@ -107,7 +107,7 @@ pub(crate) struct Line {
 
 /// The most decimals that people write. A fraction with more comes from a computer's arithmetic.
 const DECIMALS_HUMAN: u8 = 10;
-/// The least digits of a single precision number: shorter decimals are one by chance.
+/// The least `digits` of a single precision number: a decimal with fewer digits is exact in single precision by chance.
 const SINGLE_DIGITS: u64 = 1_000_000;
 /// The largest ordinal of a multiple of a power of ten. Larger numbers are not on the line.
 const ORDINAL_MAX: u64 = 1 << 60;
@@ -213,17 +213,18 @@ impl Line {
         self.binary().is_some()
     }
 
-    /// Whether the numbers of this line are coded as well without it, as decimals.
+    /// Whether coding the digits as an integer is as good as using this line: all numbers have the same few decimals.
     pub(crate) fn is_plain(self) -> bool {
         self.kind == Kind::Fixed && self.decimals <= decimal::DECIMALS_MAX
     }
 
-    /// The place of an ordinal on a line without rounding: a fixed-point number.
+    /// The value of the number with this ordinal, without rounding: in units of the last decimal, or as a fixed-point
+    /// number if the line is binary.
     pub(crate) fn place(self, ordinal: i64) -> i128 {
         self.binary().map_or(i128::from(ordinal), |binary| binary.fixed(ordinal))
     }
 
-    /// The ordinal nearest to a place.
+    /// The ordinal nearest to a value of [`Line::place`].
     pub(crate) fn nearest(self, place: i128) -> Option<i64> {
         match self.binary() {
             Some(binary) => binary.nearest(place),
@@ -301,7 +302,7 @@ mod tests {
                 && let Some(numeral) = line.numeral(ordinal >> shift)
             {
                 numeral.write(&mut Vec::new());
-                // What names the least number may be less than it, and then has no ordinal.
+                // The decimal that names the least number may be below that number, and then has no ordinal.
                 if (ordinal >> shift).abs() != 1 {
                     prop_assert_eq!(line.ordinal(numeral), Some(ordinal >> shift));
                 }

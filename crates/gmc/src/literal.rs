@@ -24,17 +24,17 @@ pub(crate) struct LiteralCoder {
 /// The longest match with a probability of its own.
 const MATCH_MAX: usize = 24;
 
-/// Of a string that is learned in a replay, the bytes up to here train the byte contexts. To log all changes for a long
-/// string would take more memory than they are worth.
+/// In a replay, only this many bytes of a string train the byte contexts: to log all changes for a long string would
+/// take more memory than they are worth.
 const REPLAYED_MAX: usize = 64;
 
 /// What is known about a string before it is coded.
 pub(crate) struct Setting {
     /// The label of the hole, or of another kind of string.
     pub(crate) label: u32,
-    /// The last two bytes of the string before, as context of the first bytes.
+    /// The last two bytes of the previous string, as context of the first bytes.
     pub(crate) before: [u8; 2],
-    /// An earlier string that it may start like.
+    /// An earlier string whose beginning the string may repeat.
     pub(crate) like: Option<Place>,
     /// The most bytes that the string may have.
     pub(crate) limit: usize,
@@ -53,7 +53,7 @@ impl LiteralCoder {
         self.byte_contexts.memory() + self.history.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.hits);
         self.byte_contexts.visit(visit);
@@ -124,7 +124,8 @@ impl LiteralCoder {
         self.history.next(follow.position?, follow.length > 0)
     }
 
-    /// Goes one byte on in the string that is followed, or looks for one to follow. Adds the byte to the history.
+    /// Moves one byte on in the earlier string that predicts this one, or looks for such a string. Adds the byte to the
+    /// history.
     fn step(&mut self, string: &[u8], follow: &mut Follow) {
         if let Some(position) = &mut follow.position {
             *position = position.wrapping_add(1);

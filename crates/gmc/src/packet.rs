@@ -25,9 +25,9 @@ use crate::range_coder::PLAIN_END;
 
 /// The first byte of a plain packet.
 const PLAIN: u8 = 0;
-/// In the form byte: several messages.
+/// The bit of the form byte that says that there are several messages.
 const SEVERAL: u8 = 0x80;
-/// In the form byte: the packet is not learned.
+/// The bit of the form byte that says that the packet is not learned.
 const NOT_LEARNED: u8 = 0x40;
 /// The shortest coded packet for which other codecs are tried. On a shorter one no codec gains enough to be worth the
 /// time.
@@ -45,26 +45,27 @@ pub(crate) enum Header {
 /// The model by which a plain packet will be learned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A model that decoders know.
+    /// The present model, of which decoders have acknowledged a packet.
     Known,
-    /// The first model, which has learned nothing yet.
+    /// The first model of the stream, which has learned nothing yet.
     First,
-    /// An empty model that learns the packets behind the one with these low bits.
+    /// A new, empty model that learns the packets after the one whose number has these low 16 bits.
     Anew(u16),
     /// None: the packet is not learned.
     Unlearned,
 }
 
-/// The number of codecs with a form of their own. Others take one byte more.
+/// The number of codecs that the form byte of a datagram can name. Only the kinds [`Kind::Anew`] and
+/// [`Kind::Unlearned`] have a byte for any other codec.
 const SHORT_CODECS: u8 = 3;
-/// The forms of a datagram: see [`crate::datagram`].
+/// The first form byte of each kind of datagram: see [`crate::datagram`].
 const FIRST: u8 = 2 * SHORT_CODECS;
 const ANEW: u8 = 2 * FIRST;
 const UNLEARNED: u8 = ANEW + 2;
 const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
 
 impl Header {
-    /// Whether the header names the codec without a byte of its own.
+    /// Whether a header of this kind can name the codec.
     fn is_short(self, codec: u8) -> bool {
         !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
     }
@@ -91,7 +92,7 @@ impl Header {
         }
     }
 
-    /// Reads a header. Returns it, the codec, whether there are several messages, and the rest of the packet.
+    /// Reads a header. Returns it, the codec, whether there are several messages, and the bytes after the header.
     fn read(body: &[u8], is_datagram: bool) -> Result<(Self, u8, bool, &[u8]), DecodeError> {
         if !is_datagram {
             return match body {
@@ -130,7 +131,7 @@ pub(crate) fn make_smallest(
     effort: Effort,
 ) -> bool {
     let coded = out.len() - start;
-    // No codec makes a packet smaller that the model predicts well.
+    // If the model predicts the messages of a packet well, no codec makes the packet smaller.
     let is_hopeless = coded * 8 < batch.bytes.len() && effort != Effort::Best;
     if batch.len() == 0 || is_hopeless {
         return false;

@@ -46,7 +46,7 @@ impl PacketNumber {
         Self(self.0.wrapping_sub(packets))
     }
 
-    /// How many packets this one is behind `earlier`.
+    /// How many packets this one is after `earlier`.
     pub(crate) fn since(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }

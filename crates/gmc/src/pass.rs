@@ -1,16 +1,16 @@
-//! One pass of the model over a packet or a message: its coder, and what becomes of the decisions that are coded.
+//! One pass of the model over a packet or a message: its coder, and how the model learns the decisions.
 
 use crate::contexts::{ContextTable, Pair};
 use crate::packet_number::PacketNumber;
 use crate::range_coder::Coder;
 use crate::trace::{PREDICTORS, Trace};
 
-/// What the modelling code needs besides the model. Encoder and decoder run the same code with another coder.
+/// What the modelling code needs besides the model. Encoder and decoder run the same code with different coders.
 pub(crate) struct Pass<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: &'a mut ContextTable,
     learning: Learning<'a>,
-    /// Whether the pass leaves the model as it is, since nothing is coded behind it before the model is taken back.
+    /// Whether the pass leaves the model unchanged, because no later part of the packet needs what this one teaches.
     read_only: bool,
     /// The number of the packet that is coded or learned; 0 on an ordered link.
     packet: PacketNumber,
@@ -20,10 +20,11 @@ pub(crate) struct Pass<'a, C: ?Sized> {
 pub(crate) enum Learning<'a> {
     /// At once.
     Immediate,
-    /// When the packet is acknowledged. Until its end the model learns for the packet's own sake; the decisions are
-    /// recorded in a training trace.
+    /// When the packet is acknowledged. Within the packet the model learns at once, so that later messages profit, but
+    /// these changes are undone at its end. The decisions are recorded in a training trace.
     Deferred(&'a mut Trace),
-    /// The context table has learned the decisions from a training trace. The pass neither codes nor learns them.
+    /// The context table has already learned the decisions from a training trace. The pass neither codes nor learns
+    /// them.
     Replay(&'a mut Trace),
 }
 
@@ -43,8 +44,8 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         Self { coder, contexts, learning, read_only: false, packet }
     }
 
-    /// The same pass over a part of the packet. `is_last` says that no later part profits from what this one teaches: if
-    /// learning is deferred, the part is read-only, which saves taking its changes back.
+    /// The same pass over a part of the packet. `is_last` says that no later part profits from what this part teaches:
+    /// if learning is deferred, this part is read-only, which saves undoing its changes.
     pub(crate) fn part(&mut self, is_last: bool) -> Pass<'_, C> {
         Pass {
             read_only: is_last && self.is_deferred(),
@@ -76,7 +77,7 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.read_only
     }
 
-    /// The low bits of the packet's number, which remembered values keep.
+    /// The low 16 bits of the packet's number. Remembered values keep them, so that their age is known.
     pub(crate) fn stamp(&self) -> u16 {
         self.packet.low(16) as u16
     }

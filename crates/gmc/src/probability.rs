@@ -30,7 +30,7 @@ impl Probability {
         u32::from(self.0 >> 4)
     }
 
-    /// The probability in 1/65536, as a coder takes it: neither 0 nor 1.
+    /// The probability in 1/65536, as a coder needs it: neither 0 nor 1.
     pub(crate) fn for_coder(self) -> u32 {
         self.p() << 4 | 8
     }
@@ -69,7 +69,7 @@ impl Default for Probability {
 #[inline]
 pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     let weight_general = WEIGHT[general.age()];
-    // The special context knows better as soon as it knows anything.
+    // The special context predicts better as soon as it has learned anything, and therefore weighs three times as much.
     let weight_special = WEIGHT[special.age()] * 3;
     let p = ((general.p() * weight_general + special.p() * weight_special) << 4)
         / (weight_general + weight_special);

@@ -1,13 +1,14 @@
 //! The binary range coder: a packet is one number, narrowed down decision by decision.
 //!
 //! The interval `low..=high` always fits into 32 bits: high bytes that both bounds share are settled and written. The
-//! decoder reads zeros behind the packet's last byte, so that trailing zero bytes need not be sent.
+//! decoder reads zeros after the packet's last byte, so that trailing zero bytes need not be sent.
 //!
 //! The first byte of a coded packet is never below 16. Plain packets start with a smaller one.
 
 use alloc::vec::Vec;
 
-/// One end of the coding. The modelling code is the same for all ends, so that they cannot diverge.
+/// Writes, reads or ignores decisions. The modelling code is the same for encoder and decoder, so that they cannot
+/// diverge.
 pub(crate) trait Coder {
     /// Whether decisions come from the coder. If not, they are given to it.
     fn decodes(&self) -> bool;
@@ -38,14 +39,14 @@ fn position(settled: usize, low: u32, high: u32) -> u32 {
     (settled as u32 * 8 + 32) * 8 - eighths
 }
 
-/// The coder as the modelling code takes it. A copy of that code for each of the three coders is fastest.
+/// Passes the coder to the modelling code by its own type. A copy of that code for each of the three coders is fastest.
 #[cfg(feature = "fast")]
 #[inline]
 pub(crate) fn shared<C: Coder>(coder: &mut C) -> &mut C {
     coder
 }
 
-/// The coder as the modelling code takes it. One copy of that code for all coders is smallest.
+/// Passes the coder to the modelling code as a trait object. One copy of that code for all coders is smallest.
 #[cfg(not(feature = "fast"))]
 #[inline]
 pub(crate) fn shared<'a, C: Coder + 'a>(coder: &'a mut C) -> &'a mut (dyn Coder + 'a) {
@@ -58,7 +59,7 @@ const LOW: u32 = PLAIN_END << 24;
 /// The least first byte of a coded packet.
 pub(crate) const PLAIN_END: u32 = 16;
 
-/// The most trailing zeros that are left out, so that a decoder can tell a packet that was cut short.
+/// The most trailing zeros that are left out, so that a decoder can recognize a packet that was cut short.
 const DROPPED_MAX: usize = 4;
 
 /// The last value of the part of `low..=high` that stands for `true`.
@@ -167,7 +168,7 @@ impl<'a> RangeDecoder<'a> {
         decoder
     }
 
-    /// Whether the packet ends with its last decision.
+    /// Whether the decisions so far have used all bytes of the packet, and no more than it has.
     pub(crate) fn is_complete(&self) -> bool {
         self.read >= self.input.len() && !self.is_exhausted()
     }

@@ -15,7 +15,7 @@ mod snapshot;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {
     value: i64,
-    /// The last step. A step that does not fit predicts nothing and is kept as zero.
+    /// The last step. A step that does not fit into 32 bits is kept as zero.
     delta: i32,
     /// Running cost of each predictor, in 1/3 bit.
     costs: [u8; PREDICTORS],
@@ -43,12 +43,13 @@ impl Reference {
         (own, at)
     }
 
-    /// The last value of any sender in a hole. Its step is a mean for each packet, in 1/[`RATE`].
+    /// The last value of any sender in a hole. Its `delta` is the mean step per packet, in 1/[`RATE`].
     pub(crate) fn any_sender(references: &Cache<Self>, label: u32) -> Self {
         references.find(label).copied().unwrap_or_default()
     }
 
-    /// Keeps the last value of a series, where the series was found before, and as the last value of any sender.
+    /// Stores the last value of a series at `at`, where the series was found before, and as the hole's last value of
+    /// any sender.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
         series: Series,
@@ -115,7 +116,7 @@ impl Reference {
                 best = index;
             }
         }
-        // The difference from a value of some packets ago is of another size than from the last packet's.
+        // A difference from a value of some packets ago has another typical size than one from the last packet's value.
         let age = pass.age(self.stamp);
         let kind = match (self.seen, age) {
             (false, _) => 0,
@@ -150,7 +151,7 @@ impl Reference {
     }
 }
 
-/// The size of a step, roughly, with its sign.
+/// The number of bits of a step, and its sign.
 fn step(delta: i32) -> u32 {
     let size = 32 - delta.unsigned_abs().leading_zeros();
     size * 2 + u32::from(delta < 0)

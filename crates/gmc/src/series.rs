@@ -5,9 +5,9 @@ use crate::hash::hash;
 /// A series of values, each of which helps to predict the next.
 #[derive(Clone, Copy)]
 pub(crate) struct Series {
-    /// The name of the hole.
+    /// The label of the hole.
     pub(crate) label: u32,
-    /// Stands for the sender of the message, and for the value of the template's key if it has one.
+    /// A hash that stands for the sender of the message, and for the value of the template's key if it has one.
     pub(crate) sender: u32,
 }
 
@@ -17,7 +17,7 @@ impl Series {
         hash(self.label, self.sender)
     }
 
-    /// The same sender's values under another name.
+    /// The same sender's values under another label.
     pub(crate) fn with_label(self, label: u32) -> Self {
         Self { label, ..self }
     }

@@ -7,7 +7,8 @@ use crate::config::Effort;
 use crate::control::Control;
 use crate::templates::Search;
 
-/// The encoder's side of the settings. Packets tell decoders whether they are learned, and carry the [`Control`] part.
+/// The encoder's copy of the settings. Each packet says whether decoders learn it; a [`Control`] part in a packet
+/// carries the other changes.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// Whether no packet is learned.
@@ -15,9 +16,9 @@ pub(crate) struct Settings {
     /// Channels whose messages are not learned, sorted.
     pub(crate) unlearned: Vec<u32>,
     pub(crate) effort: Effort,
-    /// The last limit of templates that was set.
+    /// The limit that was last set for the number of templates.
     pub(crate) templates_max: Option<u32>,
-    /// The control part that was not sent yet.
+    /// The control part that the next packets carry, because decoders may not have obeyed it yet.
     pub(crate) wanted: Control,
 }
 
@@ -40,12 +41,13 @@ impl Settings {
         }
     }
 
-    /// Prepares for an empty model, which keeps as many templates as it can until it is told the limit.
+    /// Prepares for an empty model: its first packets carry the limit of templates again, since an empty model has
+    /// none.
     pub(crate) fn restart(&mut self) {
         self.wanted = Control { templates_max: self.templates_max, ..Control::default() };
     }
 
-    /// Notes a control part that all models have followed.
+    /// Notes that all models have obeyed this control part: packets need not carry it any more.
     pub(crate) fn learned(&mut self, control: Control) {
         if !control.is_empty() && control == self.wanted {
             self.wanted = Control::default();

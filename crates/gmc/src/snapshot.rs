@@ -9,9 +9,9 @@
 //! position = on ordered links the hash of all messages so far; on others the number before the
 //!            first packet of the model, the number of the epoch's packet, the hash of all that is
 //!            learned, the acknowledgement's index, the number of the newest packet
-//! pending  = for each packet behind the epoch that will be learned: that there is another one, its
-//!            number, the packet as if it were coded under the epoch, and how its trace differs from
-//!            the one that this would be
+//! pending  = for each packet after the epoch that will be learned: that there is another one, its
+//!            number, the packet as if it were coded under the epoch, and how its training trace
+//!            differs from the trace of coding it so
 //! ```
 
 use alloc::vec::Vec;
@@ -41,7 +41,7 @@ const VERSION: u8 = 1;
 /// Bytes before the body: the version and two hashes.
 const FRONT: usize = 9;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const MORE: u32 = 0x1400;
 
 /// Appends a snapshot.
@@ -251,8 +251,8 @@ mod tests {
             use_decoder(&config, &bytes, &mut encoder, &junk);
         }
 
-        /// As above, but the guard and the bytes behind the damage are accepted too: any model that can be written must
-        /// be harmless, however improbable.
+        /// As in `hostile_snapshots_are_harmless`, but the guard is not checked, and further bytes may follow the body:
+        /// any model that can be written must be harmless, however improbable.
         #[test]
         fn improbable_models_are_harmless(
             changes in proptest::collection::vec((0.0f64..1.0, any::<u8>()), 1..4),
@@ -265,7 +265,7 @@ mod tests {
             for (at, byte) in changes {
                 body[(at * body.len() as f64) as usize] = byte;
             }
-            // Bytes to read behind the end of the body.
+            // Bytes to read after the end of the body.
             bytes.extend(junk.iter().cycle().take(40_000 * usize::from(!junk.is_empty())));
             let empty = Stream::new(config.clone());
             let mut coder = RangeDecoder::new(&bytes[FRONT..]);

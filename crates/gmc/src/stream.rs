@@ -1,7 +1,7 @@
 //! The model of a stream: everything that both ends have learned from the messages so far.
 //!
-//! Encoder and decoder share [`Stream::code_ordered`] and [`Stream::code_datagram`]. They take every decision through a
-//! [`Coder`], which either writes it or reads it, and learn from the messages and from nothing else, so that the model is
+//! Encoder and decoder share [`Stream::code_ordered`] and [`Stream::code_datagram`]. These pass every decision to a
+//! [`Coder`], which either writes or reads it, and learn from the messages and from nothing else, so that the model is
 //! a function of the messages alone.
 
 #[cfg(feature = "describe")]
@@ -37,11 +37,11 @@ pub(crate) struct Stream {
     memory_max: usize,
     contexts: ContextTable,
     messages: MessageCoder,
-    /// Whether a packet is learned and has no control part.
+    /// The probability that a packet is learned and has no control part.
     usual: Table<Probability>,
-    /// The messages of a packet while it is learned: a copy that nothing reads.
+    /// Buffer for the messages that learning a packet reproduces; only a debug assertion reads it.
     unused: Batch,
-    /// What each message of the last packet took, while that is asked for.
+    /// How many eighths of a bit each message of the last packet took, while the inspector wants to know.
     #[cfg(feature = "describe")]
     pub(crate) costs: Option<Vec<u32>>,
 }
@@ -106,7 +106,7 @@ impl Stream {
         memory.saturating_sub(self.memory() + self.messages.templates.remaining())
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.contexts.visit(visit);
         self.messages.visit(visit);
@@ -145,8 +145,8 @@ impl Stream {
         memory
     }
 
-    /// Codes a packet for an ordered link: whether it is learned, its control part, and the messages. Learns it if so.
-    /// Returns whether a message was coded with another template than [`Search::Best`] finds.
+    /// Codes a packet for an ordered link: whether it is learned, its control part, and the messages. Learns the packet
+    /// if it is to be learned. Returns whether a message was coded with another template than [`Search::Best`] finds.
     pub(crate) fn code_ordered<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -197,9 +197,9 @@ impl Stream {
         }
     }
 
-    /// Codes a packet for a link that loses some, and writes to `trace` what it teaches: its distance, which is the
-    /// number of packets between the epoch's and this one, whether it will be learned, and the messages. The caller
-    /// takes the changes of the model back. Returns the packet's number, and whether it will be learned.
+    /// Codes a packet for a link that loses some: its distance, which is the number of packets between the epoch's and
+    /// this one, whether it will be learned, and the messages. Records the decisions in `trace`. The caller undoes the
+    /// changes of the model. Returns the packet's number, and whether it will be learned.
     pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -226,7 +226,7 @@ impl Stream {
         Ok((number, learns))
     }
 
-    /// Learns the messages of a packet, and what it taught when it was coded.
+    /// Learns the messages of a packet, and the decisions that `trace` recorded when the packet was coded.
     pub(crate) fn learn(&mut self, number: PacketNumber, batch: &Batch, trace: &mut Trace) {
         self.contexts.learn(trace);
         let mut unused = core::mem::take(&mut self.unused);
@@ -306,7 +306,7 @@ pub(crate) struct Datagram<'a> {
 }
 
 impl<'a> Datagram<'a> {
-    /// A packet to be decoded. `empty` stands for its messages.
+    /// A packet to be decoded. `empty` takes the place of its messages, which are not known yet.
     pub(crate) fn unknown(epoch: PacketNumber, empty: &'a Batch) -> Self {
         Self { epoch, distance: 0, learns: false, search: Search::Best, batch: empty }
     }
@@ -314,7 +314,7 @@ impl<'a> Datagram<'a> {
 
 /// The context of a packet's distance.
 const DISTANCE: u32 = 0xd157;
-/// The context of whether a packet is learned, if that is not as usual.
+/// The context of whether a packet is learned, for packets that are not learned or have a control part.
 const LEARNS: u32 = 0x1ea2;
 /// The context of whether there is another message.
 const MORE: u32 = 0x303e;
@@ -340,7 +340,8 @@ fn code_header<C: Coder + ?Sized>(
     Ok((learns, control))
 }
 
-/// Codes whether there is a message with this index. For the first fifteen the model knows how likely that is.
+/// Codes whether there is a message with this index. Each of the first fourteen indices has its own probability; the
+/// others share one.
 fn code_more<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, index: usize, given: &Batch) -> bool {
     let row = pass.single(MORE);
     pass.bit(row, index.min(14), index < given.len())

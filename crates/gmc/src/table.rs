@@ -2,7 +2,7 @@
 //!
 //! A packet that is coded under an old version of the model must leave no trace in it, and a decoder may have to go
 //! back a few versions for a packet that comes late. Tables therefore keep a log of the items that were replaced, while
-//! they are asked to.
+//! [`Versioned::record`] sets a version.
 
 use alloc::collections::VecDeque;
 use alloc::vec;

@@ -17,19 +17,19 @@ use crate::token;
 pub(crate) enum HoleKind {
     /// The digits of a number, as [`token`] defines it.
     Number,
-    /// Any bytes up to the fixed part behind the hole: see [`Template::text_end`].
+    /// Any bytes up to the fixed part after the hole: see [`Template::text_end`].
     Text,
-    /// All bytes between the fixed parts before and behind the hole. There is one such hole at most.
+    /// All bytes between the fixed parts before and after the hole. There is one such hole at most.
     Bytes,
-    /// A number of as many bytes as in the example. [`Hole::shape`] tells how it is stored.
+    /// A binary number of as many bytes as in the example. [`Hole::shape`] says how it is stored.
     Field,
-    /// As many bytes as in the example, which are no number.
+    /// As many bytes as in the example, which are not a number.
     Opaque,
     /// A string with its length before it.
     String(Prefix),
     /// A variable-length integer.
     Varint,
-    /// A value of a self-describing format that holds no other values.
+    /// A value of a self-describing format, such as a number or a string, that contains no other values.
     Scalar(Format),
 }
 
@@ -50,7 +50,7 @@ impl Hole {
         Self::named(kind, range, 0)
     }
 
-    /// A hole with a label of its own.
+    /// A hole with this label; 0 makes [`Template::new`] choose a label.
     pub(crate) fn named(kind: HoleKind, range: Range<usize>, label: u32) -> Self {
         let mut hole = Self { kind, start: 0, end: 0, shape: Shape::INTEGER, label };
         hole.set_range(range);
@@ -61,7 +61,7 @@ impl Hole {
         self.start.into()..self.end.into()
     }
 
-    /// Moves the hole to other places, inside [`Template::EXAMPLE_MAX`].
+    /// Sets the range of the hole in the example, which ends within [`Template::EXAMPLE_MAX`].
     pub(crate) fn set_range(&mut self, range: Range<usize>) {
         debug_assert!(range.end <= Template::EXAMPLE_MAX);
         self.start = range.start as u16;
@@ -73,7 +73,7 @@ impl Hole {
         !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
     }
 
-    /// The end of the value at `at`, if the value itself tells its end.
+    /// The end of the value at `at`, if the value itself shows where it ends.
     pub(crate) fn own_end(&self, message: &[u8], at: usize) -> Option<usize> {
         match self.kind {
             HoleKind::Number => token::number_end(message, at),
@@ -119,7 +119,7 @@ pub(crate) struct Template {
     has_text: bool,
 }
 
-/// Bytes of the fixed part behind a text hole by which its end is found: enough to be rarely wrong, few enough to bound
+/// Bytes of the fixed part after a text hole by which its end is found: enough to be rarely wrong, few enough to bound
 /// the work.
 const ANCHOR: usize = 16;
 
@@ -127,8 +127,8 @@ impl Template {
     /// The largest example. A larger message is not one of many small similar ones.
     pub(crate) const EXAMPLE_MAX: usize = 16 << 10;
 
-    /// A template of `example` with these holes, which must be in order and must not overlap.
-    /// Behind a text hole there must be a fixed part or the end.
+    /// A template of `example` with these holes, which must be in order and must not overlap. A text hole must be
+    /// followed by a fixed part or be at the end of the example.
     pub(crate) fn new(example: &[u8], mut holes: Vec<Hole>) -> Self {
         debug_assert!(
             holes.windows(2).all(|pair| pair[0].range().end <= pair[1].range().start),
@@ -238,9 +238,10 @@ impl Template {
         message[at..].starts_with(fixed).then_some(at + fixed.len())
     }
 
-    /// The end of the text that starts at `at`: before the first punctuation mark that equals the first one behind the
-    /// hole, so that a text hole never takes in structure. If there is no mark behind the hole, the text ends with the
-    /// message, or where the fixed part begins.
+    /// The end of the text that starts at `at`. If a punctuation mark follows the hole, the text ends before the next
+    /// such mark in the message, so that a text hole never contains structure such as a closing quote. If none follows,
+    /// the text of the last hole ends where the fixed part before the end of the message begins, and that of other
+    /// holes at the first occurrence of the fixed part.
     fn text_end(&self, message: &[u8], at: usize, index: usize) -> Option<usize> {
         let fixed = self.fixed_before(index + 1);
         let spaces = fixed.iter().take_while(|&&byte| byte == b' ').count();
@@ -264,8 +265,8 @@ impl Template {
 }
 
 /// Labels each hole by the word before it, as in `"x":` or `<x> `, so that templates share what is known about equal
-/// holes. Holes of a known format have labels. Other binary holes are labelled by their place in a message of this
-/// length, or behind the last hole of varying length.
+/// holes. Holes of a known binary format have labels already. Other binary holes are labelled by their place in a
+/// message of this length, or by their distance from the last hole of varying length.
 fn label(example: &[u8], holes: &mut [Hole]) {
     let mut names: Vec<u32> = Vec::with_capacity(holes.len());
     let mut before = 0;
@@ -278,7 +279,7 @@ fn label(example: &[u8], holes: &mut [Hole]) {
         let place = |at: usize| hash(origin.0, (at - origin.1) as u32);
         let name = match hole.kind {
             _ if hole.label != 0 => hole.label,
-            // A number grows at its high end.
+            // A big-endian number that turns out to be wider starts earlier, but its end stays.
             HoleKind::Field if !hole.shape.is_little_endian() => place(range.end),
             HoleKind::Field => hash(place(range.start), 2),
             HoleKind::Bytes => hash(3, range.start as u32),
@@ -305,7 +306,7 @@ fn word_name(kind: u32, fixed: &[u8], names: &[u32]) -> u32 {
     }
 }
 
-/// The last word of `fixed` and the bytes behind it.
+/// The last word of `fixed` and the bytes after it.
 fn last_word(fixed: &[u8]) -> Option<&[u8]> {
     let end = fixed.iter().rposition(u8::is_ascii_alphanumeric)?;
     let before = fixed[..end].iter().rposition(|byte| !byte.is_ascii_alphanumeric());

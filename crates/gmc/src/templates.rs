@@ -44,8 +44,8 @@ pub(crate) struct Found {
     pub(crate) suboptimal: bool,
 }
 
-/// Bytes for a template beside its parts on the heap. Fixed, so that the templates that fit into the memory are the
-/// same on all machines.
+/// Bytes for a template in addition to its parts on the heap. Fixed, so that the templates that fit into the memory are
+/// the same on all machines.
 const OVERHEAD: usize = 64;
 const PLACE: usize = 16;
 // An `Arc` adds two counters.
@@ -53,7 +53,8 @@ const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD
 const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>() <= PLACE);
 
 /// The numbers of fitting messages after which the fields of a binary template are looked for again: a wide field, or
-/// one that changes rarely, shows late. Revisions are rare, since the knowledge about a field that moves is lost.
+/// one that changes rarely, is recognized only after many messages. Revisions are rare, since they lose the knowledge
+/// about fields that move.
 const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
 /// What a use adds to the measure of uses, so that fading is finer than one use.
@@ -81,7 +82,7 @@ impl Templates {
         self.budget.saturating_sub(self.memory())
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);
@@ -108,7 +109,8 @@ impl Templates {
         self.fits[id.index()].into()
     }
 
-    /// The template to code `message` with; `spans` is filled with what fills its holes. `likely` ones are tried first.
+    /// The template to code `message` with; `spans` receives the ranges of its holes in the message. The templates in
+    /// `likely` are tried first.
     pub(crate) fn search(
         &self,
         search: Search,
@@ -125,14 +127,15 @@ impl Templates {
         Some(Found { id, suboptimal: false })
     }
 
-    /// The template whose fixed parts are the longest of those that fit.
+    /// The first likely template that fits and has no text holes, or else the one with the longest fixed parts of all
+    /// that fit.
     fn best(
         &self,
         message: &[u8],
         likely: &[Option<TemplateId>],
         spans: &mut Vec<Range<usize>>,
     ) -> Option<TemplateId> {
-        // A template with text holes fits nearly anything; another one may take fewer bytes.
+        // A template with text holes fits nearly any message, so that another template may take fewer bytes.
         for &id in likely.iter().flatten() {
             if let Some(template) = self.get(id)
                 && !template.has_text()
@@ -154,7 +157,8 @@ impl Templates {
         best
     }
 
-    /// The first of the likely templates that fits, unless [`Templates::best`] returns the same.
+    /// The first of the likely templates that fits. `None` if it has no text holes, since [`Templates::best`] then
+    /// returns the same.
     fn first_match(
         &self,
         message: &[u8],
@@ -272,7 +276,7 @@ impl Templates {
         self.count_max[0]
     }
 
-    /// Drops the template that saves least, and lets the measures of use of all fade.
+    /// Drops the template that saves least, and lowers the measures of use of all templates.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
         for index in 0..self.slots.len() {

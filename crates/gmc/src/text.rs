@@ -36,7 +36,8 @@ struct Recent {
 const _: () = assert!(Cache::<Recent>::ENTRY == 44);
 
 impl Recent {
-    /// Of more strings than this, each is cheaper as a literal with the help of the history.
+    /// The number of strings that are remembered. With more, a string would be cheaper as a literal that the history
+    /// predicts.
     const PLACES: usize = 4;
 
     fn known(&self) -> &[Place] {
@@ -73,7 +74,7 @@ impl Texts {
         self.literals.memory() + self.recents.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.literals.visit(visit);
         self.recents.visit(visit);

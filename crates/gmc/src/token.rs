@@ -7,8 +7,7 @@ use core::ops::Range;
 pub(crate) enum Kind {
     /// An optional sign, digits, and perhaps a point and more digits.
     Number,
-    /// ByteContexts, digits, `_`, `#`, bytes outside ASCII, and `-` inside; also digits that are no
-    /// number.
+    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` between them; also digits that are no number.
     Word,
     /// One byte of anything else.
     Other,
@@ -23,12 +22,13 @@ pub(crate) struct Token {
 
 /// The most digits of a number before the point: any 18 digits with a sign fit into 64 bits.
 pub(crate) const DIGITS_MAX: usize = 18;
-/// The shortest exact form of a double has at most 17 significant digits; some printers add a few.
+/// The most digits of a number after the point: the shortest exact form of a double has at most 17 significant digits,
+/// and some printers add a few.
 pub(crate) const FRACTION_MAX: usize = 24;
 /// The longest unit of measurement, as in `12px` or `100ms`.
 const UNIT_MAX: usize = 3;
-/// How far a word is searched for a letter. Longer runs of digits and hyphens count as numbers. Without this limit such
-/// a run would be searched again from each number in it.
+/// How many bytes after digits are searched for a letter, which would make the digits part of a word. Longer runs of
+/// digits and hyphens count as numbers. Without this limit such a run would be searched again from each number in it.
 const WORD_SEARCH: usize = 64;
 
 /// The token that starts at `at`, which must be inside `bytes` and not inside another token.
@@ -45,8 +45,8 @@ pub(crate) fn token_at(bytes: &[u8], at: usize) -> Token {
 
 /// The end of the number that starts at `at`, if one does.
 ///
-/// Depends only on the byte before and the bytes behind, so that a template finds the same numbers in a message as its
-/// tokens have.
+/// The end depends only on the byte before `at` and the bytes from there on, so that a template finds the same numbers
+/// in a message as [`token_at`] does.
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     let signed =
         bytes.get(at) == Some(&b'-') && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());

@@ -2,8 +2,8 @@
 //!
 //! On links that lose packets, a packet is coded under a model that is some packets old, and may be learned only when
 //! it is acknowledged. The statistics must be those of coding under an old model: differences from values of some
-//! packets ago are larger than from the last one's. So the decisions are recorded when they are taken, and the model
-//! learns them when the packet is acknowledged.
+//! packets ago are larger than differences from values of the last packet. So the decisions are recorded when they are
+//! taken, and the model learns them when the packet is acknowledged.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -14,11 +14,11 @@ mod snapshot;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Trace {
     contexts: Vec<Contexts>,
-    /// For each decision, its place in its row times two, plus one if it is `true`. [`NEXT`] is added to the first one
-    /// of each context.
+    /// For each decision, its place among the fifteen decisions of its context times two, plus one if it is `true`.
+    /// [`NEXT`] is added to the first one of each context.
     decisions: Vec<u8>,
     errors: Vec<Errors>,
-    /// The number of errors that were read.
+    /// The number of errors that [`Trace::errors`] has returned.
     read: usize,
 }
 

@@ -16,11 +16,11 @@ pub(super) const CLASSES: usize = 10;
 /// The message that a choice is made for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message {
-    /// In bytes.
+    /// The size in bytes.
     pub(super) size: usize,
     /// The size class.
     pub(super) class: usize,
-    /// Its time on the link without compression, ns.
+    /// The message's time on the link without compression, ns.
     pub(super) plain: f32,
 }
 
@@ -34,11 +34,11 @@ impl Message {
 /// How far a message's ratio differed from the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surprise {
-    /// As expected.
+    /// The ratio was about as expected.
     None,
-    /// By so much that the choice may change, or it is the first ratio.
+    /// The ratio differed so much that the choice may change, or it is the first ratio.
     Deviation,
-    /// For several messages in a row: the content has changed.
+    /// The ratio differed for several messages in a row: the content has changed.
     NewContent,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Candidate {
     pub(super) choice: Choice,
     cost: Cost,
     classes: [Class; CLASSES],
-    /// Over messages of all sizes; used in size classes without a measured time.
+    /// The slowdowns over messages of all sizes; used in size classes without a measured time.
     usual: Slowdowns,
 }
 
@@ -122,7 +122,7 @@ impl Candidate {
         here.or(self.usual.pack.factor()).unwrap_or(1.0)
     }
 
-    /// Learns the time to pack a message, ns. In a trial the codec is cold.
+    /// Learns the time to pack a message, ns. In a trial the codec's memory is not in the processor's cache.
     pub(super) fn took(&mut self, message: Message, time: f32, is_trial: bool) {
         let cost = self.cost.compress.at(message.size);
         for slowdown in [&mut self.usual.pack, &mut self.classes[message.class].slowdowns.pack] {

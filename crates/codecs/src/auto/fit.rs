@@ -1,4 +1,5 @@
-//! A line through measured times by size, robust against single delays.
+//! A line through the measured times of exchanges, each of a packet and its answer, by size; robust against single
+//! delays.
 
 /// Exchanges that are collected before the first line is fitted.
 const EARLY: usize = 8;
@@ -137,7 +138,7 @@ impl Fit {
         (self.error() <= allowed(slope)).then_some(slope as f32)
     }
 
-    /// Whether the slope is known so well that no more packets of other sizes are needed: half the permitted error.
+    /// Whether the error is at most half the permitted one, so that no more packets of other sizes are needed.
     pub(super) fn is_sure(&self) -> bool {
         self.error() <= allowed(self.raw_slope()) / 4.0
     }

@@ -10,7 +10,7 @@ use crate::{Choice, Codec, Coder, Options};
 
 /// The time for all measurements: short enough for the start of a program.
 const BUDGET: Duration = Duration::from_millis(30);
-/// The time of one timing, ns: long beside the resolution of clocks.
+/// The time of one timing, ns: long compared with the resolution of clocks.
 const TIMING: f32 = 50_000.0;
 /// Timings of each operation; the median counts.
 const TIMINGS: usize = 5;
@@ -30,8 +30,8 @@ impl Costs {
     /// Measures the costs of `codecs` here, at the levels of the reference table.
     ///
     /// `samples` are messages such as will be sent, best some kilobytes of them; `now` is a clock that never goes back,
-    /// as fine as possible. The measurement takes about 30 ms. A choice that is too slow for its share of them, or too
-    /// fast for the clock, keeps its reference cost, scaled by the median ratio of this machine to the reference.
+    /// as fine as possible. The measurement takes about 30 ms. A choice that is too slow for its share of this time, or
+    /// too fast for the clock, keeps its reference cost, scaled by the median ratio of this machine to the reference.
     ///
     /// ```
     /// use std::time::Instant;

@@ -4,8 +4,8 @@
 const MEMORY: f32 = 32.0;
 /// A time counts as at most this multiple of the expected one: another process may have had the processor.
 const MOST: f32 = 2.0;
-/// The first four times only count by their minimum, and before there are four a codec is not taken to be slow: one
-/// interrupted or cold run would keep the codec from being chosen again.
+/// Of the first four times only the minimum counts, and before the fourth a codec never counts as slower than its cost:
+/// otherwise one interrupted or cold run would keep the codec from being chosen again.
 const EARLY: f32 = 4.0;
 /// The range of plausible factors.
 const FACTORS: [f32; 2] = [0.25, 32.0];

@@ -12,7 +12,7 @@ use brotli::{Allocator, SliceWrapper, SliceWrapperMut};
 /// Bytes.
 const MAX_KEPT: usize = 2 << 20;
 
-/// Vectors for reuse, and the sum of the memory.
+/// Vectors for reuse, and the memory of all vectors.
 #[derive(Default)]
 pub(super) struct Pool {
     /// Vectors of various element types that are not in use.

@@ -37,7 +37,8 @@ impl Compressor {
     /// Appends the block of `input` to `out`.
     pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        // Incompressible input grows by one byte per 255 literals, a token and a length; a chunk is written beyond.
+        // Incompressible input grows by one byte per 255 literals, a token and a length; a copy may write a chunk
+        // beyond.
         out.resize(start + input.len() + input.len() / 255 + 16 + CHUNK, 0);
         let written = match self.finder.has_dictionary() {
             false => self.block::<false>(input, 0, &mut out[start..]),

@@ -67,7 +67,7 @@ fn length(mut length: usize, block: &[u8], from: &mut usize) -> Option<usize> {
 fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usize) -> Option<()> {
     let Some(source) = at.checked_sub(back) else {
         let mut bytes = dictionary.get(dictionary.len().checked_sub(back - at)?..)?.iter();
-        // The message follows the dictionary.
+        // After the last byte of the dictionary, the source continues with the first byte of the message.
         for to in 0..length {
             out[at + to] = bytes.next().copied().unwrap_or_else(|| out[at + to - back]);
         }

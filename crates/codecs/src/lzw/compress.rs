@@ -130,7 +130,7 @@ pub(super) fn stream(input: &[u8], codes: &mut Codes, out: &mut Vec<u8>) {
 struct Watch {
     /// Where the current stretch begins in the input.
     read: usize,
-    /// Where it begins in the output.
+    /// Where the current stretch begins in the output.
     written: usize,
     /// The output size of the best stretch.
     best: usize,
@@ -161,7 +161,7 @@ struct Bits<'a> {
     out: &'a mut Vec<u8>,
     /// Bits that are not written yet.
     waiting: u64,
-    /// Their number.
+    /// The number of bits in `waiting`.
     count: u32,
 }
 

@@ -28,7 +28,7 @@ impl Starts {
 /// The number of codes after which no more are defined.
 const MAX_STARTS: usize = (FULL - FIRST + 1) as usize;
 
-/// Appends the original of `input` to `out`, at most `limit` bytes. On an error `out` is unchanged.
+/// Appends the original of `input` to `out`, if it has at most `limit` bytes. On an error `out` is unchanged.
 pub(super) fn stream(
     input: &[u8],
     limit: usize,
@@ -41,7 +41,7 @@ pub(super) fn stream(
     outcome.map(|_| ())
 }
 
-/// Decodes the original behind `out`, with some bytes after it. Returns the original's length.
+/// Appends the original and some more bytes to `out`; the caller removes them. Returns the original's length.
 fn codes(
     input: &[u8],
     limit: usize,
@@ -88,7 +88,7 @@ fn codes(
     Ok(at)
 }
 
-/// Grows `out` to hold `length` bytes of the original, at most `limit`, and a stride.
+/// Grows `out` to hold `length` bytes of the original, at most `limit`, and [`STRIDE`] bytes more.
 fn grow(out: &mut Vec<u8>, start: usize, length: usize, limit: usize) {
     let length = start + length.min(limit) + STRIDE;
     out.reserve_exact(length.saturating_sub(out.len()));

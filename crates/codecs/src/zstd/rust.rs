@@ -46,7 +46,7 @@ const RUZSTD_HEADER: usize = 6;
 
 /// Memory of ruzstd for compression that does not depend on the message, rounded up: a block buffer and tables.
 const COMPRESS_FIXED: usize = 192 << 10;
-/// The same for decompression.
+/// Memory of ruzstd for decompression that does not depend on the message, rounded up.
 const DECOMPRESS_FIXED: usize = 64 << 10;
 
 impl Coder for RustCoder {
@@ -208,7 +208,8 @@ impl Matcher for Window {
     fn get_next_space(&mut self) -> Vec<u8> {
         let mut space = core::mem::take(&mut self.space);
         space.clear();
-        // One byte more than the message has left: ruzstd takes a block that is not full for the last.
+        // One byte more than remains of the message: ruzstd treats a block that does not fill its space as the last
+        // one.
         space.resize((self.coming + 1).min(LARGEST_BLOCK as usize), 0);
         space
     }

@@ -20,7 +20,7 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
     let argument = if width == 0 { u64::from(info) } else { big_endian(bytes, at + 1, width)? };
     let item = |item: Item, end: usize| (end <= bytes.len()).then_some(Part::Item(item, end));
     match major {
-        // Integers beyond 64 bits with a sign are taken as bytes.
+        // Integers that do not fit into 64 bits with a sign are read as bytes.
         0 | 1 if argument > i64::MAX as u64 => Some(Part::Bytes { start: at + 1, width }),
         0 => item(Item::Number(Number::Integer(argument as i64)), after),
         1 => item(Item::Number(Number::Integer(!(argument as i64))), after),
@@ -64,7 +64,7 @@ pub(crate) fn shortest(value: i64) -> u8 {
     shortest_argument(u8::from(value < 0), argument(value)).0
 }
 
-/// The argument behind the first byte of an integer.
+/// The argument after the first byte of an integer.
 pub(crate) fn argument(value: i64) -> u64 {
     (value ^ value >> 63) as u64
 }
@@ -88,7 +88,7 @@ pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     shortest_argument(if text { 3 } else { 2 }, length as u64)
 }
 
-/// How many bytes of length follow the first byte of a string that is not the shortest form.
+/// How many bytes of length follow the first byte of a string that is not in its shortest form.
 pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     let width = argument_width(first & 31)?;
     (first >> 5 == if text { 3 } else { 2 } && width > 0).then_some(width)

@@ -1,6 +1,6 @@
 //! Numbers of fixed width, up to eight bytes.
 
-/// The bytes of a number in the other order.
+/// A number of `width` bytes, with its bytes in reverse order.
 pub(crate) fn swap(bits: u64, width: usize) -> u64 {
     bits.swap_bytes() >> (64 - 8 * width)
 }

@@ -1,6 +1,6 @@
 //! IEEE 754 floats as whole numbers, without floating point arithmetic.
 //!
-//! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two digits behind the point,
+//! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two digits after the point,
 //! thirds, halves of pixels. Such a float is the nearest one to `steps / grid`, and the steps are whole numbers that
 //! can be predicted like others. Other floats are coded by their bits, in the order of their values.
 
@@ -22,7 +22,7 @@ pub(crate) const STEPS_MAX: u64 = 1 << 53;
 const COMMON: [u16; 6] = [1, 10, 100, 1000, 10_000, 256];
 /// The bits of the mantissa that a grid must save to be believed.
 const PROOF: u32 = 4;
-/// The same for a common grid.
+/// The bits of the mantissa that a common grid must save to be believed.
 const PROOF_COMMON: u32 = 2;
 /// Quantities are between 2^-EXPONENT and 2^EXPONENT, with few exceptions. The bits of small integers and of
 /// characters, taken as floats, are not.
@@ -100,7 +100,7 @@ impl Parts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) steps: i64,
-    /// The number of representable floats from the nearest one to the steps to this one, since the result of a
+    /// How many representable floats this one is away from the float nearest to `steps / grid`, since the result of a
     /// calculation may have been rounded several times.
     pub(crate) error: i8,
 }
@@ -144,7 +144,7 @@ fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
         return 0;
     }
     let length = |number: u64| 64 - number.leading_zeros() as i32;
-    // A quotient of two or three bits more than the mantissa has, the last of them sticky.
+    // A quotient of two or three bits more than the mantissa has. Its last bit is also set if there is a remainder.
     let shift = width.mantissa() as i32 + 3 - length(numerator) + length(u64::from(grid));
     let quotient = if shift >= 0 {
         divide(u128::from(numerator) << shift, grid)
@@ -192,7 +192,7 @@ pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
             return Some(grid);
         }
     }
-    // The convergents of the continued fraction of the part behind the point.
+    // The convergents of the continued fraction of the part after the point.
     let places = u32::try_from(-power).ok().filter(|places| (1..63).contains(places))?;
     let (mut high, mut low) = (1u64 << places, mantissa & ((1 << places) - 1));
     let (mut older, mut grid) = (0u64, 1u64);

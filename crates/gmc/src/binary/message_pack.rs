@@ -40,7 +40,8 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
             let value = (number(width)? << shift) as i64 >> shift;
             item(Item::Number(Number::Integer(value)), after + width)
         }
-        // Extensions: the type belongs to the structure. Timestamps are extensions of 4 or 8 bytes.
+        // Extensions: the byte with the type is structure and not part of the value. Timestamps are extensions of 4 or
+        // 8 bytes.
         0xd4..=0xd8 => Some(Part::Bytes { start: after + 1, width: 1 << (first - 0xd4) }),
         0xc7 => Some(Part::Bytes { start: after + 2, width: number(1)? as usize }),
         0xd9..=0xdb => string(1 << (first - 0xd9), true),
@@ -100,7 +101,7 @@ pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     }
 }
 
-/// How many bytes of length follow the first byte of a string that is not the shortest form.
+/// How many bytes of length follow the first byte of a string that is not in its shortest form.
 pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     match (first, text) {
         (0xd9..=0xdb, true) => Some(1 << (first - 0xd9)),

@@ -1,4 +1,4 @@
-//! Binary values: floats, integers of fixed and of variable length, strings, and the formats that tell what they hold.
+//! Binary values: floats, integers of fixed and of variable length, strings, and the values of self-describing formats.
 
 mod cbor;
 pub(crate) mod fixed;

@@ -11,13 +11,13 @@ pub(crate) enum Part {
     Array(usize, usize),
     /// The head of a map: the number of pairs, and the end of the head.
     Map(usize, usize),
-    /// The head of an array or a map that ends with a break.
+    /// The head of an array or a map of unknown length, which ends with a [`Part::Break`].
     Open { map: bool, after: usize },
-    /// A break, and its end.
+    /// The mark that ends an array or map of [`Part::Open`], and the end of this mark.
     Break(usize),
-    /// A tag, behind which a value must follow, and its end.
+    /// A tag, after which a value must follow, and its end.
     Tag(usize),
-    /// A head and `width` bytes that begin at `start`.
+    /// A value of another type: its head ends at `start`, and `width` bytes follow.
     Bytes { start: usize, width: usize },
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum Prefix {
 }
 
 impl Prefix {
-    /// All kinds, wider ones first: the zeros in them are proof that they are lengths.
+    /// All kinds, wider ones first: the zero bytes of a wide number are evidence that it is a length.
     pub(crate) const ALL: [Self; 6] =
         [Self::Big32, Self::Little32, Self::Big16, Self::Little16, Self::Byte, Self::Varint];
 
@@ -64,7 +64,7 @@ impl Prefix {
     }
 }
 
-/// Inserts the length of a string before the string.
+/// Inserts `parts`, one after the other, at `at`: the bytes of a length before its string.
 pub(crate) fn insert(out: &mut Vec<u8>, at: usize, parts: &[&[u8]]) {
     let bytes = parts.iter().flat_map(|part| part.iter().copied());
     out.splice(at..at, bytes);

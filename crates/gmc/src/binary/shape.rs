@@ -13,7 +13,8 @@ pub(crate) struct Shape {
     order_doubts: u8,
     /// How often the other kind of number would have been cheaper lately.
     kind_doubts: u8,
-    /// How often floats were off the grid lately; without a grid, how often they were on a usual one.
+    /// How often floats were off the grid lately; without a grid, how many in a row were on a usual grid, such as
+    /// 1/1000.
     strays: u8,
 }
 
@@ -79,7 +80,7 @@ impl Shape {
         }
     }
 
-    /// Notes whether the bits of a float are likely ones.
+    /// Notes whether a float is a likely quantity. After too many that are not, the values are taken to be integers.
     pub(crate) fn weigh_float(&mut self, is_quantity: bool) {
         if doubt(&mut self.kind_doubts, 2, if is_quantity { 3 } else { 0 }) {
             self.form &= !FLOAT;
@@ -92,7 +93,8 @@ impl Shape {
         self.strays = self.strays.saturating_sub(1);
     }
 
-    /// Notes a float off the grid, and perhaps on a finer one.
+    /// Notes a float off the grid. `finer` is a finer grid that has the float, if there is one; it becomes the hole's
+    /// grid.
     pub(crate) fn stray(&mut self, finer: Option<u16>) {
         if let Some(finer) = finer {
             self.grid = finer;

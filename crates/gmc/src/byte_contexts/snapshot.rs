@@ -5,7 +5,7 @@ use crate::archive::{Archive, Result};
 use crate::probability::Probability;
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const EMPTY: u32 = 0x502;
 const LETTER: u32 = 0x503;
 
@@ -26,7 +26,7 @@ impl ByteContexts {
         Ok(())
     }
 
-    /// Rounds all probabilities, or forgets them unless `keeps`.
+    /// Rounds all probabilities if `keeps`; otherwise forgets them.
     pub(crate) fn compact(&mut self, keeps: bool) {
         for index in 0..self.bits.len() {
             let bit = if keeps { self.bits[index].rounded() } else { Probability::EVEN };

@@ -21,19 +21,19 @@ pub(crate) struct Progress {
     context: u32,
     /// For each entry, in the order of use, whether it was coded.
     done: Vec<bool>,
-    /// The number of the use of the entry that was coded last.
+    /// The rank in the order of use of the entry that was coded last.
     last: u32,
 }
 
-// Contexts of the archive, mixed with the context of the cache.
+// Contexts: the archive has statistics of its own for each kind of value, mixed with the context of the cache.
 const COUNT: u32 = 1;
 const PRESENT: u32 = 2;
 const MORE: u32 = 3;
 const USED: u32 = 4;
 
 impl<T: Clone + Default> Cache<T> {
-    /// Starts to code a cache. The place of an entry within its set does not matter, and of its use only the order
-    /// among all entries does, since compaction forgets the oldest of all.
+    /// Starts to code a cache. The place of an entry within its set does not matter. Of the times of use only their
+    /// order matters, since compaction forgets the entries that were used longest ago.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -94,7 +94,7 @@ impl<T: Clone + Default> Cache<T> {
         entries.filter(|entry| !progress.has(entry.used)).map(|entry| entry.key).min()
     }
 
-    /// Codes the number of the use of an entry. Returns the entry's place.
+    /// Codes the rank of an entry in the order of use. Returns the entry's place.
     fn archive_entry<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -148,12 +148,12 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl Progress {
-    /// Whether the entry with this number of use was coded.
+    /// Whether the entry with this rank in the order of use was coded.
     fn has(&self, used: u32) -> bool {
         used.checked_sub(1).is_some_and(|rank| self.done[rank as usize])
     }
 
-    /// Notes that an entry is coded. `false` if no entry has this number of use, or the entry was coded before.
+    /// Notes that an entry is coded. `false` if no entry has this rank, or the entry was coded before.
     fn note(&mut self, used: u32) -> bool {
         self.last = used;
         let done = used.checked_sub(1).and_then(|rank| self.done.get_mut(rank as usize));

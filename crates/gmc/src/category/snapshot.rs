@@ -4,7 +4,7 @@ use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const USED: u32 = 0xe00;
 const RANK: u32 = 0xe01;
 const NOVELTY: u32 = 0xe02;
@@ -27,7 +27,7 @@ impl Category {
         Ok(())
     }
 
-    /// Forgets the values of holes that do not have one of a few as a rule.
+    /// Rounds the rate of new values. Forgets the values unless the hole has one of a few values as a rule.
     pub(crate) fn compact(&mut self) {
         self.novelty = self.novelty.rounded();
         if !self.is_few() {

@@ -8,7 +8,7 @@ use crate::range_coder::Coder;
 /// The numbers of uses that compaction rounds down to.
 const ROUND_USES: [u16; 8] = [0, 2, 5, 10, 16, 22, 27, USES];
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const ROW_USED: u32 = 0x100;
 const ROW_USES: u32 = 0x101;
 

@@ -29,7 +29,7 @@ impl AckIndex {
         self.0 as u8
     }
 
-    /// The first index from `back` before this one on whose low `bits` bits are `low`.
+    /// The first index whose low `bits` bits are `low`, counting up from `back` before this index.
     pub(crate) fn first_from(self, back: u32, low: u32, bits: u32) -> Self {
         Self(first_from(self.0.wrapping_sub(back), low, bits))
     }
@@ -47,11 +47,12 @@ pub(crate) struct Acknowledgement {
     pub(crate) index: u8,
     /// The low bits of the newest promised packet's number.
     pub(crate) top: u16,
-    /// Bits of the hash of everything that the decoder will have learned then.
+    /// Sixteen bits of the hash of everything that the decoder will have learned up to the top.
     pub(crate) seal: u16,
     /// How many packets the newest named epoch is before the top.
     pub(crate) distance: u32,
-    /// How many packets behind that epoch came, were lost, came, and so on, without the last run, which came.
+    /// How many packets after that epoch arrived, then how many were lost, then how many arrived, and so on. The last
+    /// run, of packets that arrived, is left out.
     pub(crate) runs: Vec<u32>,
 }
 
@@ -59,7 +60,7 @@ pub(crate) struct Acknowledgement {
 pub(crate) const DISTANCE_MAX: u32 = 1024;
 /// The most runs in an acknowledgement.
 pub(crate) const RUNS_MAX: usize = 64;
-/// Bytes of the largest acknowledgement: all runs, most of them of one byte, and what is before them.
+/// Bytes of the largest acknowledgement: all runs, most of them of one byte, and the numbers before the runs.
 const BYTES_MAX: usize = 140;
 
 /// The acknowledgement of a decoder that knows nothing: see the grammar in [`super`].
@@ -88,7 +89,8 @@ impl Acknowledgement {
             left -= run;
             runs.push(run);
         }
-        // The top came, so that the run that is left out is one of packets that came.
+        // The newest packet arrived, so the run that is left out is one of packets that arrived, and an even number
+        // remains.
         if runs.len() % 2 == 1 {
             return Err(AckError::Malformed);
         }
@@ -116,7 +118,7 @@ impl Acknowledgement {
         );
     }
 
-    /// The numbers of the packets that came behind the newest named epoch, given the top's number.
+    /// The numbers of the packets that came after the newest named epoch, given the top's number.
     pub(crate) fn numbers(&self, top: PacketNumber) -> impl Iterator<Item = PacketNumber> + '_ {
         let rest = self.distance - self.runs.iter().sum::<u32>();
         let runs = self.runs.iter().copied().chain([rest]);
@@ -160,7 +162,7 @@ mod tests {
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
 
-    /// The runs of a set of packets behind `base`.
+    /// The runs of a set of packets after `base`.
     fn acknowledgement(base: u32, came: &BTreeSet<u32>) -> (PacketNumber, Acknowledgement) {
         let distance = came.last().copied().unwrap_or(0);
         let mut runs = Vec::new();

@@ -18,8 +18,8 @@ impl Chain {
         self.0
     }
 
-    /// The chain of an empty model that learns the packets behind `base`. `less` is the memory of the model if it has
-    /// less than configured, which makes it another model.
+    /// The chain of an empty model that learns the packets after `base`. `less` is the memory of the model if it has
+    /// less than configured: it then learns differently, and needs another chain.
     pub(crate) fn empty(base: PacketNumber, less: Option<u32>) -> Self {
         let start = hash(0xc4a1, base.low(16));
         Self(less.iter().fold(start, |chain, &memory| hash(chain, memory)))

@@ -20,8 +20,8 @@ pub(crate) enum Name {
 const INDEX_BITS: u32 = 5;
 pub(crate) const NUMBER_BITS: u32 = 16;
 
-/// The most acknowledgements that a decoder makes before it sees one of them named: half of the indices that the low bits
-/// can tell apart. The other half is for packets that come late.
+/// The most acknowledgements that a decoder makes before a packet names one of their epochs: half of the indices that
+/// [`INDEX_BITS`] bits can distinguish. The other half is for epochs that late packets name.
 pub(crate) const INDEX_AHEAD: u32 = 1 << (INDEX_BITS - 1);
 
 /// The probability, in 1/65536, that the empty model is named: only the first packets of a model do.
@@ -44,8 +44,9 @@ impl Name {
         Self::Empty(base.low(NUMBER_BITS))
     }
 
-    /// The index that is meant if `current` is the newest one named so far. Numbers are taken for indices: in a room
-    /// indices only have to differ from earlier ones.
+    /// The index with the low bits of this name, if `current` is the newest index that was named so far. In a room,
+    /// where names have packet numbers, the number serves as an index: there an index only has to differ from earlier
+    /// ones.
     pub(crate) fn index_near(self, current: AckIndex) -> AckIndex {
         match self {
             Self::Index(low) => current.first_from(INDEX_AHEAD - 1, low, INDEX_BITS),
@@ -53,13 +54,13 @@ impl Name {
         }
     }
 
-    /// The number that is meant if `current` is the newest one named so far.
+    /// The packet number with the low bits of this name, if `current` is the newest number that was named so far.
     pub(crate) fn number_near(self, current: PacketNumber) -> PacketNumber {
         debug_assert!(!matches!(self, Self::Index(_)), "an index is no number");
         current.nearest(self.low(), NUMBER_BITS)
     }
 
-    /// Codes a name. To a single decoder epochs are named by their indices.
+    /// Codes a name. `is_single` says that there is a single decoder, to which epochs are named by their indices.
     pub(crate) fn code<C: Coder + ?Sized>(self, coder: &mut C, is_single: bool) -> Self {
         if coder.bit(EMPTY, matches!(self, Self::Empty(_))) {
             Self::Empty(code_bits(coder, NUMBER_BITS, self.low()))
@@ -70,7 +71,8 @@ impl Name {
         }
     }
 
-    /// Codes the memory of the empty model, which mostly is what both ends allow at most. For other names nothing is coded.
+    /// Codes the memory of the empty model, which is mostly `memory_max`, the most that both ends allow. For other
+    /// names nothing is coded.
     pub(crate) fn code_memory<C: Coder + ?Sized>(
         self,
         coder: &mut C,

@@ -14,7 +14,7 @@
 //! name            = the low five bits of the acknowledgement's index, to a single decoder
 //!                 | the low sixteen bits of the epoch's packet number, to many decoders
 //!                 | for the empty model, the low sixteen bits of the number before its first packet
-//! memory          = only behind the name of the empty model: whether it has less memory than
+//! memory          = only after the name of the empty model: whether it has less memory than
 //!                   configured, and how much
 //! distance        = the packet's number minus the epoch's, minus one
 //! usual           = whether the packet is learned and there is no control part
@@ -24,7 +24,7 @@
 //! plain           = form number [base] [codec] bytes
 //! form            = one byte: an even number, one more if there are several messages
 //!                   0, 2, 4: codec 0, 1, 2; 6, 8, 10: the same, under the first, empty model;
-//!                   12: under an empty model that learns the packets behind base, the codec follows;
+//!                   12: under an empty model that learns the packets after base, the codec follows;
 //!                   14: the packet is not learned, the codec follows
 //! base            = the low sixteen bits of a packet's number
 //! codec           = the codec's number
@@ -36,7 +36,7 @@
 //! top             = the low sixteen bits of the newest packet that is promised
 //! seal            = sixteen bits of a hash of index, top and everything that is learned up to the top
 //! distance        = how many packets the newest epoch that was named is before the top, a varint
-//! run             = how many packets behind that epoch came, were lost, came, ..., a varint each;
+//! run             = how many packets after that epoch came, were lost, came, ..., a varint each;
 //!                   the last run ends at the top and is left out
 //! ```
 

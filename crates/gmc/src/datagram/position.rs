@@ -1,4 +1,4 @@
-//! The position of a decoder in the stream of packets, as snapshots have it.
+//! The position of a decoder in the stream of packets, as a snapshot stores it.
 
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::AckIndex;
@@ -6,10 +6,10 @@ use crate::datagram::chain::Chain;
 use crate::packet_number::PacketNumber;
 use crate::trace::Trace;
 
-/// Which packets a decoder has, and which of them its model has learned. On an ordered link only the chain counts.
+/// Which packets a decoder has, and which of them its model has learned. On an ordered link only the chain is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// The number before the first packet of the model.
+    /// The number of the packet before the first one of the model.
     pub(crate) base: PacketNumber,
     /// The number of the packet that was learned last.
     pub(crate) epoch: PacketNumber,
@@ -25,6 +25,6 @@ pub(crate) struct Position {
 pub(crate) struct Pending {
     pub(crate) number: PacketNumber,
     pub(crate) batch: Batch,
-    /// What the packet teaches.
+    /// The packet's training trace: what coding it teaches the model.
     pub(crate) trace: Trace,
 }

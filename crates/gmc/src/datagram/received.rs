@@ -37,23 +37,23 @@ impl Packet {
 
 /// What a decoder knows of the packets of a link.
 pub(crate) struct Received {
-    /// Whether packets are learned though packets between them were lost: with a single decoder.
+    /// Whether packets are learned even if packets between them were lost. `true` with a single decoder.
     skips: bool,
     /// Whether the encoder uses a model that this decoder knows nothing of.
     lost: bool,
-    /// The index in the last name of an epoch that this decoder does not have.
+    /// The index in the last name that named an epoch which this decoder does not have.
     unknown: AckIndex,
-    /// The number before the first packet of the present model.
+    /// The number of the packet before the first one of the present model.
     base: PacketNumber,
     /// The newest epoch that was named.
     current: Epoch,
     /// Older epochs that the model can go back to, the oldest first.
     past: VecDeque<Epoch>,
-    /// Epochs that are promised but were not named yet, in the order of their numbers.
+    /// Epochs that acknowledgements have promised and that no packet has named yet, in the order of their numbers.
     promises: VecDeque<Epoch>,
-    /// Packets behind the current epoch, in the order of their numbers.
+    /// Packets after the current epoch, in the order of their numbers.
     pending: VecDeque<Packet>,
-    /// Packets behind the current epoch that will not be learned.
+    /// Packets after the current epoch that will not be learned.
     unlearned: Unlearned,
     seen: Seen,
     /// The newest packet that was made with a model.
@@ -76,22 +76,22 @@ pub(crate) struct Epoch {
 }
 
 impl Epoch {
-    /// The empty model that learns the packets behind `base`. `less` is its memory if it has less than configured.
+    /// The empty model that learns the packets after `base`. `less` is its memory if it has less than configured.
     pub(crate) fn empty(base: PacketNumber, less: Option<u32>) -> Self {
         Self { index: AckIndex::default(), number: base, chain: Chain::empty(base, less) }
     }
 }
 
-/// Where the model must go for a packet.
+/// How the model gets to the epoch under which a packet was coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
-    /// The model stays where it is.
+    /// The model is at the epoch of the packet.
     Stay,
-    /// On to an epoch that is promised.
+    /// The model learns packets up to an epoch that is promised.
     On(Epoch),
-    /// Back to an earlier epoch.
+    /// The model goes back to an earlier epoch.
     Back(Epoch),
-    /// To the empty model. The logs do not lead back to it, but it is easily made anew.
+    /// The packet needs the empty model. The logs do not lead back to it, so a new empty model is made.
     Begin,
 }
 
@@ -121,7 +121,7 @@ impl Received {
         }
     }
 
-    /// The state of a decoder that has all packets up to a position. The packets behind the epoch wait to be learned.
+    /// The state of a decoder that has all packets up to a position. The packets after the epoch wait to be learned.
     pub(crate) fn at(
         skips: bool,
         budget: usize,
@@ -129,7 +129,7 @@ impl Received {
         pending: Vec<Pending>,
     ) -> Self {
         let Position { base, epoch, chain, index, newest } = position;
-        // The indices that the decoder before this one may have promised are left out.
+        // The indices that the replaced decoder may have promised are skipped.
         let index = if skips { index.ahead(INDEX_AHEAD) } else { index };
         let mut received = Self {
             base,
@@ -165,29 +165,28 @@ impl Received {
         self.current
     }
 
-    /// The number before the first packet of the present model.
+    /// The number of the packet before the first one of the present model.
     pub(crate) fn base(&self) -> PacketNumber {
         self.base
     }
 
-    /// Whether an encoder that uses the empty model named after packet `base` has started anew, as far as this decoder
-    /// knows.
+    /// Whether a packet that names the empty model after packet `base` shows that the encoder has started anew.
     pub(crate) fn starts(&self, base: PacketNumber) -> bool {
         self.lost || base != self.base
     }
 
-    /// Whether the empty model named after packet `base` can be a new one.
+    /// Whether the empty model after packet `base` can be a new one. If not, a late packet names an old one.
     pub(crate) fn may_start(&self, base: PacketNumber) -> bool {
         self.is_new() || !self.modelled.is_after(base)
     }
 
     /// Starts with a new, empty model. `less` is its memory if it has less than configured.
     pub(crate) fn start(&mut self, base: PacketNumber, less: Option<u32>) {
-        // Packets for a decoder before this one may still come; indices that they can name are left out.
+        // Packets for an earlier decoder may still arrive; the indices that they can name are skipped.
         let index = if self.lost { self.unknown.ahead(INDEX_AHEAD) } else { self.promised().index };
         if self.lost && base == self.base && less.is_none() {
-            // The unknown epoch was one of the decoder before. This decoder's model is still empty, and the packets that
-            // came are of this model.
+            // The unknown epoch was one of an earlier decoder. This decoder's model is still empty, and the packets
+            // that arrived belong to it.
             self.lost = false;
             self.current.index = index;
             return;
@@ -202,15 +201,15 @@ impl Received {
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
-        // Packets that are not learned may have come before the first that is.
+        // Packets after `base` that will not be learned may have arrived already; they stay in the set.
         self.unlearned.remove(before, base);
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
     }
 
-    /// Learns from the kind of a plain packet which model the encoder uses. Returns whether this decoder can learn the
-    /// packet with it.
+    /// Finds out from the kind of a plain packet which model the encoder uses, and starts a new, empty one if the
+    /// encoder has. Returns whether this decoder can learn the packet.
     pub(crate) fn follow(&mut self, kind: Kind) -> bool {
         match kind {
             Kind::Unlearned => return false,
@@ -239,12 +238,12 @@ impl Received {
         self.promised().number == PacketNumber::default() && self.base == PacketNumber::default()
     }
 
-    /// The newest epoch that is promised; one that was named counts as promised.
+    /// The newest epoch that is promised, or the current one if all promised epochs were named.
     fn promised(&self) -> Epoch {
         self.promises.back().copied().unwrap_or(self.current)
     }
 
-    /// Where the model must go for a packet that names this epoch of the present model.
+    /// How the model gets to the epoch of the present model that a packet names.
     pub(crate) fn move_to(&mut self, name: Name) -> Result<Move, DecodeError> {
         let is_named = |epoch: &&Epoch| match name {
             Name::Index(_) => epoch.index == name.index_near(self.current.index),
@@ -268,7 +267,8 @@ impl Received {
         }
     }
 
-    /// The next packet to be learned on the way to an epoch. After the last one the epoch is the current one.
+    /// Removes and returns the next packet to be learned up to an epoch. When it returns `None`, that epoch is the
+    /// current one.
     pub(crate) fn pop(&mut self, epoch: Epoch) -> Option<Packet> {
         if let Some(next) = self.pending.front()
             && !next.number.is_after(epoch.number)
@@ -292,7 +292,7 @@ impl Received {
         None
     }
 
-    /// Keeps the buffers of a packet that was learned.
+    /// Keeps the buffers of a packet for reuse.
     pub(crate) fn keep(&mut self, packet: Packet) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push(packet);
@@ -310,12 +310,13 @@ impl Received {
         self.seen.newest.nearest(low, bits)
     }
 
-    /// The newest packet, and a bit for each that came of it and those before it, the lowest bit for the newest.
+    /// The newest packet, and a bit for it and each packet before it, the lowest for the newest: whether the packet
+    /// arrived.
     pub(crate) fn came_lately(&self) -> (PacketNumber, u128) {
         (self.seen.newest, self.seen.mask)
     }
 
-    /// Whether the packet came before, or is too old to tell.
+    /// Whether the packet arrived before. Also `true` if it is too old to know that.
     pub(crate) fn is_old(&self, number: PacketNumber) -> bool {
         self.seen.contains(number)
     }
@@ -338,8 +339,8 @@ impl Received {
             return self.unlearned.add(self.current.number, number);
         };
         let memory = size_of::<Packet>() + batch.memory() + trace.memory();
-        // In a room no packet behind one that is dropped here can be promised. The encoder therefore estimates what its
-        // packets take, and this decoder takes one that is larger than estimated.
+        // In a room no packet after one that is dropped here can be promised. The encoder therefore limits its packets
+        // by an estimate of their memory, and this decoder accepts a packet that needs more than the estimate.
         let needed = if self.skips { memory } else { 0 };
         if self.memory + needed > self.budget && !self.pending.is_empty() {
             return;
@@ -387,8 +388,8 @@ impl Received {
         .write(out);
     }
 
-    /// Promises to learn the packets that came: with a single decoder all at once, in a room packet by packet, since
-    /// other decoders may have fewer.
+    /// Promises to learn the packets that came: with a single decoder as one epoch, in a room as one epoch for each
+    /// packet, since the encoder advances only to a packet that all decoders have.
     fn promise(&mut self) {
         let promised = self.promised();
         let mut epoch = promised;
@@ -422,7 +423,7 @@ impl Received {
         );
     }
 
-    /// The packets behind the current epoch that came, up to `newest`, each with what it teaches if it is to be learned.
+    /// The packets after the current epoch that came, up to `newest`, each with what it teaches if it is to be learned.
     fn came(&self, newest: PacketNumber) -> impl Iterator<Item = (PacketNumber, Option<&Packet>)> {
         let start = self.current.number;
         let far = if newest.is_after(start) { newest.since(start).min(DISTANCE_MAX) } else { 0 };

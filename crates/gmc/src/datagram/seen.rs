@@ -12,7 +12,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether a packet came, or is too old to tell.
+    /// Whether a packet arrived. Also `true` if it is too old to know that.
     pub(crate) fn contains(&self, number: PacketNumber) -> bool {
         if number.is_after(self.newest) {
             return false;
@@ -33,7 +33,7 @@ impl Seen {
     }
 }
 
-/// Packets behind an epoch that came and will not be learned: a bit for each, at the low bits of its number.
+/// Packets after an epoch that arrived and will not be learned: a bit for each, at its number modulo [`DISTANCE_MAX`].
 #[derive(Debug, Default)]
 pub(crate) struct Unlearned([u64; WORDS]);
 
@@ -45,7 +45,7 @@ impl Unlearned {
         self.0[word] & bit != 0
     }
 
-    /// Adds a packet behind `epoch`, unless it is more than [`DISTANCE_MAX`] packets behind.
+    /// Adds a packet after `epoch`, unless it is more than [`DISTANCE_MAX`] packets after it.
     pub(crate) fn add(&mut self, epoch: PacketNumber, number: PacketNumber) {
         if number.since(epoch).wrapping_sub(1) < DISTANCE_MAX {
             let (word, bit) = Self::place(number);
@@ -53,7 +53,7 @@ impl Unlearned {
         }
     }
 
-    /// Removes the packets behind `epoch` up to `number`.
+    /// Removes the packets after `epoch` up to `number`.
     pub(crate) fn remove(&mut self, epoch: PacketNumber, number: PacketNumber) {
         for ahead in 1..=number.since(epoch).min(DISTANCE_MAX) {
             let (word, bit) = Self::place(epoch.plus(ahead));

@@ -18,7 +18,7 @@ use crate::trace::Trace;
 #[derive(Default)]
 pub(crate) struct Packet {
     number: PacketNumber,
-    /// Whether the decoder has the packet too, as far as acknowledged.
+    /// Whether the packet will be learned: `true` until an acknowledgement leaves it out.
     learns: bool,
     /// In a room, where no packet is skipped: the hash of everything that is learned up to this packet.
     chain: Chain,
@@ -38,9 +38,9 @@ impl Packet {
 
 /// What an encoder knows of the packets of a link.
 pub(crate) struct Sent {
-    /// Whether packets are learned though packets between them were lost: with a single decoder.
+    /// Whether packets are learned even if packets between them were lost. `true` with a single decoder.
     skips: bool,
-    /// The number before the first packet of the present model.
+    /// The number of the packet before the first one of the present model.
     base: PacketNumber,
     /// The newest epoch that decoders are known to have.
     epoch: PacketNumber,
@@ -50,7 +50,7 @@ pub(crate) struct Sent {
     next: PacketNumber,
     /// The hash of everything that is learned up to the epoch.
     chain: Chain,
-    /// Packets behind the epoch that will be learned, in the order of their numbers.
+    /// Packets after the epoch that will be learned, in the order of their numbers.
     pending: VecDeque<Packet>,
     spare: Vec<Packet>,
     /// Bytes of the pending packets.
@@ -63,8 +63,8 @@ pub(crate) struct Sent {
 /// Bytes that the trace of a message takes until the message is learned, estimated. The estimate decides whether a
 /// packet is learned.
 const TRACE: usize = 440;
-/// Of the packets that are not learned for want of memory, every eighth names the epoch, even if a codec would make it
-/// smaller.
+/// A packet that is not learned names the epoch if its number is a multiple of this, even if a plain packet, which
+/// names no epoch, would be smaller.
 const NAMED_EVERY: u32 = 8;
 /// Buffers kept to be used again.
 const SPARE_MAX: usize = 4;
@@ -118,7 +118,7 @@ impl Sent {
         }
     }
 
-    /// The header of the next packet if it is plain.
+    /// The header that the next packet has if it is plain: compressed by a codec instead of being coded with the model.
     pub(crate) fn plain_header(&self, learns: bool) -> Header {
         let kind = match self.base.get() {
             _ if !learns => Kind::Unlearned,
@@ -134,8 +134,9 @@ impl Sent {
         self.memory + estimate(batch) <= self.budget || self.pending.is_empty()
     }
 
-    /// Whether the next packet must name the epoch, even if a codec would make it smaller. A decoder that has not seen the
-    /// epoch named keeps the packets that are learned up to it, and may have no memory left for others.
+    /// Whether the next packet must name the epoch, even if a plain packet, which names no epoch, would be smaller.
+    /// Until a decoder sees the epoch named, it keeps the packets that it will learn up to the epoch, and may have no
+    /// memory left for others.
     pub(crate) fn must_name(&self, learns: bool, batch: &Batch) -> bool {
         if learns {
             // A single decoder skips packets for which it has no memory.
@@ -176,13 +177,13 @@ impl Sent {
         self.pending.push_back(packet);
     }
 
-    /// Whether nothing was acknowledged for so long that the low bits of a number no longer tell the packet.
+    /// Whether more packets were sent since the epoch than one acknowledgement can span.
     pub(crate) fn is_stale(&self) -> bool {
         self.next.since(self.epoch) > DISTANCE_MAX
     }
 
     /// Checks an acknowledgement. Returns the packet up to which the decoder promises to learn; `None` if it knows nothing
-    /// of the model, which then must start anew. Packets behind [`Sent::epoch`] that the decoder does not have will be
+    /// of the model, which then must start anew. Packets after [`Sent::epoch`] that the decoder does not have will be
     /// skipped; in a room, where packets are not skipped, they make the acknowledgement contradictory.
     pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<Option<PacketNumber>, AckError> {
         let Some(ack) = Acknowledgement::read(bytes)? else {
@@ -194,7 +195,7 @@ impl Sent {
             return Err(AckError::NeverSent);
         }
         if !top.is_after(self.epoch) {
-            // In a room others may be ahead of this decoder.
+            // In a room other decoders may be ahead of this one.
             return Ok(Some(if self.skips { self.epoch } else { top }));
         }
         if top.minus(ack.distance).is_after(self.epoch) {
@@ -230,7 +231,8 @@ impl Sent {
         Ok(Some(top))
     }
 
-    /// Checks an acknowledgement in a room, whose many decoders learn every packet. Costs nothing but a search.
+    /// Checks an acknowledgement in a room, whose many decoders learn every packet. Needs only a binary search, since
+    /// each packet keeps its hash.
     fn check_all(
         &self,
         ack: &Acknowledgement,
@@ -248,8 +250,8 @@ impl Sent {
         }
     }
 
-    /// The next packet to be learned on the way to the epoch of packet `top`. After the last one that epoch is the
-    /// current one.
+    /// Removes and returns the next packet that is to be learned, up to packet `top`. When it returns `None`, the epoch
+    /// of `top` is the current one.
     pub(crate) fn pop(&mut self, top: PacketNumber) -> Option<Packet> {
         debug_assert!(self.next.is_after(top), "the packet was sent");
         while let Some(next) = self.pending.front()
@@ -273,7 +275,7 @@ impl Sent {
         None
     }
 
-    /// The number before the first packet of the present model.
+    /// The number of the packet before the first one of the present model.
     pub(crate) fn base(&self) -> PacketNumber {
         self.base
     }
@@ -299,7 +301,7 @@ impl Sent {
         self.budget = budget;
     }
 
-    /// Keeps the buffers of a packet that was learned.
+    /// Keeps the buffers of a packet for reuse.
     pub(crate) fn keep(&mut self, packet: Packet) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push(packet);

@@ -1,4 +1,4 @@
-//! How numbers are written, in a snapshot.
+//! The [`Format`] of numbers in a snapshot.
 
 use super::Format;
 use crate::archive::{Archive, Result};
@@ -6,7 +6,7 @@ use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 use crate::token::DIGITS_MAX;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const SAME: u32 = 0xa00;
 const WIDTH: u32 = 0xa01;
 const DECIMALS: u32 = 0xa02;

@@ -7,13 +7,13 @@ use crate::error::SnapshotError;
 use crate::snapshot;
 
 impl Decoder {
-    /// A decoder in the position of the encoder when the snapshot was made, which goes on like a decoder that had all
-    /// packets up to then. See [`Encoder::snapshot`](crate::Encoder::snapshot).
+    /// Makes a decoder that continues as if it had received all packets up to the moment when the encoder made the
+    /// snapshot. See [`Encoder::snapshot`](crate::Encoder::snapshot).
     ///
     /// With [`Delivery::Room`] the decoder acknowledges like all others, first the packets that the snapshot holds.
-    /// With [`Delivery::Datagrams`] it replaces the decoder before it.
+    /// With [`Delivery::Datagrams`] it replaces the link's earlier decoder.
     ///
-    /// Takes any bytes: they give a decoder within [`Config::memory`], or an error. The work is bounded by
+    /// Accepts any bytes: they give a decoder within [`Config::memory`], or an error. The work is bounded by
     /// [`Config::memory`] and by the number of bytes.
     pub fn from_snapshot(config: Config, bytes: &[u8]) -> Result<Self, SnapshotError> {
         let mut decoder = Self::new(config);

@@ -11,9 +11,9 @@ impl Encoder {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// The length of each message of the last packet in the packet, in eighths of a bit, while [switched
-    /// on](Encoder::set_costing). The rest of the packet names the epoch, says that the packet ends, and rounds up to
-    /// whole bytes. Empty if a codec compressed all messages together.
+    /// How many eighths of a bit each message of the last packet took, while [switched on](Encoder::set_costing). The
+    /// other bits of the packet name the epoch, mark the end of the packet and fill its last byte. Empty if a codec
+    /// compressed all messages together.
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
     }

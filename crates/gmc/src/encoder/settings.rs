@@ -1,24 +1,25 @@
-//! The settings that can be changed while an encoder runs. Packets tell decoders about them.
+//! The settings that can be changed while an encoder runs. Decoders learn from packets what they need to know of them.
 
 use super::Encoder;
 use crate::config::{Config, Effort};
 
 impl Encoder {
-    /// Sets whether messages are learned; at first they are. While they are not, they are coded with what is known and
-    /// leave no trace in the model: for messages that are unlike later ones, or about which the length of no later
-    /// packet may tell anything.
+    /// Sets whether the model learns from messages; by default it does. While it does not, messages are coded with the
+    /// model as it is and leave it unchanged. This is for messages that no later message resembles, and for secrets:
+    /// the lengths of later packets then reveal nothing about them.
     ///
     /// Each packet that is not learned takes about a byte more on links that are not ordered.
     pub fn set_learning(&mut self, learning: bool) {
         self.settings.is_off = !learning;
     }
 
-    /// Sets whether messages of this channel, their first field, are learned; at first they are. A packet is learned if
-    /// all its messages may be, so that channels which are not learned should have packets of their own.
+    /// Sets whether the model learns from messages of this channel, their first field; by default it does. A packet is
+    /// learned only if all its messages may be learned, so channels that are not learned should have packets of their
+    /// own.
     ///
-    /// Such messages are still coded with what was learned from other channels, so that *their* lengths tell how much
-    /// they agree with it. That matters if an attacker sees lengths, wants to know the messages of this channel, and
-    /// writes to another one: then give the channel an encoder of its own.
+    /// Messages of such a channel are still coded with what was learned from other channels, so that their own lengths
+    /// tell how much they resemble those channels. That matters if an attacker sees the lengths and can write to
+    /// another channel: then give this channel an encoder of its own.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Decoder, Encoder, Message};
@@ -51,10 +52,10 @@ impl Encoder {
         self.settings.wanted.templates_max = Some(count);
     }
 
-    /// Starts a new, empty model of `bytes` bytes, between [`Config::MEMORY_MIN`] and what [`Config::memory`] is at
-    /// both ends; a value outside is taken as the nearer bound.
+    /// Starts a new, empty model of `bytes` bytes, at least [`Config::MEMORY_MIN`] and at most the [`Config::memory`]
+    /// of both ends; a value outside is taken as the nearer bound.
     ///
-    /// On an ordered link the new model takes over behind the next packet, which is coded with the
+    /// On an ordered link the new model takes over after the next packet, which is coded with the
     /// old one. On other links the next packet starts anew: see [`Encoder::restart`].
     pub fn set_memory(&mut self, bytes: usize) {
         let memory = bytes.clamp(Config::MEMORY_MIN, self.stream.memory_max());
@@ -72,12 +73,13 @@ impl Encoder {
 
     /// Makes the model small enough for a snapshot of less than 4 KiB, in most sessions at a cost of one to two percent
     /// of the bytes of the next thousand messages: rounds probabilities, and forgets what was used little or long ago.
-    /// All models do so when they have learned the next packet that is learned; the next snapshot after that is small.
+    /// The models of both ends are compacted after they learned the next packet that is learned; snapshots after that
+    /// are small.
     ///
     /// Compaction takes some milliseconds for a model of 64 KiB, at both ends. On links that are not ordered a decoder
-    /// cannot go back behind it. A packet that was coded before and arrives after a packet that was coded later is
-    /// answered with [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch); in a room the decoder that lacks
-    /// the packet then needs a snapshot.
+    /// cannot go back to a version of the model before the compaction. A packet that was coded before and arrives after
+    /// a packet that was coded later is answered with [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch);
+    /// in a room the decoder that lacks the packet then needs a snapshot.
     pub fn compact(&mut self) {
         self.settings.wanted.compact = true;
     }

@@ -8,11 +8,12 @@ use crate::snapshot;
 
 impl Encoder {
     /// Appends to `out` a snapshot, from which [`Decoder::from_snapshot`](crate::Decoder::from_snapshot) makes a
-    /// decoder that goes on as if it had all packets so far. The encoder and other decoders need not wait for it.
-    /// Packets that are made after it must reach the new decoder like all others.
+    /// decoder that continues as if it had received all packets so far. Neither the encoder nor other decoders have to
+    /// wait for the new decoder. Packets that are made after the snapshot must reach it as they reach all others.
     ///
-    /// A snapshot holds the model, and the packets that not all decoders have acknowledged. It can be made at any time,
-    /// and has about a third of [`Config::memory`](crate::Config::memory); after [`Encoder::compact`] it is small.
+    /// A snapshot holds the model, and the packets that not all decoders have acknowledged. It can be made at any time.
+    /// Its size is about a third of [`Config::memory`](crate::Config::memory), and less than 4 KiB after
+    /// [`Encoder::compact`].
     ///
     /// ```
     /// use groupwire_gmc::{Config, Decoder, Encoder};

@@ -78,7 +78,7 @@ impl<'a> Announcement<'a> {
         }
     }
 
-    /// Reads one announcement from the start of `bytes`, which becomes the rest.
+    /// Reads one announcement from the start of `bytes` and removes it from them.
     pub(super) fn read(bytes: &mut &'a [u8]) -> Result<Self, DecodeError> {
         let head = read_u16(bytes)?;
         let (kind, number) = (head >> 14, head & 0x3fff);
@@ -128,7 +128,7 @@ pub(super) fn read_u8(bytes: &mut &[u8]) -> Result<u8, DecodeError> {
     take_array(bytes).map(u8::from_be_bytes)
 }
 
-/// Reads `count` bytes from the start of `bytes`, which becomes the rest.
+/// Reads `length` bytes from the start of `bytes` and removes them.
 pub(super) fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], DecodeError> {
     let (taken, rest) = bytes.split_at_checked(length).ok_or(DecodeError::Malformed)?;
     *bytes = rest;

@@ -7,12 +7,12 @@
 //! | --- | --- | --- |
 //! | key of a part | | the part |
 //! | key of a composite template | its holes' contents | its parts with the contents between |
-//! | [`ESCAPE`] | length from 1, and so many bytes | these bytes |
+//! | [`ESCAPE`] | length (at least 1), and that many bytes | these bytes |
 //! | [`NUMBER`], Plus only | length 1 to 4, and a number in binary | its decimal digits |
 //! | [`END`], Plus only | | the message ends and another follows |
 //!
-//! A hole's content begins with a byte of its own: up to [`MAX_HOLE`] for the length of the bytes
-//! that follow; above [`HOLE_NUMBER`] for a number of that many bytes more.
+//! A hole's content begins with a byte of its own. Up to [`MAX_HOLE`] it is the length of the text that follows; above
+//! [`HOLE_NUMBER`] it is [`HOLE_NUMBER`] plus the length of the binary number that follows.
 
 use super::config::Profile;
 

@@ -21,7 +21,7 @@ pub(super) struct Composite {
 /// A part of a message that was found in the template.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lookup {
-    /// The range of the part in the message.
+    /// Where the part begins in the message.
     pub(super) at: usize,
     pub(super) part: Span,
 }
@@ -33,7 +33,7 @@ const MIN_PART: u16 = 3;
 const MAX_PARTS: usize = 64;
 
 impl Composite {
-    /// The structure of a message of `length` bytes, if it has at least two parts.
+    /// The structure of a message of `message` bytes, if it has at least two parts.
     pub(super) fn of(lookups: &[Lookup], message: usize) -> Option<Self> {
         let long = || lookups.iter().filter(|lookup| lookup.part.length >= MIN_PART);
         let (first, last) = (long().next()?, long().next_back()?);
@@ -45,9 +45,10 @@ impl Composite {
         (2..=MAX_PARTS).contains(&parts.len()).then_some(Self { parts, shape })
     }
 
-    /// Appends the contents of the holes, if `message` has this structure. Otherwise `out` may have grown.
+    /// Appends the contents of the holes, if `message` has this structure. Returns the number of bytes of the message
+    /// that are in holes.
     ///
-    /// Returns the bytes of the message that are in holes.
+    /// Returns `None` if the message has another structure; `out` may then have grown.
     pub(super) fn fill(&self, template: &[u8], message: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         let mut rest = message;
         let mut filled = 0;
@@ -98,7 +99,7 @@ pub(super) struct Structures {
 const MAX_SEEN: usize = 16;
 
 impl Structures {
-    /// Whether the structure was seen before, and should become a composite template.
+    /// Returns the structure if it was seen before, to become a composite template. Otherwise remembers it.
     pub(super) fn repeats(&mut self, structure: Composite) -> Option<Composite> {
         if let Some(index) = self.seen.iter().position(|seen| *seen == structure) {
             return Some(self.seen.swap_remove(index));

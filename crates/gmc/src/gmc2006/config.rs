@@ -19,7 +19,7 @@ pub enum Profile {
 /// Both ends must agree on `profile`; the decoder's limits must not be below the encoder's.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Which compressor.
+    /// The variant of the compressor.
     pub profile: Profile,
     /// The most templates at a time, 1 to 8191. The paper assumes ten for each client (section 4.3).
     pub max_templates: u16,
@@ -34,7 +34,7 @@ pub struct Config {
     /// The target ratio at the start, compressed to original, in ten-thousandths. A message that
     /// no template compresses to less makes a new template. 30 % in the paper (section 5.2).
     pub target_ratio: u32,
-    /// The time for a message from which the target ratio is lowered no further (section 4.1.1).
+    /// The target ratio falls as long as messages take at most this time (section 4.1.1).
     pub time_budget: Duration,
     /// The number of messages that a template codes before its Huffman code set is made. The paper states no value.
     pub frequencies_after: u32,

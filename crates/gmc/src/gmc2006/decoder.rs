@@ -1,4 +1,4 @@
-//! The receiving end. It takes any bytes: see [`DecodeError`].
+//! The receiving end. It accepts any bytes: see [`DecodeError`].
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -16,9 +16,9 @@ use super::packet::{Header, TemplateUse, take_packet};
 
 /// Decompresses the packets of one encoder.
 ///
-/// It holds at most [`Config::max_templates`] templates of [`Config::max_template_bytes`], each
-/// with up to 255 dictionary entries of at most 280 bytes and a code set of 2 KiB. While it decodes,
-/// it takes up to five times [`Config::max_message`], or eight times the packet's length, more.
+/// It holds at most [`Config::max_templates`] templates of [`Config::max_template_bytes`], each with up to 255
+/// dictionary entries of at most 280 bytes and a code set of 2 KiB. While it decodes, it needs up to five times
+/// [`Config::max_message`], or eight times the packet's length, in addition.
 #[derive(Debug)]
 pub struct Decoder {
     config: Config,
@@ -47,10 +47,10 @@ impl Decoder {
         Self { config: config.bounded(), templates: Vec::new() }
     }
 
-    /// Takes announcements, any number of them, in the order in which they were made.
+    /// Reads announcements, any number of them, in the order in which the encoder made them.
     ///
-    /// An announcement that is repeated changes nothing. On an error the announcements before the faulty one have been
-    /// taken.
+    /// An announcement that is repeated changes nothing. On an error the announcements before the faulty one are in
+    /// effect.
     pub fn announce(&mut self, mut announcements: &[u8]) -> Result<(), DecodeError> {
         while !announcements.is_empty() {
             self.take(Announcement::read(&mut announcements)?)?;

@@ -81,7 +81,7 @@ impl Encoder {
     ///
     /// In [`Profile::Gmc2006Plus`] neighbours of one template share a header, are filled up to a
     /// whole byte once, and are deflated together where that helps. In [`Profile::Gmc2006`] this
-    /// puts the packets of the single messages behind each other, with their lengths.
+    /// writes the packet of each message, with its length before it, one after the other.
     pub fn encode_packet<'a>(
         &mut self,
         messages: impl IntoIterator<Item = &'a [u8]> + Clone,
@@ -108,7 +108,7 @@ impl Encoder {
         if let Some(run) = run {
             self.write_with_length(&run, packet);
         }
-        // Only now: a new template may replace one that this packet needs.
+        // New templates are made only now, since one may replace a template that this packet needs.
         let mut is_new = false;
         for (message, mut outcome) in messages.into_iter().zip(outcomes) {
             if is_new && !outcome.target_met {
@@ -181,7 +181,7 @@ impl Encoder {
         (best, coded)
     }
 
-    /// Bytes of a payload that takes `size` bytes undeflated.
+    /// Bytes of a payload when sent: `size`, or fewer if deflate is tried and makes it smaller.
     fn size(&self, payload: &[u8], size: usize, escaped: usize) -> usize {
         match escaped > self.config.deflate_threshold {
             true => size.min(packet::deflated(payload).len()),
@@ -253,7 +253,8 @@ impl Encoder {
         (0..self.templates.len()).min_by_key(saved)
     }
 
-    /// The free number that was used least recently, so that no packet on its way means another template by it.
+    /// The free number that was used least recently, so that packets on their way do not refer to a newer template by
+    /// it.
     fn free_number(&mut self) -> u16 {
         loop {
             let number = self.next_number;
@@ -268,7 +269,7 @@ impl Encoder {
     }
 
     fn joins(&self, run: &Run, next: &Run) -> bool {
-        // At most as long as the decoder takes for a single message.
+        // The decoder accepts a payload of at most this length.
         let limit = self.config.max_message * MAX_EXPANSION;
         self.config.profile == Profile::Gmc2006Plus
             && run.template.is_some()

@@ -33,7 +33,7 @@ pub(super) struct Past {
 const PAID_AFTER: usize = 2;
 
 impl History {
-    /// A history of `count` messages, at least one.
+    /// A history of `length` messages, at least one.
     pub(super) fn new(length: usize) -> Self {
         Self { past: VecDeque::new(), length: length.max(1) }
     }
@@ -45,8 +45,8 @@ impl History {
         self.past.push_back(past);
     }
 
-    /// Whether the messages would have been enough smaller with `template`, in place of the one
-    /// with the number `replaced` if there is one. The first template is always welcome.
+    /// Whether the previous messages would have been enough smaller if `template` had been used, in place of the
+    /// template with the number `replaced` if there is one. Always true if there are no previous messages.
     pub(super) fn is_better_with(&self, template: &Template, replaced: Option<u16>) -> bool {
         let mut coded = Coded::default();
         let mut parts = BTreeSet::new();

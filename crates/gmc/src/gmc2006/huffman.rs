@@ -67,7 +67,7 @@ impl CodeSet {
         for bit in coded.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)) {
             code = code << 1 | u32::from(bit);
             length += 1;
-            // Codes of one length follow each other; those below the next length's first are whole.
+            // The codes of one length are consecutive numbers: a number in the range of its length is a whole code.
             let ((first, start), (_, end)) = (self.first[length], self.first[length + 1]);
             if code >= first && code - first < u32::from(end - start) {
                 out.push(self.ordered[usize::from(start) + (code - first) as usize]);
@@ -101,7 +101,7 @@ impl CodeSet {
 fn code_lengths(weights: &[u64; 256]) -> [u8; 256] {
     let mut leaves: Vec<usize> = (0..256).collect();
     leaves.sort_by_key(|&byte| weights[byte]);
-    // Node n is the n-th leaf, and from 256 the pairs; a parent always comes after its children.
+    // Nodes below 256 are the leaves by weight, the others are pairs; a parent always comes after its children.
     let mut node_weights: Vec<u64> = leaves.iter().map(|&byte| weights[byte]).collect();
     let mut parents = vec![0; 511];
     let (mut leaf, mut pair) = (0, 256);

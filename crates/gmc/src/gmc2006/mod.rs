@@ -54,9 +54,9 @@
 //! - *Escapes* are an escape code, a length byte and the bytes. Numbers in Plus have the second
 //!   reserved code, as Table 6 wants, and a length byte; a fourth binary byte was added to the
 //!   table, for the timestamps of the paper's own messages.
-//! - *Dictionary*: 255 keys in the order of their additions, less the reserved codes of Plus. Parts
-//!   are up to 256 bytes. A full dictionary is used as far as it goes. An addition is 6 bytes:
-//!   template (2), key (1), offset (2), length (1).
+//! - *Dictionary*: 255 keys in the order of their additions; 253 in Plus, which has two more
+//!   reserved codes. Parts are up to 256 bytes. Once the dictionary is full, only its parts are
+//!   used. An addition is 6 bytes: template (2), key (1), offset (2), length (1).
 //! - *Templates* are announced as they are, with 6 bytes more. Section 4.1 speaks of some 700
 //!   bytes for each; but the 718 bytes of Table 5 for seven templates of 88-byte messages, and 1077 for
 //!   four of XML, are plainly sums.

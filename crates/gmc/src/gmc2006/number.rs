@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 /// Bytes of the longest binary form.
 ///
-/// The paper's Table 6 ends at 3 (±8,388,607). With a fourth, timestamps in milliseconds of about
-/// 12 days fit, and so do those of its own example messages.
+/// The paper's Table 6 ends at 3 (±8,388,607). With a fourth byte, timestamps in milliseconds of up to 24 days fit, and
+/// so do those of the paper's own example messages.
 pub(super) const MAX_BYTES: usize = 4;
 
-/// A number that is written as decimal digits in one way only: the decoder writes it the same way.
+/// An integer whose decimal text is exactly the one that the decoder will write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(i32);
 
@@ -19,7 +19,7 @@ impl Number {
             [b'-', digits @ ..] => (true, digits),
             digits => (false, digits),
         };
-        // "0" has one way; "-0" and "007" would come back otherwise.
+        // The decoder would write "0" and "7" instead of "-0" and "007".
         let canonical = match digits {
             [b'0'] => !negative,
             [b'1'..=b'9', ..] => digits.len() <= 10 && digits.iter().all(u8::is_ascii_digit),

@@ -5,7 +5,7 @@
 pub struct Announced {
     /// The number of announcements.
     pub count: u64,
-    /// The bytes of all of them.
+    /// The bytes of these announcements together.
     pub bytes: u64,
 }
 

@@ -64,7 +64,7 @@ impl Header {
 /// Writes `payload` with the header, in the shortest way: as it is, with the code set, or deflated
 /// if `deflate` allows. Returns the bytes of the payload as written.
 ///
-/// Deflate gets the codes as they are: Huffman codes, which do not end on bytes, hide repetition.
+/// Deflate gets the codes without Huffman coding: Huffman codes, which do not end on bytes, hide repetition.
 pub(super) fn write(
     template: Option<(u16, Option<&CodeSet>)>,
     payload: &[u8],
@@ -96,7 +96,7 @@ pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Writes a packet's length before it, 7 bits to a byte, lowest first, in a packet of packets.
+/// Writes the length of a packet that is put into a packet of packets: 7 bits in each byte, the lowest first.
 pub(super) fn write_length(mut length: usize, out: &mut Vec<u8>) {
     while length >= 0x80 {
         out.push(length as u8 | 0x80);

@@ -20,7 +20,7 @@ pub(super) struct SuffixAutomaton {
 struct Node {
     /// The length of the longest of these substrings.
     length: u32,
-    /// The node of the longest suffix that also ends elsewhere.
+    /// The node of the longest suffix that also ends at other places of the template.
     link: u32,
     /// Where the first occurrence ends, exclusive.
     end: u32,
@@ -48,7 +48,7 @@ pub(super) struct Span {
 pub(super) const MAX_SPAN: usize = 256;
 
 impl SuffixAutomaton {
-    /// Of at most 65,535 bytes, so that every offset fits into a [`Span`].
+    /// The automaton of a template of at most 65,535 bytes, so that every offset fits into a [`Span`].
     pub(super) fn new(template: &[u8]) -> Self {
         debug_assert!(template.len() <= usize::from(u16::MAX));
         let mut this = Self {

@@ -97,7 +97,7 @@ impl Template {
         self.compress_with_composites(message, coded);
     }
 
-    /// Bytes of codes when sent.
+    /// Bytes that `codes` take when sent: Huffman coded, if there is a code set and that is shorter.
     pub(super) fn size(&self, codes: &[u8]) -> usize {
         self.codes.as_ref().map_or(codes.len(), |set| set.bits(codes).div_ceil(8).min(codes.len()))
     }
@@ -145,7 +145,7 @@ impl Template {
 
     /// Bytes of memory of the template, about.
     pub(super) fn memory(&self) -> usize {
-        // An entry of the dictionary, in a tree, takes about 16.
+        // An entry of the dictionary, in a tree, takes about 16 bytes.
         size_of::<Self>() + self.bytes.len() + self.automaton.memory() + self.keys.len() * 16
     }
 
@@ -195,7 +195,7 @@ impl Template {
         self.keys.contains_key(&part) || additions.contains_key(&part)
     }
 
-    /// The key of a part, or the one that it gets.
+    /// The key of a part. A part without a key gets the next free one, as an addition.
     fn key(&self, part: Span, additions: &mut BTreeMap<Span, u8>) -> u8 {
         let next = self.next_key() + additions.len() as u8;
         match self.keys.get(&part) {

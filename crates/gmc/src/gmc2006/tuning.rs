@@ -11,8 +11,8 @@ pub(super) struct TargetRatio {
     budget: Duration,
 }
 
-/// Steps from the first target to zero. The paper names no step: with this a thousand messages are
-/// half a minute of one user's telepointer.
+/// The number of steps from the first target to zero. The paper names no number: a thousand messages are half a minute
+/// of one user's telepointer.
 const STEPS: u32 = 1000;
 
 impl TargetRatio {

@@ -5,7 +5,7 @@ use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const LOW: u32 = 0xb00;
 const SPAN: u32 = 0xb01;
 const LAST: u32 = 0xb02;

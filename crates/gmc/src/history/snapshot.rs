@@ -7,7 +7,7 @@ use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const HEAD: u32 = 0x600;
 const STRING: u32 = 0x601;
 const STALE: u32 = 0x602;
@@ -17,7 +17,7 @@ const AGE: u32 = 0x605;
 const LENGTH: u32 = 0x606;
 
 impl History {
-    /// Codes all strings in the ring. The index follows from them.
+    /// Codes all strings in the ring. The index is made anew from the strings.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -42,7 +42,8 @@ impl History {
         Ok(())
     }
 
-    /// Codes the place of a string as the number of strings behind it, or that the string is no longer in the ring.
+    /// Codes the place of a string: that the string is no longer in the ring, or the number of strings after it, or its
+    /// age and length if it is not a whole string of the ring.
     pub(crate) fn archive_place<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,

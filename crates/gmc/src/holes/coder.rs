@@ -11,8 +11,8 @@ use crate::template::Hole;
 
 /// Codes the values of one kind of hole.
 pub(crate) trait HoleCoder {
-    /// Codes a value and appends its bytes to `out`. Returns what can be learned from the value about keys, if the kind
-    /// of hole tells.
+    /// Codes a value and appends its bytes to `out`. Returns what the value tells about keys, or `None` if this kind of
+    /// hole takes no part in the search for keys.
     fn code<C: Coder + ?Sized>(
         self,
         pass: &mut Pass<'_, C>,

@@ -16,10 +16,10 @@ use crate::range_coder::Coder;
 use crate::series::Series;
 use crate::template::Hole;
 
-/// A difference of at most this many bits says nothing against the form of a field.
+/// A difference of at most this many bits raises no doubt about the form of a field.
 const CHEAP: u32 = 4;
-/// Grids that are tried for a hole that has none: 3600 is a multiple of most small denominators, 1000 of all with three
-/// decimals.
+/// Grids that are tried for a hole that has none: fractions with most small denominators are multiples of 1/3600, and
+/// decimals of up to three digits are multiples of 1/1000.
 const USUAL: [u16; 2] = [3600, 1000];
 
 /// The coder of [`HoleKind::Field`](crate::template::HoleKind::Field).
@@ -89,7 +89,7 @@ impl FieldCoder<'_> {
                 shape.stay();
             } else {
                 let finer = float::find_grid(given, width, shape.grid);
-                // A decoder takes an impossible grid for none.
+                // If the coded grid is impossible, a decoder continues as if there were none.
                 let finer = code_finer(pass, label, finer).unwrap_or(None);
                 shape.stray(finer);
                 on_grid = finer.is_some() && shape.grid != 0;

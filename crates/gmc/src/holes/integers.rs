@@ -21,7 +21,7 @@ pub(crate) struct Integers {
 
 /// An integer that was coded.
 pub(crate) struct Coded {
-    /// The last value of the series before it, if there was one.
+    /// The last value of the series before this one, if there was one.
     pub(crate) before: Option<i64>,
     pub(crate) value: i64,
     /// What can be learned from it about keys.
@@ -41,7 +41,7 @@ impl Integers {
         self.references.memory() + self.categories.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.references.visit(visit);
         self.categories.visit(visit);
@@ -61,7 +61,7 @@ impl Integers {
         Coded { before, value, seen }
     }
 
-    /// Codes an integer, given the last values of its series, which it is added to.
+    /// Codes an integer, given the last values of its series in `reference`, and adds it to them.
     pub(crate) fn code_with<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,

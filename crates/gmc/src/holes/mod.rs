@@ -55,7 +55,7 @@ impl Holes {
         self.integers.memory() + self.grids.memory() + self.texts.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.integers.visit(visit);
         self.grids.visit(visit);

@@ -19,14 +19,15 @@ use crate::reference::Reference;
 use crate::series::Series;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
-/// A shorter fraction is cheaper in digits than as one of the 2^52 doubles of its size.
+/// The least decimals of a fraction that is coded as an ordinal of a binary line. A shorter one is cheaper as digits
+/// than as one of the 2^52 doubles of its size.
 const DECIMALS_LONG: u32 = 9;
 
 /// The coder of [`HoleKind::Number`](crate::template::HoleKind::Number).
 pub(crate) struct NumberCoder<'a> {
     pub(crate) integers: &'a mut Integers,
     pub(crate) grids: &'a mut Cache<Grid>,
-    /// For the digits of long fractions.
+    /// Codes the digits of long fractions.
     pub(crate) literals: &'a mut LiteralCoder,
 }
 
@@ -44,7 +45,7 @@ impl HoleCoder for NumberCoder<'_> {
             // Keys learn from a packet when it is replayed.
             return Ok(seen);
         }
-        // Keys compare numbers by their whole part, since what is behind the point may be in other units.
+        // Keys compare numbers by their whole part, since what is after the point may be in other units.
         let whole = Parts::of(&out[start..]).value(Format::default());
         Ok(Some(match seen {
             Some(seen) => Seen { number: seen.number.map(|_| whole), ..seen },
@@ -62,7 +63,7 @@ impl HoleCoder for NumberCoder<'_> {
 struct OnLine {
     ordinal: i64,
     numeral: Numeral,
-    /// Whether it was coded in the unit of the grid.
+    /// Whether it was coded in the unit that [`Grid::unit`] returned.
     in_unit: bool,
 }
 
@@ -201,7 +202,7 @@ impl NumberCoder<'_> {
         Ok(seen)
     }
 
-    /// Codes the point and the digits behind it, or that there are none.
+    /// Codes the point and the digits after it, or that there are none.
     fn code_fraction<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,

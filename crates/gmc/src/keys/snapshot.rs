@@ -7,7 +7,7 @@ use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const KEYS: u32 = 0x1200;
 const PROBES: u32 = 0x1201;
 const LABEL: u32 = 0x1202;

@@ -116,7 +116,7 @@ impl Texts<'_> {
         self.tokens.get(token).map_or(self.message.len(), |token| token.range.start)
     }
 
-    /// If the texts differ behind a quote, where the quote ends in both.
+    /// The item and the token of the closing quotes, if the texts differ between quotes.
     fn quoted_gap(&self, item: usize, token: usize) -> Option<(usize, usize)> {
         let before = self.start(token).checked_sub(1)?;
         let quote = self.message[before];

@@ -16,11 +16,11 @@ use crate::binary::varint::{read_varint, varint_end};
 use crate::hash::{hash, hash_bytes};
 use crate::template::{Hole, HoleKind, Template};
 
-/// A format that tells where its values are.
+/// A known format, in which the values of a message can be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grammar {
     SelfDescribing(Format),
-    /// Protocol Buffers, whose tags tell how long the values behind them are.
+    /// Protocol Buffers, whose tags tell how long the values after them are.
     ProtocolBuffers,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn holes(
     numbers.collect()
 }
 
-/// The holes of a template that fits both messages, if they have one structure.
+/// The holes of a template that fits both messages, if they have the same structure.
 fn align(
     base: &Template,
     base_tokens: &[Token],
@@ -143,7 +143,7 @@ fn align(
 impl Token {
     fn hole(&self, kind: HoleKind, message: &[u8]) -> Hole {
         let mut hole = Hole::named(kind, self.range.clone(), self.name);
-        // The fields of Protocol Buffers are little-endian.
+        // An odd name marks a little-endian number, as in Protocol Buffers, and an even name a big-endian one.
         if kind == HoleKind::Field
             && let Some(width) = Width::of_bytes(self.range.len())
         {
@@ -263,7 +263,7 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
     (at == message.len()).then_some(())
 }
 
-/// Counts a value in its array or map, and the arrays and maps that it completes.
+/// Counts a finished value in its array or map, and closes the arrays and maps of which it is the last value.
 fn close(levels: &mut Vec<Level>) {
     while let Some(level) = levels.last_mut() {
         if level.map {
@@ -343,7 +343,7 @@ fn split_fields(
     Some(count > 1)
 }
 
-/// Whether bytes look like text. No bytes do.
+/// Whether bytes look like text. An empty slice does.
 pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte >= 0x20 && byte != 0x7f)
 }

@@ -1,4 +1,4 @@
-//! Makes a template of a message, and of what the message has in common with the template most like it.
+//! Makes a template of a message. Where the message differs from the most similar known template, there are holes.
 
 mod align;
 pub(crate) mod binary;
@@ -52,7 +52,7 @@ fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
         let kind = match token.kind {
             Kind::Number => HoleKind::Number,
             Kind::Word if is_identifier(&message[token.range.clone()]) => {
-                // A text hole needs a mark at its end.
+                // A text hole needs a punctuation mark after it, which shows where the text ends.
                 let behind = tokens.get(index + 1)?;
                 let mark = message[behind.range.start];
                 (behind.kind == Kind::Other && mark.is_ascii_punctuation())

@@ -31,7 +31,7 @@ struct Stretch<'a> {
     message: &'a [u8],
     /// The start of the stretch in the message.
     start: usize,
-    /// The known fields in it, in order, by their places in the stretch.
+    /// The known fields of the stretch, in order, with their places in the stretch.
     known: Vec<Hole>,
 }
 
@@ -174,7 +174,7 @@ struct Place<'a> {
     j: usize,
     /// The number of bytes before the place that are in no known hole.
     free: usize,
-    /// The length of the rest of the message minus that of the example.
+    /// How many bytes more follow the place in the message than in the whole example; may be negative.
     more: isize,
 }
 
@@ -226,7 +226,7 @@ impl Place<'_> {
     }
 }
 
-/// The estimated cost of a field beside its bits, in bits.
+/// The estimated cost of a field in addition to the bits of its difference, in bits.
 const FIELD: u32 = 8;
 /// The cost of a width that is no power of two, in bits: integers are seldom three or five bytes wide.
 const ODD: u32 = 3;
@@ -234,12 +234,12 @@ const ODD: u32 = 3;
 const ZEROS: u32 = 2;
 /// What a field saves that is already known, in bits.
 const KNOWN: u32 = 2;
-/// The cost of bytes that nothing predicts beside their bits, in bits.
+/// The cost of bytes that nothing predicts, in addition to these bytes, in bits.
 const OPAQUE: u32 = 12;
 /// Widths of binary identifiers.
 const OPAQUE_WIDTHS: [usize; 6] = [4, 8, 12, 16, 20, 32];
 
-/// What begins at a place in the cheapest division of the rest of a stretch into fields.
+/// The first field, or the first byte outside of fields, in the cheapest division of the end of a stretch into fields.
 #[derive(Clone, Copy)]
 struct Step {
     cost: u32,

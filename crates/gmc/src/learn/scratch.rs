@@ -24,6 +24,6 @@ pub(crate) struct Scratch {
     pub(crate) base: Vec<align::Item>,
     pub(crate) binary_tokens: Vec<grammar::Token>,
     pub(crate) binary_base: Vec<grammar::Token>,
-    /// The holes of the present message that get other shapes.
+    /// Index and new shape of each hole whose shape the present message changes.
     pub(crate) shapes: Vec<(usize, Shape)>,
 }

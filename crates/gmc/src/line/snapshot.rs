@@ -6,7 +6,7 @@ use crate::error::SnapshotError;
 use crate::float_text::{DECIMALS_MAX, Tie};
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const SAME: u32 = 0xc00;
 const KIND: u32 = 0xc01;
 const DECIMALS: u32 = 0xc02;

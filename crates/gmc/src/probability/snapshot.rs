@@ -13,7 +13,7 @@ const LEVELS: [u16; 16] =
 /// probabilities adapt a little faster again, since rounding made them less precise.
 const AGES: [u16; 16] = [0, 0, 3, 3, 3, 6, 6, 6, 6, 6, 13, 13, 13, 13, 13, 13];
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const EVEN: u32 = 0x200;
 const AGE: u32 = 0x300;
 const LEVEL: u32 = 0x400;

@@ -4,7 +4,7 @@ use super::Reference;
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const SEEN: u32 = 0x900;
 const VALUE: u32 = 0x901;
 const DELTA: u32 = 0x902;

@@ -8,9 +8,9 @@ use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::text::snapshot::KeptText;
 
-/// Bytes of a compacted model in a snapshot. With the rest of the snapshot it has less than 4 KiB.
+/// The most bytes of a compacted model in a snapshot. The whole snapshot then has less than 4 KiB.
 const TARGET: usize = 4000;
-/// Bytes left for the packets in a snapshot that wait to be learned.
+/// Bytes of the target that are reserved for packets that wait to be learned, which a snapshot contains too.
 const WAITING: usize = 800;
 
 /// What a level of compaction keeps.
@@ -41,14 +41,13 @@ const LEVELS: [Level; 12] = [
 ];
 
 impl Stream {
-    /// Forgets what is worth least, the same in all models that are equal, until the model is small enough in a
-    /// snapshot.
+    /// Compacts the model, level by level, until it is small enough in a snapshot. Equal models are compacted equally.
     pub(crate) fn compact(&mut self) {
         let target = match self.config.delivery {
             Delivery::Ordered => TARGET,
             _ => TARGET - WAITING,
         };
-        // The byte contexts of a larger model alone take more bytes than the target.
+        // In a larger model the byte contexts, which only the first level keeps, alone take more bytes than the target.
         let first = if self.config.memory / 8 > target { 1 } else { 0 };
         for level in &LEVELS[first..] {
             self.compact_to(level);

@@ -22,17 +22,17 @@ use crate::templates::{Search, Templates};
 
 /// The label of a whole message that fits no template.
 const MISS: u32 = 0x3155;
-/// Tells a sender's number from other hashes.
+/// Distinguishes the hash of a sender's number from other hashes.
 const SENDER: u32 = 0x5e;
 
-/// The model of messages, but for the probabilities of decisions.
+/// The model of messages, except for the probabilities of decisions, which are in the context table.
 pub(crate) struct MessageCoder {
     pub(super) templates: Templates,
     pub(super) choices: Choices,
     pub(super) holes: Holes,
     pub(super) fields: Fields,
     pub(super) keys: Keys,
-    /// The last message that fitted no template.
+    /// The place in the history of the last message that fitted no template.
     pub(super) last_miss: Table<Place>,
     buffers: Buffers,
 }
@@ -92,7 +92,7 @@ impl MessageCoder {
             + self.keys.memory()
     }
 
-    /// Visits all tables that have versions.
+    /// Calls `visit` with each table whose changes can be taken back.
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.templates.visit(visit);
         self.choices.visit(visit);
@@ -102,8 +102,8 @@ impl MessageCoder {
         visit(&mut self.last_miss);
     }
 
-    /// Codes a message and appends it to `done`, without ending it there. Returns whether another template than the best
-    /// one was used, as [`Search::FirstMatch`] allows.
+    /// Codes a message and appends it to `done`; the caller calls [`Batch::end_message`]. Returns whether another
+    /// template than the best one was used, as [`Search::FirstMatch`] allows.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -136,7 +136,7 @@ impl MessageCoder {
         let choice = self.choices.code(pass, stream, choice)?;
         if let Some(id) = choice {
             self.code_holes(pass, id, sender_hash(sender), given.bytes, limit, out)?;
-            // What is learned from a deferred packet is learned when it is replayed.
+            // From a deferred packet, templates and keys learn later, when it is replayed.
             if !pass.is_deferred() {
                 let Buffers { scratch, seen, .. } = &mut self.buffers;
                 for (index, shape) in scratch.shapes.drain(..) {
@@ -180,7 +180,7 @@ impl MessageCoder {
         let Buffers { key: key_value, seen, scratch } = buffers;
         seen.clear();
         let end = out.len() + limit;
-        // The key comes first, since it tells what to expect of the others.
+        // The key is coded first, since its value helps to predict the other holes.
         let key = self.keys.label(id).and_then(|label| template.find(label));
         let mut sender = sender;
         key_value.clear();
@@ -192,7 +192,7 @@ impl MessageCoder {
                 if pass.coder.decodes() { &[] } else { &given[scratch.spans[index].clone()] };
             let value = Value { hole: &mut hole, sender, given, limit };
             let coded = holes.code(pass, value, out)?;
-            // A hole is known by its own label, whatever label its values are coded under.
+            // Keys identify a hole by its own label, even if its values are coded under another label.
             seen.extend(coded.map(|seen| Seen { label: hole.label, ..seen }));
             if hole.shape != shape {
                 scratch.shapes.push((index, hole.shape));

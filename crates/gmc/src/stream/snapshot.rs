@@ -20,7 +20,7 @@ use crate::template::HoleKind;
 use crate::templates::Search;
 use crate::trace::Trace;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const REFERENCES: u32 = 0x1300;
 const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
@@ -84,8 +84,8 @@ impl Stream {
         self.contexts.archive(archive)
     }
 
-    /// Codes a packet that waits to be learned as if it were coded under the epoch where the model is, and the
-    /// difference of its trace from the trace of doing so.
+    /// Codes a packet that waits to be learned as if it were coded under the present model, and then the difference of
+    /// its own training trace from the trace of that coding.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -134,7 +134,7 @@ impl Stream {
         each_once(&labels)
     }
 
-    /// The hashes of all senders and of the values of their keys, to which values can belong.
+    /// The hashes of all senders, alone and combined with each value that a key can have: the `sender`s of all series.
     fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
         let mut first: Vec<u32> = self
             .messages

@@ -16,7 +16,7 @@ use crate::range_coder::Coder;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const COUNT_MAX: u32 = 0x700;
 const PRESENT: u32 = 0x701;
 const USES: u32 = 0x702;
@@ -213,7 +213,7 @@ impl Place<'_> {
         range.start >= self.end && range.end <= self.example.len()
     }
 
-    /// The next number behind the last hole.
+    /// The next number after the last hole.
     fn next_number(&self) -> Option<Range<usize>> {
         let mut at = self.end;
         while at < self.example.len() {

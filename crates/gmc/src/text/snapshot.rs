@@ -9,7 +9,7 @@ use crate::hash::hash_message;
 use crate::history::{History, Place};
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const CACHE: u32 = 0x1102;
 const USED: u32 = 0x1100;
 const TAIL: u32 = 0x1101;

@@ -8,7 +8,7 @@ use crate::batch::Batch;
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts of the archive.
+// Contexts: the archive has statistics of its own for each kind of value.
 const EMPTY: u32 = 0x1500;
 const SAME: u32 = 0x1501;
 const COUNT: u32 = 0x1502;
@@ -98,8 +98,8 @@ impl Trace {
     }
 }
 
-/// Codes the contexts of the next group, given those of another trace from `at` on. Returns them, and the other trace's
-/// decisions in them if it has them.
+/// Codes the contexts of the next group, which are likely to be like those of another trace from `at` on. Returns the
+/// contexts, and the other trace's decisions in these contexts if it has any.
 fn archive_contexts<'a, C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     like: &[Group<'a>],
