@@ -9,7 +9,7 @@ use crate::limits::MAX_DATAGRAM_MODEL;
 use crate::packing::Packing;
 use crate::wire::acknowledged::Acknowledged;
 use crate::wire::frame::{Frame, SHARED_DATAGRAM_LAST};
-use crate::wire::payload::{Batch, Form, PayloadDecoder};
+use crate::wire::payload::{Batch, PayloadDecoder, PayloadForm};
 use crate::wire::record::Number;
 use crate::{Error, Kind};
 
@@ -174,25 +174,27 @@ impl Groups {
     ) {
         let Some(model) = self.models.iter_mut().find(|model| model.group == group) else { return };
         let decoder = &mut model.decoder;
-        let outcome = decoder.open(Form::Coded, payload, packing, batch).and_then(|mut records| {
-            let outcome = loop {
-                // The group's payloads may hold channels that this end has not open: it does not need their records.
-                let record = match records.next(decoder, packing, |_| Ok(Kind::Awareness)) {
-                    Ok(Some(record)) => record,
-                    Ok(None) => break Ok(()),
-                    Err(error) => break Err(error),
+        let outcome =
+            decoder.open(PayloadForm::Coded, payload, packing, batch).and_then(|mut records| {
+                let outcome = loop {
+                    // The group's payloads may hold channels that this end has not open: it does not need their records.
+                    let record = match records.next(decoder, packing, |_| Ok(Kind::Awareness)) {
+                        Ok(Some(record)) => record,
+                        Ok(None) => break Ok(()),
+                        Err(error) => break Err(error),
+                    };
+                    let kind = delivery.inbound.numbers.kind(record.channel);
+                    let is_awareness = matches!(record.number, Number::Awareness { .. });
+                    if record.sender == participant || kind != Ok(Kind::Awareness) || !is_awareness
+                    {
+                        continue;
+                    }
+                    if let Err(error) = delivery.deliver(&record) {
+                        break Err(error);
+                    }
                 };
-                let kind = delivery.inbound.numbers.kind(record.channel);
-                let is_awareness = matches!(record.number, Number::Awareness { .. });
-                if record.sender == participant || kind != Ok(Kind::Awareness) || !is_awareness {
-                    continue;
-                }
-                if let Err(error) = delivery.deliver(&record) {
-                    break Err(error);
-                }
-            };
-            records.finish(outcome)
-        });
+                records.finish(outcome)
+            });
         if outcome.is_ok() || is_again {
             model.came(delivery.now, participant, is_again);
         }

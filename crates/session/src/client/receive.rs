@@ -15,7 +15,7 @@ use crate::error::NOT_CHANGED;
 use crate::ids::{ChannelNo, Counter, GroupId, Position};
 use crate::packing::Packing;
 use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
-use crate::wire::payload::{Batch, Carrier, Form};
+use crate::wire::payload::{Batch, Carrier, PayloadForm};
 use crate::wire::record::Number;
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, PresenceState, Qos};
@@ -145,9 +145,11 @@ impl Joined {
                 let answer = ChannelFrame { reference, id, access, name, qos };
                 self.on_channel(now, session, &answer)
             }
-            Frame::Messages(payload) => self.on_payload(reading, payload, Form::Plain),
-            Frame::Coded(payload) => self.on_payload(reading, payload, Form::Coded),
-            Frame::PackedMessages(payload) => self.on_payload(reading, payload, Form::Packed),
+            Frame::Messages(payload) => self.on_payload(reading, payload, PayloadForm::Plain),
+            Frame::Coded(payload) => self.on_payload(reading, payload, PayloadForm::Coded),
+            Frame::PackedMessages(payload) => {
+                self.on_payload(reading, payload, PayloadForm::Packed)
+            }
             Frame::Participants { complete, list } => {
                 self.on_participants(session, complete, &list);
                 Ok(())
@@ -228,7 +230,7 @@ impl Joined {
         &mut self,
         reading: Reading<'_>,
         payload: &[u8],
-        form: Form,
+        form: PayloadForm,
     ) -> Result<(), Error> {
         let Reading { now, session, packing, batch } = reading;
         let Joined { link, coders, datagrams, inbound, .. } = self;

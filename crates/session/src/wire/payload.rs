@@ -37,7 +37,7 @@ impl Carrier {
 
 /// The type of frame in which a payload arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum PayloadForm {
     /// MESSAGES: the records are not compressed together.
     Plain,
     /// CODED: gmc compressed the records together.
@@ -79,7 +79,7 @@ mod tests {
     /// Calls `each` for every record of a payload until one cannot be read.
     fn read(
         decoder: &mut PayloadDecoder,
-        form: Form,
+        form: PayloadForm,
         payload: &[u8],
         packing: &mut Packing,
         mut each: impl FnMut(Record<'_>),
@@ -153,8 +153,8 @@ mod tests {
                 let is_coded = out[0] == CODED_LAST;
                 prop_assert!(is_coded == (coded && shared) || sent.is_empty());
                 let (form, coding) = match is_coded {
-                    true => (Form::Coded, Coding::Shared),
-                    false => (Form::Plain, Coding::Alone),
+                    true => (PayloadForm::Coded, Coding::Shared),
+                    false => (PayloadForm::Plain, Coding::Alone),
                 };
                 let mut at = 0;
                 read(&mut decoder, form, &out[1..], &mut packing, |record| {
@@ -171,7 +171,7 @@ mod tests {
             let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
                 let mut decoder = PayloadDecoder::new(direction, Numbering::default(), true, 1000);
-                for form in [Form::Plain, Form::Coded, Form::Packed] {
+                for form in [PayloadForm::Plain, PayloadForm::Coded, PayloadForm::Packed] {
                     let _ = read(&mut decoder, form, &payload, &mut packing, |_| ());
                 }
             }

@@ -14,7 +14,7 @@ use crate::wire::acknowledged::Acknowledged;
 use crate::wire::contract;
 use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
 use crate::wire::handshake::Opening;
-use crate::wire::payload::{Carrier, Form};
+use crate::wire::payload::{Carrier, PayloadForm};
 use crate::{Error, GroupId};
 
 impl Peer {
@@ -79,9 +79,11 @@ impl Peer {
             {
                 Err(Error::malformed("PACKED: it was not agreed on"))
             }
-            Frame::Messages(payload) => self.payload(now, payload, Form::Plain, common),
-            Frame::Coded(payload) => self.payload(now, payload, Form::Coded, common),
-            Frame::PackedMessages(payload) => self.payload(now, payload, Form::Packed, common),
+            Frame::Messages(payload) => self.payload(now, payload, PayloadForm::Plain, common),
+            Frame::Coded(payload) => self.payload(now, payload, PayloadForm::Coded, common),
+            Frame::PackedMessages(payload) => {
+                self.payload(now, payload, PayloadForm::Packed, common)
+            }
             Frame::Open { .. } => self.open(&frame, false, common),
             Frame::Shut { id: channel } => self.shut(channel),
             Frame::Compress { id: channel, compress } => self.set_compress(channel, compress),
@@ -159,7 +161,7 @@ impl Peer {
         &mut self,
         now: Duration,
         payload: &[u8],
-        form: Form,
+        form: PayloadForm,
         common: &mut Common,
     ) -> Result<(), Error> {
         let is_inspected = common.inspector.is_on();

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use groupwire_gmc as gmc;
 
-use super::{Coding, Form};
+use super::{Coding, PayloadForm};
 use crate::ids::ChannelNo;
 use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
@@ -100,7 +100,7 @@ impl PayloadDecoder {
     /// The payload is coded though that was not agreed on, or it cannot be unpacked.
     pub(crate) fn open<'p>(
         &mut self,
-        form: Form,
+        form: PayloadForm,
         payload: &'p [u8],
         packing: &mut Packing,
         batch: &'p mut Batch,
@@ -110,13 +110,13 @@ impl PayloadDecoder {
             Records { source: Source::Plain { reader, count: 0, unpacked: 0, coding } }
         };
         Ok(match form {
-            Form::Plain => plain(payload, Coding::Alone),
-            Form::Packed => {
+            PayloadForm::Plain => plain(payload, Coding::Alone),
+            PayloadForm::Packed => {
                 batch.begin();
                 batch.bytes.extend_from_slice(packing.unpack(payload, MAX_BLOCK)?);
                 plain(&batch.bytes, Coding::Shared)
             }
-            Form::Coded => {
+            PayloadForm::Coded => {
                 self.decode(payload, batch)?;
                 Records { source: Source::Decoded { batch, next: 0 } }
             }
