@@ -7,8 +7,8 @@ use core::str::FromStr;
 
 use groupwire_codecs::{Choice, Codec, Filter, OptionsError};
 
+use crate::wire::coding::Coding;
 use crate::wire::io::{Reader, Write};
-use crate::wire::payload::Coding;
 use crate::wire::record::Record;
 use crate::{Error, Qos};
 

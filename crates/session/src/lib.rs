@@ -60,4 +60,5 @@ pub use qos::{Kind, Overflow, POINTER_WHILE_TALKING, Qos, table_1};
 pub use room::Room;
 pub use wire::VERSION;
 pub use wire::frame::{Access, PresenceState};
-pub use wire::handshake::{Opening, Secret, refusal};
+pub use wire::handshake::Secret;
+pub use wire::opening::{Opening, refusal};

@@ -1,14 +1,13 @@
 //! The state of one transport, at the client or the server: control frames, flow control, keep-alive, the coders of payloads.
 
 use alloc::collections::VecDeque;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::Error;
 use crate::clock::Clock;
 use crate::datagrams::Datagrams;
-use crate::limits::{DEFAULT_MAX_PACKET, MAX_DATAGRAM, MAX_DETAIL};
+use crate::limits::{DEFAULT_MAX_PACKET, MAX_DATAGRAM};
 use crate::packing::Choosing;
 use crate::stamps::Stamps;
 use crate::wire::VERSION;
@@ -343,23 +342,6 @@ impl Link {
         }
         Ok(())
     }
-}
-
-/// Appends an ERROR frame.
-pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Vec<u8>) {
-    let detail = error.to_string();
-    let detail = clip(&detail, MAX_DETAIL);
-    Frame::Error { code: error.code(), fault: error.fault(), fatal, subject, detail }.write(out);
-}
-
-/// The beginning of `text`: at most `limit` bytes, and only whole characters.
-pub(crate) fn clip(text: &str, limit: usize) -> &str {
-    let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    // `get` instead of an index, because the panic of an index prints the text, and its code would make the build larger.
-    text.get(..end).unwrap_or_default()
 }
 
 /// A time in microseconds.

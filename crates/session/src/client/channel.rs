@@ -11,8 +11,9 @@ use crate::datagrams::REST;
 use crate::ids::{ChannelNo, Counter, Index, Order, Position};
 use crate::latest::Latest;
 use crate::link::Link;
+use crate::trace::Carrier;
+use crate::wire::coding::Coding;
 use crate::wire::frame::{Access, Frame};
-use crate::wire::payload::{Carrier, Coding};
 use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 
 /// How far the application has closed a channel.

@@ -10,8 +10,8 @@ use super::session::Session;
 use crate::Error;
 use crate::ids::Order;
 use crate::latest::Latest;
+use crate::trace::Carrier;
 use crate::wire::frame::Frame;
-use crate::wire::payload::Carrier;
 
 impl Client {
     /// Ends this client's own part in a channel; the channel goes on for the other participants. What waits on it is

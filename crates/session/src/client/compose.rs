@@ -14,8 +14,8 @@ use crate::datagrams::{Datagrams, Made, Needs};
 use crate::ids::{Index, Order, ParticipantId, Position};
 use crate::link::Link;
 use crate::packing::Packing;
+use crate::trace::Carrier;
 use crate::wire::frame::Frame;
-use crate::wire::payload::Carrier;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 

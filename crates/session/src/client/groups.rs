@@ -8,8 +8,9 @@ use crate::ids::{GroupId, ParticipantId};
 use crate::limits::MAX_DATAGRAM_MODEL;
 use crate::packing::Packing;
 use crate::wire::acknowledged::Acknowledged;
+use crate::wire::coding::PayloadForm;
 use crate::wire::frame::{Frame, SHARED_DATAGRAM_LAST};
-use crate::wire::payload::{Batch, PayloadDecoder, PayloadForm};
+use crate::wire::payload::{Batch, PayloadDecoder};
 use crate::wire::record::Number;
 use crate::{Error, Kind};
 

@@ -111,7 +111,7 @@ impl Client {
         if link.ready() {
             // What was composed for the room must not follow the error, so it goes alone.
             let mut packet = link.begin(link.last_packet());
-            crate::link::error_frame(&error, true, 0, &mut packet);
+            crate::wire::frame::error_frame(&error, true, 0, &mut packet);
             link.launched(packet.len());
             outputs.push_back(Output::Send(packet));
         }

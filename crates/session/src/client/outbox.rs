@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use crate::ids::{Counter, Index, Order};
-use crate::wire::payload::Carrier;
+use crate::trace::Carrier;
 
 /// A message on its way out.
 #[derive(Debug)]

@@ -14,9 +14,10 @@ use crate::Error;
 use crate::ids::{ChannelNo, ParticipantId};
 use crate::limits::MAX_RECORDS;
 use crate::trace::{Part, Purpose};
+use crate::wire::coding::Coding;
 use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
-use crate::wire::payload::{Batch, Coding, account};
+use crate::wire::payload::{Batch, account};
 use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
 
 /// The count of numbers before each payload: channel, sender, flags, leg index, index, age, stamp, back (wire W39).

@@ -11,9 +11,10 @@ use super::share::{Needs, still_to_go};
 use crate::ids::{ChannelNo, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
+use crate::wire::coding::Coding;
 use crate::wire::io::Reader;
 use crate::wire::numbering::Numbering;
-use crate::wire::payload::{Batch, Coding};
+use crate::wire::payload::Batch;
 use crate::wire::record::{self, Number, Record};
 use crate::{Error, Kind};
 

@@ -13,7 +13,7 @@ use groupwire_codecs::{Choice, Codec, Costs, Packer};
 
 #[cfg(feature = "ace")]
 pub(crate) use blocks::Way;
-pub(crate) use blocks::{CHUNK, Cache, Piece};
+pub(crate) use blocks::{Cache, Piece};
 pub(crate) use choosing::Choosing;
 pub(crate) use encoding_cache::EncodingCache;
 

@@ -8,7 +8,8 @@ use core::time::Duration;
 use groupwire_codecs::{ALL, Codec, Costs};
 
 use crate::ids::{LinkId, ParticipantId, Position};
-use crate::wire::handshake::{Opening, Secret};
+use crate::wire::handshake::Secret;
+use crate::wire::opening::Opening;
 use crate::{Error, Limits, Qos, Redundancy, Timing};
 
 /// What a room is made of.

@@ -2,14 +2,16 @@
 
 mod payload;
 
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::handshake::{Hello, Welcome};
-use super::io::{Reader, Write};
-use super::payload::Carrier;
+use super::io::{Reader, Write, clip};
 use super::snapshot::Chunk;
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
+use crate::limits::MAX_DETAIL;
+use crate::trace::Carrier;
 use crate::{Compress, Error, Qos};
 
 /// Bit 7 of a tag: the frame has no length and ends with the packet.
@@ -251,6 +253,13 @@ impl<'a> Frame<'a> {
         out.u8(kind);
         out.bytes(&payload);
     }
+}
+
+/// Appends an ERROR frame.
+pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Vec<u8>) {
+    let detail = error.to_string();
+    let detail = clip(&detail, MAX_DETAIL);
+    Frame::Error { code: error.code(), fault: error.fault(), fatal, subject, detail }.write(out);
 }
 
 #[cfg(test)]

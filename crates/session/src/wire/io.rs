@@ -142,6 +142,16 @@ impl Write for Vec<u8> {
     }
 }
 
+/// The beginning of `text`: at most `limit` bytes, and only whole characters.
+pub(crate) fn clip(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    // `get` instead of an index, because the panic of an index prints the text, and its code would make the build larger.
+    text.get(..end).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,11 +2,13 @@
 //! rule W22 of those pages.
 
 pub(crate) mod acknowledged;
+pub(crate) mod coding;
 pub(crate) mod contract;
 pub(crate) mod frame;
 pub(crate) mod handshake;
 pub(crate) mod io;
 pub(crate) mod numbering;
+pub(crate) mod opening;
 pub(crate) mod payload;
 pub(crate) mod quality;
 pub(crate) mod record;

@@ -1,67 +1,24 @@
 //! The payload of a packet: many records as one unit, plain, compressed by gmc, or packed by a codec (wire W26, W27, W54).
 
 pub(crate) mod account;
+mod batch;
+mod coder;
 mod decoder;
 mod encoder;
 mod group;
 mod records;
 
-use groupwire_gmc as gmc;
-
+pub(crate) use batch::Batch;
 pub(crate) use decoder::PayloadDecoder;
 pub(crate) use encoder::PayloadEncoder;
 pub(crate) use group::GroupEncoder;
-pub(crate) use records::Batch;
-
-use super::record::FIELDS;
-use crate::limits::MAX_RECORDS;
-pub(crate) use crate::trace::Carrier;
-
-impl Carrier {
-    /// The settings of gmc on this carrier. The protocol fixes them, so that both ends have the same ones (wire W27, W39).
-    fn coder_config(self) -> gmc::Config {
-        let is_ordered = self == Carrier::Stream;
-        gmc::Config {
-            delivery: if is_ordered { gmc::Delivery::Ordered } else { gmc::Delivery::Datagrams },
-            memory: 64 << 10,
-            fields: FIELDS,
-            max_message: 65_536,
-            max_messages_per_packet: MAX_RECORDS,
-            // A datagram names its model by the low bits of an acknowledgement's number. Without the check, a datagram that
-            // is sixteen or more acknowledgements late could be decoded with the wrong model.
-            check: !is_ordered,
-            ..gmc::Config::default()
-        }
-    }
-}
-
-/// The type of frame in which a payload arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PayloadForm {
-    /// MESSAGES: the records are not compressed together.
-    Plain,
-    /// CODED: gmc compressed the records together.
-    Coded,
-    /// PACKED_MESSAGES: a codec packed the whole payload.
-    Packed,
-}
-
-/// How the records of one payload are compressed. All records of a payload have the same coding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Coding {
-    /// Together, by what they have in common, where both ends have gmc (wire W27).
-    #[default]
-    Shared,
-    /// Each record alone: packed by a codec, or not compressed (wire W47). The length of one record then reveals nothing
-    /// about another one.
-    Alone,
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
     use crate::packing::{Choosing, Packing};
+    use crate::wire::coding::{Coding, PayloadForm};
     use crate::wire::frame::CODED_LAST;
     use crate::wire::numbering::Numbering;
     use crate::wire::record::{Direction, Number, Record};

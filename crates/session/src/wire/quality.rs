@@ -6,8 +6,8 @@ use core::time::Duration;
 
 use super::io::{Reader, Write};
 use crate::ids::ChannelNo;
-use crate::link::clip;
 use crate::trace::AGES;
+use crate::wire::io::clip;
 use crate::{ChannelQuality, Error, Tally};
 
 /// The most bytes of the reason for a transport (wire W84).

@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::coding::Coding;
 use super::io::{Reader, Write};
 use super::numbering::Numbering;
-use super::payload::Coding;
 use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
 use crate::packing::Packing;

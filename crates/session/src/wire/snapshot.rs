@@ -6,7 +6,10 @@ use super::io::{Reader, Write};
 use crate::Error;
 use crate::ids::{Counter, Position};
 use crate::limits::MAX_BLOCK;
-use crate::packing::{CHUNK, Packing};
+use crate::packing::Packing;
+
+/// The size of a chunk of a snapshot on the wire, about, in bytes. It is small, so that pings get in between (wire W53).
+pub(crate) const CHUNK: usize = 16 << 10;
 
 /// The most bytes of a SNAPSHOT frame besides the chunk: tag, length and four varints are at most 46 bytes.
 const HEADER: usize = 64;

@@ -7,8 +7,11 @@ use core::time::Duration;
 use groupwire_ace::{Adaptive, Candidate, Delivered, Packed, Policy, Situation};
 use groupwire_codecs::{Choice, Costs};
 
-use super::{CHUNK, MOST_WORK};
 use crate::limits::MAX_BLOCK;
+use crate::wire::snapshot::CHUNK;
+
+/// The longest time for packing a block, by the costs of codecs, in nanoseconds. The room does nothing else meanwhile.
+const MOST_WORK: f32 = 3e6;
 
 /// Packets whose arrivals are tracked one by one. Further ones are counted as part of the last. Only a peer that does not
 /// answer pings lets this many wait.

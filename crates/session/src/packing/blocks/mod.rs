@@ -27,13 +27,7 @@ pub(crate) use piece::Piece;
 
 use super::Packing;
 use crate::limits::MAX_BLOCK;
-
-/// The size of a chunk of a snapshot on the wire, about, in bytes. It is small, so that pings get in between (wire W53).
-pub(crate) const CHUNK: usize = 16 << 10;
-
-/// The longest time for packing a block, by the costs of codecs, in nanoseconds. The room does nothing else meanwhile.
-#[cfg(feature = "ace")]
-const MOST_WORK: f32 = 3e6;
+use crate::wire::snapshot::CHUNK;
 
 /// The time of a byte on a link whose rate is not known, in nanoseconds: 50 Mbit/s.
 #[cfg(feature = "ace")]

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::packing::{Choosing, EncodingCache, Packing};
 use crate::room::log::{Log, Message};
-use crate::wire::payload::Coding;
+use crate::wire::coding::Coding;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order};
 

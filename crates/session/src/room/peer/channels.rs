@@ -6,12 +6,11 @@ use core::time::Duration;
 
 use super::Peer;
 use super::connection::Stage;
-use crate::link::error_frame;
 use crate::room::api::{Event, Output};
 use crate::room::common::{Common, Effect};
 use crate::room::feed::private_stream::History;
 use crate::room::subscriptions::Opened;
-use crate::wire::frame::{Access, Frame};
+use crate::wire::frame::{Access, Frame, error_frame};
 use crate::{ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, Qos};
 
 impl Peer {

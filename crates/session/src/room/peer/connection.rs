@@ -16,8 +16,8 @@ use crate::room::inspector::Quality;
 use crate::room::log::{Cursor, Log, Snapshot};
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
+use crate::wire::coding::Coding;
 use crate::wire::frame::Frame;
-use crate::wire::payload::Coding;
 use crate::wire::snapshot::Assembly;
 use crate::{ChannelNo, Counter, Error, Kind, LinkId, Order, ParticipantId, Position};
 
@@ -411,7 +411,7 @@ impl Connection {
         }
         if let Some(piece) = self.place.as_mut().and_then(Place::next_piece) {
             self.link.queue(&Frame::Model {
-                carrier: crate::wire::payload::Carrier::Datagrams,
+                carrier: crate::trace::Carrier::Datagrams,
                 group: piece.group,
                 total: piece.total,
                 offset: piece.offset,

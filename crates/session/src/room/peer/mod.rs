@@ -23,8 +23,8 @@ pub(super) use connection::Connection;
 use super::api::{Event, Output};
 use super::common::Common;
 use super::upstream::Upstream;
-use crate::link::error_frame;
 use crate::seen::Seen;
+use crate::wire::frame::error_frame;
 use crate::{ChannelNo, Error, ParticipantId};
 
 /// A participant.

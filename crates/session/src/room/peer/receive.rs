@@ -10,11 +10,12 @@ use crate::limits::MAX_PRESENCE;
 use crate::link::Coders;
 use crate::room::api::Output;
 use crate::room::common::{Common, Effect};
+use crate::trace::Carrier;
 use crate::wire::acknowledged::Acknowledged;
+use crate::wire::coding::PayloadForm;
 use crate::wire::contract;
 use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
-use crate::wire::handshake::Opening;
-use crate::wire::payload::{Carrier, PayloadForm};
+use crate::wire::opening::Opening;
 use crate::{Error, GroupId};
 
 impl Peer {

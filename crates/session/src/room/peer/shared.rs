@@ -11,8 +11,8 @@ use crate::room::common::Common;
 use crate::room::feed::shared_stream::{Member, SharedPayload, SharedStream, SharedStreams};
 use crate::room::inspector::Inspector;
 use crate::room::log::Cursor;
+use crate::trace::Carrier;
 use crate::wire::frame::Frame;
-use crate::wire::payload::Carrier;
 use crate::{GroupId, ParticipantId};
 
 /// The most bytes of a frame's length.

@@ -6,9 +6,9 @@ use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
+use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
-use crate::wire::payload::Carrier;
 use crate::wire::snapshot::Chunk;
 use crate::{Compress, Error, Qos};
 

@@ -6,10 +6,12 @@ use alloc::vec::Vec;
 
 use groupwire_gmc as gmc;
 
-use super::group::group_config;
-use super::{Batch, Carrier, account};
+use super::account;
+use super::batch::Batch;
+use super::coder::group_config;
 use crate::ids::ChannelNo;
 use crate::packing::Packing;
+use crate::trace::Carrier;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};

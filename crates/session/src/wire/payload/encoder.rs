@@ -8,12 +8,13 @@ use core::ops::Range;
 use groupwire_gmc as gmc;
 
 use super::account::{self, Account};
-use super::{Carrier, Coding};
 use crate::Error;
 use crate::limits::{MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 #[cfg(feature = "ace")]
 use crate::packing::Way;
 use crate::packing::{Choosing, Packing};
+use crate::trace::Carrier;
+use crate::wire::coding::Coding;
 #[cfg(feature = "ace")]
 use crate::wire::frame::PACKED_LAST;
 use crate::wire::frame::{CODED_LAST, MESSAGES_LAST, SHARED_LAST};

@@ -6,27 +6,10 @@ use core::ops::Range;
 
 use groupwire_gmc as gmc;
 
+use super::coder::group_config;
 use super::encoder::records;
-use crate::limits::MAX_RECORDS;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
-
-/// The settings of gmc for a group. The protocol fixes them, so that both ends have the same ones (wire W70).
-///
-/// The memory is twice that of a private model, because data that not all receivers have acknowledged takes a quarter of it.
-/// With the pointers of ten people, this saves half a byte per message; twice as much again saves next to nothing.
-pub(crate) fn group_config() -> gmc::Config {
-    gmc::Config {
-        delivery: gmc::Delivery::Room,
-        memory: 128 << 10,
-        fields: FIELDS,
-        max_message: 65_536,
-        max_messages_per_packet: MAX_RECORDS,
-        // Without the check, a datagram that arrives late could be decoded with the wrong model.
-        check: true,
-        ..gmc::Config::default()
-    }
-}
 
 /// Collects records and codes them for a fan-out group.
 pub(crate) struct GroupEncoder {
@@ -95,7 +78,7 @@ const MAX_PER_DATAGRAM: usize = 64;
 mod tests {
     use super::*;
     use crate::ids::{ChannelNo, Counter, Index, ParticipantId};
-    use crate::wire::payload::Coding;
+    use crate::wire::coding::Coding;
     use crate::wire::record::Number;
     use core::time::Duration;
 

@@ -1,77 +1,14 @@
 //! Reads the records of a payload one by one.
 
-use alloc::string::ToString;
-use alloc::vec::Vec;
-
-use groupwire_gmc as gmc;
-
-use super::{Coding, PayloadForm};
+use super::batch::Batch;
+use super::decoder::PayloadDecoder;
 use crate::ids::ChannelNo;
 use crate::limits::{MAX_BLOCK, MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
+use crate::wire::coding::{Coding, PayloadForm};
 use crate::wire::io::Reader;
-use crate::wire::payload::PayloadDecoder;
 use crate::wire::record::{self, FIELDS, Record};
 use crate::{Error, Kind};
-
-/// The most bytes that stay allocated between two payloads: one packet of the default size ([`DEFAULT_MAX_PACKET`]).
-///
-/// [`DEFAULT_MAX_PACKET`]: crate::limits::DEFAULT_MAX_PACKET
-const KEPT: usize = 64 << 10;
-
-/// A buffer for the decoded messages of one payload, from which the records borrow. All connections of an end use the same
-/// buffer, one payload at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    /// The numbers of each message, one message after the other.
-    fields: Vec<u32>,
-    /// Where each message ends in `bytes`.
-    ends: Vec<usize>,
-    bytes: Vec<u8>,
-    /// The error that stopped decoding after the last of these messages.
-    error: Option<Error>,
-}
-
-impl Batch {
-    fn begin(&mut self) {
-        self.fields.clear();
-        self.ends.clear();
-        self.bytes.clear();
-        self.error = None;
-        if self.bytes.capacity() > KEPT {
-            self.bytes = Vec::new();
-        }
-    }
-
-    /// Decodes a gmc packet into the buffer. An error is not returned here: [`Batch::error`] tells it once the messages
-    /// before it have been read.
-    pub(crate) fn decode(&mut self, coder: &mut gmc::Decoder, payload: &[u8]) {
-        self.begin();
-        let Batch { fields, ends, bytes, .. } = self;
-        let decoded = coder.decode_packet(payload, |message| {
-            fields.extend_from_slice(message.fields);
-            bytes.extend_from_slice(message.bytes);
-            ends.push(bytes.len());
-        });
-        self.error = decoded.err().map(|error| Error::Compression { why: error.to_string() });
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The `N` numbers and the bytes of message `at`.
-    pub(crate) fn message<const N: usize>(&self, at: usize) -> Option<([u32; N], &[u8])> {
-        let fields = self.fields.get(at * N..(at + 1) * N)?.try_into().ok()?;
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some((fields, &self.bytes[start..*self.ends.get(at)?]))
-    }
-
-    /// The error that stopped decoding. It takes precedence over an error in one of the messages.
-    pub(crate) fn error(&self) -> Option<&Error> {
-        self.error.as_ref()
-    }
-}
 
 /// A payload that is being read.
 pub(crate) struct Records<'p> {
@@ -112,9 +49,8 @@ impl PayloadDecoder {
         Ok(match form {
             PayloadForm::Plain => plain(payload, Coding::Alone),
             PayloadForm::Packed => {
-                batch.begin();
-                batch.bytes.extend_from_slice(packing.unpack(payload, MAX_BLOCK)?);
-                plain(&batch.bytes, Coding::Shared)
+                let unpacked = packing.unpack(payload, MAX_BLOCK)?;
+                plain(batch.hold(unpacked), Coding::Shared)
             }
             PayloadForm::Coded => {
                 self.decode(payload, batch)?;

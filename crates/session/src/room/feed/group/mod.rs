@@ -22,8 +22,9 @@ use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::link::Link;
 use crate::room::log::Cursor;
 use crate::room::subscriptions::SubscriptionSet;
+use crate::trace::Carrier;
 use crate::wire::frame::{self, Frame};
-use crate::wire::payload::{Carrier, GroupEncoder};
+use crate::wire::payload::GroupEncoder;
 use crate::{GroupId, Order, ParticipantId};
 use compose::Round;
 

@@ -7,8 +7,8 @@ use super::{Group, Groups, Loss, MAX_SIZE, send_again, send_leave};
 use crate::link::Link;
 use crate::room::log::Covered;
 use crate::room::subscriptions::SubscriptionSet;
+use crate::trace::Carrier;
 use crate::wire::acknowledged::Acknowledged;
-use crate::wire::payload::Carrier;
 use crate::{GroupId, Order, ParticipantId};
 
 /// Packets by which a datagram may be overtaken before it counts as lost.

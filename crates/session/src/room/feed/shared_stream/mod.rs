@@ -14,9 +14,9 @@ use super::Feed;
 use crate::room::log::{Carries, Channels, Cursor, Filter, Item, Log, Message, NotInMemory};
 use crate::room::subscriptions::SubscriptionSet;
 use crate::stamps::Stamps;
-use crate::trace::{Part, Purpose};
+use crate::trace::{Carrier, Part, Purpose};
 use crate::wire::frame::Frame;
-use crate::wire::payload::{Carrier, PayloadEncoder};
+use crate::wire::payload::PayloadEncoder;
 use crate::wire::record::Number;
 use crate::{Error, GroupId, Order, ParticipantId, Position};
 

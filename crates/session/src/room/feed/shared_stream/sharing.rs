@@ -7,7 +7,7 @@ use super::{SharedStream, SharedStreams, StreamKey};
 use crate::room::log::{Covered, Log};
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{Opened, Subscriptions};
-use crate::wire::payload::Coding;
+use crate::wire::coding::Coding;
 use crate::{GroupId, Kind, Order, Position};
 
 /// A member that could not follow, or has changed what it is sent, is not let in again before this.
