@@ -6,9 +6,10 @@ use core::time::Duration;
 use groupwire_codecs::{Auto, Choice, Link};
 
 #[cfg(feature = "ace")]
-use super::Way;
+use super::blocks::Way;
 use super::blocks::{Blocks, Cache, Place};
-use super::{EncodingCache, Packing};
+use super::codecs::Packing;
+use super::encoding_cache::EncodingCache;
 use crate::Compress;
 use crate::ids::Order;
 

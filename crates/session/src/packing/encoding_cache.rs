@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use groupwire_codecs::Choice;
 
-use super::Packing;
+use super::codecs::Packing;
 use crate::ids::Order;
 use crate::map::Map;
 
@@ -96,7 +96,6 @@ impl EncodingCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packing::Packing;
     use groupwire_codecs::{ALL, Costs, Filter};
     use std::vec;
 

@@ -7,7 +7,7 @@ use groupwire_codecs::Choice;
 
 use crate::ids::Position;
 use crate::map::Map;
-use crate::packing::Packing;
+use crate::packing::codecs::Packing;
 use crate::packing::idle::Idle;
 
 /// The most bytes in the cache. Beyond it the first chunks of the oldest snapshot are dropped.

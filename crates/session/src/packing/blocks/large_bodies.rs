@@ -2,7 +2,7 @@
 
 use groupwire_codecs::{Auto, Choice, Link};
 
-use crate::packing::Packing;
+use crate::packing::codecs::Packing;
 
 /// The codecs to choose among: the first list whose codecs both ends have. The lists are short, because there are too few large
 /// payloads to try many codecs.

@@ -7,7 +7,6 @@ mod cache;
 mod fastest;
 #[cfg(feature = "ace")]
 mod large_bodies;
-mod piece;
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -23,9 +22,8 @@ use fastest::Chooser;
 use large_bodies::LargeBodies;
 #[cfg(feature = "ace")]
 pub(crate) use large_bodies::Way;
-pub(crate) use piece::Piece;
 
-use super::Packing;
+use super::codecs::Packing;
 use crate::limits::MAX_BLOCK;
 use crate::wire::snapshot::CHUNK;
 

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Cache;
+use super::blocks::Cache;
+use super::choosing::Choosing;
+use super::codecs::Packing;
 use crate::ids::{Counter, Position};
-use crate::packing::{Choosing, Packing};
 use crate::wire::frame::Frame;
 use crate::wire::snapshot::Chunk;
 
