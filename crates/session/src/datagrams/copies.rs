@@ -9,7 +9,7 @@ use groupwire_afec::Planned;
 use groupwire_afec::loss::LossModel;
 
 use super::body::{Kept, keep};
-use super::fnv1a;
+use super::hash::fnv1a;
 use crate::Qos;
 use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;

@@ -6,7 +6,8 @@ use groupwire_afec::Arrival;
 
 use super::body::{BodyMessage, Messages, REPEATED, is_coded};
 use super::copies;
-use super::leg::{ACKNOWLEDGES, KIND, Leg, key_of};
+use super::hash::key_of;
+use super::leg::{ACKNOWLEDGES, KIND, Leg};
 use super::share::{Needs, still_to_go};
 use crate::ids::{ChannelNo, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};

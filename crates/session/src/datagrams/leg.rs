@@ -13,12 +13,14 @@ use groupwire_afec::{self as afec, Endpoint, Scheme, Submission};
 use super::acknowledging::Acknowledging;
 use super::body::{PayloadReader, PayloadWriter, keep};
 use super::copies::{self, Copies};
+use super::hash::key_of;
+use super::settings::{Redundancy, Settings};
 use super::share::{Needs, Notice};
-use super::{Made, Settings, fnv1a};
 use crate::ids::{ChannelNo, Counter, Position};
+use crate::trace::Part;
 use crate::wire::io::Write;
 use crate::wire::record::Record;
-use crate::{Error, Overflow, Qos};
+use crate::{Error, Qos};
 
 /// Bytes that IP, UDP and QUIC add to a datagram: 28 of IPv4 and UDP, a short header of 11, a tag of 16, and 3 for a
 /// frame's type and length.
@@ -37,18 +39,6 @@ const LEAST_PACKETS: f64 = 20.0;
 pub(super) const ACKNOWLEDGES: u8 = 4;
 pub(super) const KIND: u8 = 3;
 
-/// Which repeats there are. The values other than the default serve to measure what repeats are worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Redundancy {
-    /// As many as each channel's target needs, each coded beside its neighbours.
-    #[default]
-    Adaptive,
-    /// As many as each channel's target needs, each coded without its neighbours.
-    Alone,
-    /// None: a lost message stays lost.
-    Off,
-}
-
 /// What one end knows of the path of its datagrams.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Path {
@@ -58,6 +48,17 @@ pub(crate) struct Path {
     pub(crate) lost_from: Option<f64>,
     /// Bytes per second that may be sent, headers included. `None` if no limit is known.
     pub(crate) carries: Option<u32>,
+}
+
+/// A datagram to send.
+pub(crate) struct Made {
+    pub(crate) octets: Vec<u8>,
+    /// Bytes before the body.
+    pub(crate) private: usize,
+    /// Bytes of them that are reports and acknowledgements.
+    pub(crate) feedback: usize,
+    /// The messages of the body. Empty unless the inspector is in use.
+    pub(crate) parts: Vec<Part>,
 }
 
 /// See the [module](self).
@@ -327,14 +328,4 @@ fn split(part: Range<usize>, has_short_header: bool, parts: &mut Vec<Range<usize
             parts.push(part.start..middle);
         }
     }
-}
-
-/// A hash of a value's sender and key: a message replaces earlier ones with the same hash on a conflated channel. A
-/// collision makes the loss statistics of two values less exact, and on an overloaded path loses a value.
-pub(super) fn key_of(record: &Record<'_>, qos: &Qos) -> Option<u32> {
-    if qos.overflow != Overflow::Conflate {
-        return None;
-    }
-    let start = record.sender.get().to_le_bytes();
-    Some(fnv1a(start.iter().chain(record.key.unwrap_or_default())))
 }

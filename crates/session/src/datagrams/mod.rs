@@ -7,8 +7,10 @@
 mod acknowledging;
 mod body;
 mod copies;
+mod hash;
 mod incoming;
 mod leg;
+mod settings;
 mod share;
 
 use alloc::boxed::Box;
@@ -23,14 +25,14 @@ use self::leg::Leg;
 use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::packing::Packing;
-use crate::trace::Part;
 use crate::wire::payload::Batch;
-use crate::wire::record::{Direction, Record};
+use crate::wire::record::Record;
 use crate::{Error, Qos};
 
 pub(crate) use self::incoming::Incoming;
-pub(crate) use self::leg::Path;
-pub use self::leg::Redundancy;
+pub(crate) use self::leg::{Made, Path};
+pub use self::settings::Redundancy;
+pub(crate) use self::settings::Settings;
 pub(crate) use self::share::{Needs, Notice};
 
 /// Datagrams that may wait in the transport. It is small, so that datagrams are made late and hold the newest values.
@@ -49,12 +51,6 @@ pub(crate) fn goes_as_datagram(max: usize, channel: ChannelNo, message: usize, k
     channel.get() as usize <= CHANNELS && message + key + RECORD_OVERHEAD_IN_DATAGRAMS <= max
 }
 
-/// FNV-1a of 32 bits. It is fast, and an attacker gains nothing by a collision.
-fn fnv1a<'a>(bytes: impl Iterator<Item = &'a u8>) -> u32 {
-    let step = |sum: u32, byte: &u8| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-    bytes.fold(0x811c_9dc5, step)
-}
-
 /// The datagrams of one transport.
 pub(crate) struct Datagrams {
     settings: Settings,
@@ -62,33 +58,6 @@ pub(crate) struct Datagrams {
     in_flight: u8,
     /// Made on first use, so that an idle connection needs no memory for it.
     leg: Option<Box<Leg>>,
-}
-
-/// What stays the same for the life of a transport.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
-    /// Bytes of the largest datagram.
-    pub(crate) max: usize,
-    /// The direction of this end's datagrams.
-    pub(crate) sends: Direction,
-    /// True if both ends have gmc.
-    pub(crate) coded: bool,
-    /// True if both ends support copies of transactions (wire W81).
-    pub(crate) copies: bool,
-    /// Bytes of the largest message that is accepted.
-    pub(crate) max_message: usize,
-    pub(crate) redundancy: Redundancy,
-}
-
-/// A datagram to send.
-pub(crate) struct Made {
-    pub(crate) octets: Vec<u8>,
-    /// Bytes before the body.
-    pub(crate) private: usize,
-    /// Bytes of them that are reports and acknowledgements.
-    pub(crate) feedback: usize,
-    /// The messages of the body. Empty unless the inspector is in use.
-    pub(crate) parts: Vec<Part>,
 }
 
 impl Datagrams {
