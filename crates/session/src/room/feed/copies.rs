@@ -1,8 +1,9 @@
 //! Copies in datagrams of the transactions that a private stream carries (wire W81 to W83). How often each is copied is
 //! decided in `datagrams/copies.rs`.
 
+use super::carry::Feed;
 use super::private_stream::Receiver;
-use super::{Feed, RecordBuilder};
+use super::record::RecordBuilder;
 use crate::Position;
 use crate::datagrams::Datagrams;
 use crate::room::log::Item;

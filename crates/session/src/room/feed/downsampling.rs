@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use core::time::Duration;
 
-use super::Feed;
+use super::carry::Feed;
 use crate::room::log::{Carries, Channels, Filter, Item, Log};
 use crate::room::rate_limit::RateLimits;
 use crate::{Order, ParticipantId};

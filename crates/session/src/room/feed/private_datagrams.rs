@@ -1,8 +1,9 @@
 //! The datagrams of one receiver: awareness that the last tick let go, as far as no fan-out group brings it (wire W38 to
 //! W42). What is repeated in them is decided by afec.
 
+use super::carry::Feed;
 use super::downsampling::Released;
-use super::{Feed, RecordBuilder};
+use super::record::RecordBuilder;
 use crate::datagrams::Datagrams;
 use crate::room::log::{Carries, Channels, Covered, Filter, Item, Value};
 use crate::room::rate_limit::RateLimits;

@@ -4,8 +4,9 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use super::carry::Feed;
 use super::downsampling::Released;
-use super::{Feed, RecordBuilder};
+use super::record::RecordBuilder;
 use crate::link::Coders;
 use crate::room::log::{
     Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Transaction, Value,

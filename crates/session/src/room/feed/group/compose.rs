@@ -8,7 +8,7 @@ use core::time::Duration;
 use super::loss::LADDER;
 use super::{Group, KEPT, Kept, MAX_PAYLOAD};
 use crate::room::api::Stats;
-use crate::room::feed::{Carried, Feed};
+use crate::room::feed::carry::{Carried, Feed};
 use crate::room::log::{Carries, Channels, Filter, Item, Log, Value};
 use crate::trace::{self, Part, Purpose};
 use crate::wire::frame::shared_datagram;

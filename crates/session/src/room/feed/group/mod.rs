@@ -17,9 +17,9 @@ use core::time::Duration;
 pub(in crate::room) use loss::{LADDER, Loss};
 pub(in crate::room) use place::Place;
 
-use super::Feed;
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::link::Link;
+use crate::room::feed::carry::Feed;
 use crate::room::log::Cursor;
 use crate::room::subscriptions::SubscriptionSet;
 use crate::trace::Carrier;

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 pub(in crate::room) use sharing::{Member, Sharing};
 
-use super::Feed;
+use crate::room::feed::carry::Feed;
 use crate::room::log::{Carries, Channels, Cursor, Filter, Item, Log, Message, NotInMemory};
 use crate::room::subscriptions::SubscriptionSet;
 use crate::stamps::Stamps;
