@@ -16,8 +16,13 @@ const EVERY: Duration = Duration::from_secs(2);
 pub(in crate::room) struct Quality {
     /// Both ends know these reports (W10).
     agreed: bool,
-    /// The participant was asked to report.
-    asked: bool,
+    /// `None` as long as the participant is not asked to report.
+    asked: Option<Asked>,
+}
+
+/// What came since the participant was asked to report.
+#[derive(Default)]
+struct Asked {
     /// Its last report.
     told: Option<Box<QualityReport>>,
 }
@@ -29,11 +34,11 @@ impl Quality {
 
     /// Why the participant has the transport that it has.
     pub(in crate::room) fn reason(&self) -> Option<&str> {
-        self.told.as_ref().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
+        self.told().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
     }
 
     pub(in crate::room) fn of(&self, channel: ChannelNo) -> Option<&ChannelQuality> {
-        self.told.as_ref()?.channels.iter().find(|one| one.channel == channel)
+        self.told()?.channels.iter().find(|one| one.channel == channel)
     }
 
     /// Takes in a report of the channels that `receives` names.
@@ -50,20 +55,28 @@ impl Quality {
         }
         let told = quality::read(report, receives)?;
         // A report that comes unasked, or too late, is not kept.
-        self.told = self.asked.then(|| Box::new(told));
+        if let Some(asked) = &mut self.asked {
+            asked.told = Some(Box::new(told));
+        }
         Ok(())
     }
 
     /// The request for reports, if none was sent yet.
     pub(in crate::room) fn ask(&mut self) -> Option<Vec<u8>> {
-        let asks = self.agreed && !self.asked;
-        self.asked |= asks;
-        asks.then(|| quality::write_request(Some(EVERY)))
+        if !self.agreed || self.asked.is_some() {
+            return None;
+        }
+        self.asked = Some(Asked::default());
+        Some(quality::write_request(Some(EVERY)))
     }
 
     /// The end of the request, if one was sent.
     pub(in crate::room) fn end(&mut self) -> Option<Vec<u8>> {
-        self.told = None;
-        core::mem::take(&mut self.asked).then(|| quality::write_request(None))
+        self.asked.take().map(|_| quality::write_request(None))
+    }
+
+    /// The last report.
+    fn told(&self) -> Option<&QualityReport> {
+        self.asked.as_ref()?.told.as_deref()
     }
 }
