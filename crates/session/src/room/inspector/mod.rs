@@ -122,7 +122,7 @@ impl Inspector {
             group: Some(group),
             octets: private + payload.bytes.len(),
             private,
-            parts: payload.parts.clone(),
+            parts: payload.contents.parts.clone(),
             ..sent(now, participant, Carrier::Stream)
         });
     }

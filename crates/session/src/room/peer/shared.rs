@@ -186,12 +186,12 @@ impl Connection {
         stats: &mut Stats,
         inspector: &mut Inspector,
     ) {
-        let counts = payload.counts(id);
+        let counts = payload.contents.counts(id);
         stats.deliveries += counts.messages;
         stats.bytes_out_before += counts.bytes;
         self.served_shared(payload.after);
         if let Stage::Live(Some(member)) = &mut self.stage {
-            member.sent(payload.position);
+            member.sent(payload.contents.position);
             inspector.sent_shared(now, id, member.group, payload, private);
         }
     }

@@ -115,12 +115,18 @@ pub(in crate::room) struct SharedPayload {
     stamp: usize,
     /// Where the stream stands after it.
     pub(in crate::room) after: Cursor,
+    pub(in crate::room) contents: Contents,
+}
+
+/// What a payload holds.
+#[derive(Default)]
+pub(in crate::room) struct Contents {
     /// The position of its last transaction; 0 if it has none.
     pub(in crate::room) position: Position,
     counts: Counts,
     /// The messages of each sender, in the order of the senders' numbers.
     own: Vec<(ParticipantId, Counts)>,
-    /// What the payload holds, if the inspector is open.
+    /// The messages of the payload, if the inspector is open.
     pub(in crate::room) parts: Vec<Part>,
 }
 
@@ -142,8 +148,6 @@ pub(in crate::room) struct SharedStream {
     bytes: usize,
     /// The number of the first payload that is kept.
     first: u64,
-    /// The payload that is being filled.
-    next: SharedPayload,
     /// When the next model may be made.
     next_model: Duration,
 }
@@ -164,7 +168,6 @@ impl SharedStream {
             payloads: VecDeque::new(),
             bytes: 0,
             first: 0,
-            next: SharedPayload::empty(),
             next_model: Duration::ZERO,
         }
     }
@@ -186,16 +189,16 @@ impl SharedStream {
     /// Codes what is due. Returns false if there is more.
     fn encode(&mut self, now: Duration, log: &Log, is_inspected: bool) -> Result<bool, Broken> {
         let mut made = 0;
-        while !self.collect(now, log, is_inspected)? {
-            made += self.finish(now)?;
-            if made >= MOST_AT_ONCE {
-                return Ok(false);
+        loop {
+            let mut contents = Contents::default();
+            let is_all = self.collect(now, log, is_inspected, &mut contents)?;
+            if !self.encoder.is_empty() {
+                made += self.finish(now, contents)?;
+            }
+            if is_all || made >= MOST_AT_ONCE {
+                return Ok(is_all);
             }
         }
-        if !self.encoder.is_empty() {
-            self.finish(now)?;
-        }
-        Ok(true)
     }
 
     pub(in crate::room) fn makes_models(&self, now: Duration) -> bool {
@@ -226,16 +229,22 @@ impl SharedStream {
     fn begin_anew(&mut self) -> Result<(), Error> {
         let mut bytes = Vec::new();
         self.encoder.begin_anew(&mut bytes)?;
-        self.keep(bytes, 0);
+        self.keep(bytes, 0, Contents::default());
         Ok(())
     }
 
     /// Collects the records of a payload: values that have settled (W41), then transactions and awareness in the order in
     /// which they came. Returns false if there is more than fits.
-    fn collect(&mut self, now: Duration, log: &Log, is_inspected: bool) -> Result<bool, Broken> {
-        let SharedStream { key, feed, encoder, next, .. } = self;
+    fn collect(
+        &mut self,
+        now: Duration,
+        log: &Log,
+        is_inspected: bool,
+        contents: &mut Contents,
+    ) -> Result<bool, Broken> {
+        let SharedStream { key, feed, encoder, .. } = self;
         let channels = Channels::Set(&key.channels);
-        let mut pushing = Pushing { now, key, encoder, next, is_inspected };
+        let mut pushing = Pushing { now, key, encoder, contents, is_inspected };
         if let Some(max_datagram) = key.max_datagram {
             let carries = Carries::Settled { max_datagram, state_until: Order(0) };
             let mut settled = Feed { until: feed.until.with_log(feed.cursor.log), ..*feed };
@@ -254,22 +263,21 @@ impl SharedStream {
     }
 
     /// Codes what was collected and returns how many bytes that makes.
-    fn finish(&mut self, now: Duration) -> Result<usize, Error> {
+    fn finish(&mut self, now: Duration, contents: Contents) -> Result<usize, Error> {
         let mut bytes = Vec::new();
         self.encoder.finish_shared(&mut bytes)?;
         let payload = bytes.len();
         // W79: how late it is where it arrives; a receiver that catches up sees how long it waited here, too.
         self.stamps.write(now, usize::MAX, &mut bytes, 0);
         let size = bytes.len();
-        self.keep(bytes, size - payload);
+        self.keep(bytes, size - payload, contents);
         Ok(size)
     }
 
-    fn keep(&mut self, bytes: Vec<u8>, stamp: usize) {
-        let next = core::mem::replace(&mut self.next, SharedPayload::empty());
+    fn keep(&mut self, bytes: Vec<u8>, stamp: usize, contents: Contents) {
         self.bytes += bytes.len();
         let after = self.feed.cursor;
-        self.payloads.push_back(SharedPayload { bytes: bytes.into(), stamp, after, ..next });
+        self.payloads.push_back(SharedPayload { bytes: bytes.into(), stamp, after, contents });
         while self.payloads.len() > MAX_PAYLOADS
             || (self.bytes > MAX_BYTES && self.payloads.len() > 1)
         {
@@ -285,7 +293,7 @@ struct Pushing<'a> {
     now: Duration,
     key: &'a StreamKey,
     encoder: &'a mut PayloadEncoder,
-    next: &'a mut SharedPayload,
+    contents: &'a mut Contents,
     is_inspected: bool,
 }
 
@@ -308,45 +316,36 @@ impl Pushing<'_> {
         }
         let record = message.record(self.now, number);
         self.encoder.push(&record);
-        self.next.count(message);
+        self.contents.count(message);
         if let Item::Transaction(one) = item {
-            self.next.position = one.position;
+            self.contents.position = one.position;
         }
         if self.is_inspected {
             let (channel, sender, before) = (message.channel, message.sender, message.bytes.len());
             let (purpose, age) = (Purpose::New, record.age);
-            self.next.parts.push(Part { channel, sender, index, purpose, before, age, cost: None });
+            let part = Part { channel, sender, index, purpose, before, age, cost: None };
+            self.contents.parts.push(part);
         }
         true
     }
 }
 
 impl SharedPayload {
-    fn empty() -> Self {
-        SharedPayload {
-            bytes: Arc::from([]),
-            stamp: 0,
-            after: Cursor::default(),
-            position: Position(0),
-            counts: Counts::default(),
-            own: Vec::new(),
-            parts: Vec::new(),
-        }
+    /// Appends the payload as frames that others follow.
+    pub(in crate::room) fn write(&self, out: &mut Vec<u8>) {
+        let (stamp, payload) = self.bytes.split_at(self.stamp);
+        out.extend_from_slice(stamp);
+        Frame::Shared(&payload[1..]).write(out);
     }
+}
 
+impl Contents {
     /// What the payload brings to a participant: everything but its own messages.
     pub(in crate::room) fn counts(&self, participant: ParticipantId) -> Counts {
         let own = self.own.binary_search_by_key(&participant, |(sender, _)| *sender);
         let own = own.map_or(Counts::default(), |at| self.own[at].1);
         let Counts { messages, bytes } = self.counts;
         Counts { messages: messages - own.messages, bytes: bytes - own.bytes }
-    }
-
-    /// Appends the payload as frames that others follow.
-    pub(in crate::room) fn write(&self, out: &mut Vec<u8>) {
-        let (stamp, payload) = self.bytes.split_at(self.stamp);
-        out.extend_from_slice(stamp);
-        Frame::Shared(&payload[1..]).write(out);
     }
 
     fn count(&mut self, message: &Message) {
