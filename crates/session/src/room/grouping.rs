@@ -67,7 +67,8 @@ impl Room {
     pub(super) fn flush_groups(&mut self, now: Duration, until: Order) {
         let Room { peers, common, .. } = self;
         let Common { groups, log, config, outputs, stats, inspector, .. } = common;
-        let before = groups.release(until);
+        let before = groups.until;
+        groups.release(until);
         for group in &mut groups.list {
             let made = group.compose(now, config.timing.tick, log);
             let id = group.id;

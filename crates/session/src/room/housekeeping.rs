@@ -116,7 +116,8 @@ impl Room {
 
     /// Checks silence, stalls and absences; sends values that have settled; arranges who is served together.
     fn on_housekeeping(&mut self, now: Duration) {
-        let settled = core::mem::replace(&mut self.settling, self.common.log.order());
+        let settled = self.settling;
+        self.settling = self.common.log.order();
         self.encode_shared(now, self.common.streams.until.with_settled(settled));
         self.arrange_groups(now);
         let ids: Vec<ParticipantId> = self.peers.keys().copied().collect();

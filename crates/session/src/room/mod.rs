@@ -249,7 +249,7 @@ impl Room {
     }
 
     fn shut_down(&mut self, now: Duration, retry: Duration) {
-        for (link, id) in core::mem::take(&mut self.common.links) {
+        while let Some((link, id)) = self.common.links.pop_first() {
             let mut packet = Vec::new();
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
             self.common.outputs.push_back(Output::Close { link, packet, reason: None });

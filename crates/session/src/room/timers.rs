@@ -61,10 +61,10 @@ impl Timers {
         due: Option<Duration>,
     ) {
         let due = due.map(|at| at.max(now + SOONEST));
-        let before = core::mem::replace(planned, due);
-        if before != due {
-            before.map(|at| self.datagrams.remove(&(at, participant)));
+        if *planned != due {
+            planned.map(|at| self.datagrams.remove(&(at, participant)));
             due.map(|at| self.datagrams.insert((at, participant)));
+            *planned = due;
         }
     }
 

@@ -78,7 +78,6 @@ impl Peer {
         if connection.changed.is_empty() && !connection.is_list_complete {
             return;
         }
-        let complete = core::mem::take(&mut connection.is_list_complete);
         let mut list = Vec::new();
         let mut size = 0;
         let remaining = connection.link.remaining(packet).saturating_sub(MAX_PRESENCE + 64);
@@ -96,7 +95,8 @@ impl Peer {
             let left = list.iter().filter(|entry| entry.state == PresenceState::Left);
             left.for_each(|entry| coders.encoder.numbering.forget(entry.id));
         }
-        Frame::Participants { complete, list }.write(packet);
+        Frame::Participants { complete: connection.is_list_complete, list }.write(packet);
+        connection.is_list_complete = false;
     }
 
     /// Adds a chunk of a snapshot on its way. Returns true if payloads have to wait until the snapshot is there.

@@ -139,10 +139,10 @@ impl Groups {
         self.list.retain(|group| is_used(group.id) && group.newest < LAST_NUMBER);
     }
 
-    /// From now on, awareness up to this order is sent. Returns the order up to which it was sent before.
-    pub(in crate::room) fn release(&mut self, until: Order) -> Order {
+    /// From now on, awareness up to this order is sent.
+    pub(in crate::room) fn release(&mut self, until: Order) {
         self.list.iter_mut().for_each(|group| group.feed.until.awareness = until);
-        core::mem::replace(&mut self.until, until)
+        self.until = until;
     }
 
     /// Whether one more may be served alone for a while; it is counted.
