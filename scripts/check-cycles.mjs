@@ -76,8 +76,9 @@ function usedNames(text, module, modules) {
   const names = new Map();
   for (const { index, path, name } of usedPaths(text)) {
     const full = resolve(path, moduleAt(index), names, modules);
-    // Globs and `as _` give no name; each gets an entry of its own.
-    if (full) names.set(/^\w+$/.test(name ?? "") && name !== "_" ? name : `${name} ${names.size}`, full);
+    // Globs and `as _` give no name, and a name may be imported twice, under opposite #[cfg]; each gets an entry of its own.
+    const isNew = /^\w+$/.test(name ?? "") && name !== "_" && !names.has(name);
+    if (full) names.set(isNew ? name : `${name} ${names.size}`, full);
   }
   return names;
 }

@@ -8,10 +8,7 @@ use super::choosing::Choosing;
 use super::codecs::Packing;
 use crate::ids::{Counter, Position};
 use crate::wire::frame::Frame;
-use crate::wire::snapshot::Chunk;
-
-/// The most bytes of a chunk's frame without the chunk: tag, length and varints.
-const HEADER: usize = 64;
+use crate::wire::snapshot::{Chunk, HEADER};
 
 /// The part of a snapshot from `offset` on, which is still to be sent.
 pub(crate) struct Piece<'a> {

@@ -12,7 +12,7 @@ use crate::packing::Packing;
 pub(crate) const CHUNK: usize = 16 << 10;
 
 /// The most bytes of a SNAPSHOT frame besides the chunk: tag, length and four varints are at most 46 bytes.
-const HEADER: usize = 64;
+pub(crate) const HEADER: usize = 64;
 
 /// A piece of a snapshot, with the fields of the SNAPSHOT frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

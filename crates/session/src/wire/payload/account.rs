@@ -174,7 +174,7 @@ mod off {
 
     /// The account without the feature `inspector`: it records nothing.
     #[derive(Default)]
-    pub(crate) struct Account;
+    pub(crate) struct Account {}
 
     impl Account {
         pub(crate) fn is_on(&self) -> bool {
