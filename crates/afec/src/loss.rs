@@ -41,6 +41,18 @@ impl Default for LossModel {
 }
 
 impl LossModel {
+    /// The losses of a two-state Markov chain: the share `rate` of packets is lost, and a packet directly behind a lost one is lost
+    /// with the probability `again`, which is at least `rate`. The weight is 0.
+    pub fn chain(rate: f64, again: f64) -> LossModel {
+        let tie = (again - rate) / (1.0 - rate);
+        let mut same_burst = 1.0;
+        let again = core::array::from_fn(|_| {
+            same_burst *= tie;
+            rate + (1.0 - rate) * same_burst
+        });
+        LossModel { rate, again, weight: 0.0 }
+    }
+
     /// The standard error of [`rate`](LossModel::rate). The losses of one burst count as one event. Half an event is added, so
     /// that the error is not 0 where nothing was lost.
     pub fn rate_error(&self) -> f64 {

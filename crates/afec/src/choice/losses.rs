@@ -79,6 +79,14 @@ impl Losses {
     }
 }
 
+impl LossModel {
+    /// The least number of repeats, each in the packet after the one before, with which a message misses no more than
+    /// `target`; `most` if none does.
+    pub fn repeats_for(&self, target: f64, most: u8) -> u8 {
+        Losses::new(self).repeats_for(target, most)
+    }
+}
+
 /// The event that some packets are all lost, as one after the other is added.
 #[derive(Clone, Copy)]
 pub(super) struct AllLost<'a> {

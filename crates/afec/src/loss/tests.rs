@@ -186,6 +186,18 @@ fn the_state_is_small() {
 }
 
 /// The losses of several stretches with different losses, longer in all than the estimator remembers.
+#[test]
+fn repeats_in_a_chain_are_lost_with_the_same_probability_each() {
+    let model = LossModel::chain(0.1, 0.4);
+    // One packet is lost with 0.1, it and a repeat with 0.04, then with 0.016.
+    for (target, repeats) in [(0.11, 0), (0.09, 1), (0.041, 1), (0.039, 2), (0.017, 2), (0.015, 3)]
+    {
+        assert_eq!(model.repeats_for(target, 5), repeats, "{target}");
+    }
+    assert_eq!(model.repeats_for(0.000_1, 5), 5, "no number is enough");
+    assert_eq!(LossModel::chain(0.0, 0.0).repeats_for(0.0, 5), 0);
+}
+
 fn any_losses() -> impl Strategy<Value = Vec<bool>> {
     let stretch = (any::<u64>(), 0.0..1.0_f64, 1..20_u64, 0..9000_usize);
     let losses = |(seed, start, longest, packets)| bursts(seed, start, longest, packets);

@@ -41,7 +41,7 @@ const TOO_LATE: Duration = Duration::from_secs(2);
 const MODEL_WITHIN: Duration = Duration::from_secs(5);
 
 /// The share of the loss that a channel permits which is this leg's, of what is stated in 1/1000.
-const LEG: f32 = 0.5 / 1000.0;
+const LEG: f64 = 0.5 / 1000.0;
 
 /// A channel that permits no loss is held to permit this, in 1/1000.
 const LEAST_LOSS: u16 = 1;
@@ -344,8 +344,9 @@ impl Connection {
             return None;
         }
         let strictest = channels.iter().map(|channel| log.channel(channel).qos.loss);
-        let target = f32::from(strictest.min().unwrap_or(0).max(LEAST_LOSS)) * LEG;
-        let step = place.loss.step(target).unwrap_or(LADDER.len() as u8);
+        let target = f64::from(strictest.min().unwrap_or(0).max(LEAST_LOSS)) * LEG;
+        // The step after the last one, which no group has, if no step repeats enough.
+        let step = place.loss.model().repeats_for(target, LADDER.len() as u8);
         Some(GroupKey { channels, step, is_far: place.is_far })
     }
 }

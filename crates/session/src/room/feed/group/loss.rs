@@ -1,6 +1,8 @@
-//! What share of a group's datagrams a receiver loses, and so which step of the ladder of repeats it needs.
+//! Counts which datagrams of its group a receiver lost. The number of repeats that it needs follows from the counts.
 
-/// After how many ticks a group of each step repeats what it sent (W73). The repeats are spread, as losses come in bursts.
+use groupwire_afec::loss::LossModel;
+
+/// After how many ticks a group of each step repeats what it sent (W73). Step n repeats it n times. The repeats are spread, as losses come in bursts.
 pub(in crate::room) const LADDER: [&[u32]; 4] = [&[], &[1], &[1, 3], &[1, 2, 4]];
 
 /// Packets over which losses are averaged: ten seconds at 25 a second.
@@ -43,19 +45,12 @@ impl Loss {
         (self.packets >= LEAST_PACKETS).then(|| f64::from(self.lost / self.packets))
     }
 
-    /// The least step at which at most the share `target` of the messages are lost; `None` if no step is enough.
-    pub(in crate::room) fn step(&self, target: f32) -> Option<u8> {
+    /// The losses as a two-state Markov chain.
+    pub(in crate::room) fn model(&self) -> LossModel {
         let rate = self.lost / (self.packets + PRIOR);
         // How likely a packet is lost when the one before was.
         let again = ((self.again + rate) / (self.lost + 1.0)).max(rate);
-        let mut expected = rate;
-        for step in 0..LADDER.len() as u8 {
-            if expected <= target {
-                return Some(step);
-            }
-            expected *= again;
-        }
-        None
+        LossModel::chain(rate.into(), again.into())
     }
 }
 
@@ -69,26 +64,37 @@ mod tests {
         loss
     }
 
+    fn step(loss: Loss, target: f64) -> u8 {
+        loss.model().repeats_for(target, LADDER.len() as u8)
+    }
+
+    #[test]
+    fn each_step_repeats_once_more() {
+        for (step, lags) in LADDER.iter().enumerate() {
+            assert_eq!(lags.len(), step);
+        }
+    }
+
     #[test]
     fn more_loss_needs_more_repeats() {
-        assert_eq!(Loss::default().step(0.001), Some(0));
-        assert_eq!(loss_of(|packet| packet % 50 == 0).step(0.025), Some(0));
-        assert_eq!(loss_of(|packet| packet % 10 == 0).step(0.025), Some(1));
-        assert_eq!(loss_of(|packet| packet % 5 == 0).step(0.025), Some(2));
-        assert_eq!(loss_of(|packet| packet % 10 < 7).step(0.025), None);
+        assert_eq!(step(Loss::default(), 0.001), 0);
+        assert_eq!(step(loss_of(|packet| packet % 50 == 0), 0.025), 0);
+        assert_eq!(step(loss_of(|packet| packet % 10 == 0), 0.025), 1);
+        assert_eq!(step(loss_of(|packet| packet % 5 == 0), 0.025), 2);
+        assert_eq!(step(loss_of(|packet| packet % 10 < 7), 0.025), 4, "no step is enough");
     }
 
     #[test]
     fn bursts_need_more_repeats_than_single_losses() {
         let single = loss_of(|packet| packet % 20 == 0);
         let bursts = loss_of(|packet| packet % 100 < 5);
-        assert!(bursts.step(0.02) > single.step(0.02));
+        assert!(step(bursts, 0.02) > step(single, 0.02));
     }
 
     #[test]
     fn old_losses_are_forgotten() {
         let mut loss = loss_of(|packet| packet % 2 == 0);
         (0..2000).for_each(|_| loss.count(false));
-        assert_eq!(loss.step(0.01), Some(0));
+        assert_eq!(step(loss, 0.01), 0);
     }
 }
