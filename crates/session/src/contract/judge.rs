@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::course::{Course, Terms};
 use super::last_messages::LastMessages;
 use super::{Breach, ChannelQuality, ContractState, Histogram, Tally};
+use crate::datagrams::share::{LATE_TRANSACTIONS, permitted_misses, steered_misses};
 use crate::ids::{ChannelNo, Index, ParticipantId};
 use crate::map::Map;
 use crate::qos::interval_of;
@@ -32,13 +33,6 @@ const NEWS_SPACING: Duration = Duration::from_secs(3);
 const ABOVE: f64 = 1.1;
 const EXCESS: f64 = 10.0;
 const EXCESS_SHARE: f64 = 0.5;
-
-/// The share of transactions that may be received after their deadline, in 1/1000 (wire W76).
-const LATE_TRANSACTIONS: u16 = 10;
-
-/// The part of the permitted misses that the repeats are steered to: a little less than all, so that the
-/// target itself is met (wire W69).
-const AIM: f64 = 0.94;
 
 /// The most senders whose indices are followed, which bounds the memory (law 3 in docs/laws.md). For messages of further
 /// ones only lateness is judged.
@@ -79,7 +73,7 @@ pub(crate) struct Judge {
     /// The shares that will miss at best because of the leg to the server, and because of the leg from it, in 1/1000. 0: the
     /// target can be met.
     pub(crate) outlook: [u16; 2],
-    /// Messages missed beyond [`AIM`] since the last [`Judge::take_beyond`].
+    /// Messages missed beyond [`steered_misses`] since the last [`Judge::take_beyond`].
     beyond: f64,
     /// The sum of misses beyond [`ABOVE`], never below zero.
     excess: f64,
@@ -150,12 +144,11 @@ impl Judge {
         self.latencies[1].add(age);
         let Tally { judged, missed, .. } = verdict.tally;
         let missed = missed as f64 - f64::from(u8::from(verdict.is_found));
-        let permitted = judged as f64 * f64::from(qos.loss) / 1000.0;
-        self.beyond += missed - AIM * permitted;
-        self.excess = (self.excess + missed - ABOVE * permitted).max(0.0);
+        self.beyond += missed - steered_misses(qos, judged);
+        self.excess = (self.excess + missed - ABOVE * permitted_misses(qos, judged)).max(0.0);
     }
 
-    /// The number of messages that were missed beyond [`AIM`] since the last call. Below zero: fewer were missed.
+    /// The number of messages that were missed beyond [`steered_misses`] since the last call. Below zero: fewer were missed.
     pub(crate) fn take_beyond(&mut self) -> f64 {
         core::mem::take(&mut self.beyond)
     }

@@ -10,6 +10,7 @@ use groupwire_afec::loss::LossModel;
 
 use super::body::{Kept, keep};
 use super::hash::fnv1a;
+use super::share::LATE_ON_ONE_LEG;
 use crate::Qos;
 use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
@@ -33,13 +34,10 @@ const ALONE_AFTER: Duration = Duration::from_millis(12);
 /// Losses come in bursts if a packet behind a lost one is lost this many times as often as others (wire W82).
 const BURSTS: f64 = 2.0;
 
-/// The share of transactions that may be late on one leg: half of the hundredth that may be late on both (wire W82).
-const MAY_BE_LATE: f64 = 0.005;
-
 /// True if transactions of the channel are worth copying: the channel has a deadline, and the loss rate of the path is above
-/// [`MAY_BE_LATE`] by more than the error of its estimate.
+/// [`LATE_ON_ONE_LEG`] by more than the error of its estimate.
 pub(super) fn are_worth_it(qos: &Qos, loss: &LossModel) -> bool {
-    qos.deadline.is_some() && loss.rate > MAY_BE_LATE + loss.rate_error()
+    qos.deadline.is_some() && loss.rate > LATE_ON_ONE_LEG + loss.rate_error()
 }
 
 /// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged payloads, and a transaction that

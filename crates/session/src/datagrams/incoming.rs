@@ -8,7 +8,7 @@ use super::body::{BodyMessage, Messages, REPEATED, is_coded};
 use super::copies;
 use super::hash::key_of;
 use super::leg::{ACKNOWLEDGES, KIND, Leg};
-use super::share::{Needs, still_to_go};
+use super::share::{Needs, reserve_behind};
 use crate::ids::{ChannelNo, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
@@ -107,7 +107,7 @@ impl Leg {
         }
         self.open(ChannelNo(channel), needs);
         let key = key_of(&record, &qos).map(|key| (key, back));
-        let age = record.age + still_to_go(&qos, takes);
+        let age = record.age + reserve_behind(&qos, takes);
         let arrival = Arrival { channel, index: leg_index as u16, key, age, repeated };
         let _ = self.endpoint.on_message(now, &arrival);
         Ok(Some(record))

@@ -11,7 +11,7 @@ mod hash;
 mod incoming;
 mod leg;
 mod settings;
-mod share;
+pub(crate) mod share;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

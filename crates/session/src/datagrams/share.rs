@@ -1,4 +1,5 @@
-//! The share of a channel's loss target that each of the two legs client-server-client gets (wire W69).
+//! The share of what a channel permits, in lost or late messages, that each leg client-server-client gets (wire W69, W73, W76
+//! and W82). Each leg has a function.
 
 use core::time::Duration;
 
@@ -26,6 +27,23 @@ const MOST_OF_BOTH: f64 = 0.75;
 /// The deadline, in datagrams, of awareness channels without one: after this time a message is not repeated any more.
 const NO_DEADLINE: Duration = Duration::from_secs(5);
 
+/// The share of the leg to a fan-out group. It does not depend on what the leg to the server missed, because a group's packets
+/// carry the channels of many senders.
+const GROUP_LEG: f64 = 0.5;
+
+/// The least loss that a channel is held to permit in a fan-out group, in 1/1000: no number of repeats holds a target of 0.
+const LEAST_GROUP_LOSS: u16 = 1;
+
+/// The share of the permitted misses that the receiver's reports steer the repeats to: a little less than all, so that the
+/// target itself is met.
+const STEERED: f64 = 0.94;
+
+/// The share of transactions that may be received after their deadline, in 1/1000 (wire W76).
+pub(crate) const LATE_TRANSACTIONS: u16 = 10;
+
+/// The share of transactions that may be late on one leg: half of [`LATE_TRANSACTIONS`] (wire W82).
+pub(super) const LATE_ON_ONE_LEG: f64 = 0.005;
+
 /// What a channel needs of both legs together, and how much of it the first leg used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Needs {
@@ -47,7 +65,7 @@ pub(crate) struct Notice {
 
 impl Notice {
     pub(super) fn new(channel: ChannelNo, qos: &Qos, expected: Option<f64>) -> Self {
-        Notice { channel, target: one_leg(qos), expected }
+        Notice { channel, target: upstream_target(qos), expected }
     }
 
     /// The share that will miss on both legs at best, in 1/1000, if the other leg meets its target. 0 if the target can be
@@ -65,13 +83,12 @@ impl Needs {
         [sends, sends.opposite()].map(|direction| self.in_direction(direction))
     }
 
-    /// What one leg needs so that both together meet the channel's QoS (wire W69). On the leg to the server, two fifths of
-    /// the deadline are left to the tick and the leg to the receiver.
+    /// What one leg needs so that both together meet the channel's QoS (wire W69).
     fn in_direction(&self, direction: Direction) -> afec::Qos {
         let deadline = deadline(&self.qos);
         let (target, ahead) = match direction {
-            Direction::ToServer => (one_leg(&self.qos), deadline * 2 / 5),
-            Direction::ToClient => (self.leg_to_client(), Duration::ZERO),
+            Direction::ToServer => (upstream_target(&self.qos), ahead_of_upstream(deadline)),
+            Direction::ToClient => (downstream_target(&self.qos, self.upstream), Duration::ZERO),
         };
         afec::Qos {
             target,
@@ -88,19 +105,46 @@ impl Needs {
             may_lower: false,
         }
     }
+}
 
-    /// The share that may miss on the leg to a client: what the leg to the server left of both, once that is known.
-    fn leg_to_client(&self) -> f64 {
-        let Some(upstream) = self.upstream else { return one_leg(&self.qos) };
-        let rest = loss(&self.qos) * BOTH_LEGS - f64::from(upstream) / 1000.0;
-        rest.max(loss(&self.qos) * LEAST_OF_BOTH).min(loss(&self.qos) * MOST_OF_BOTH)
-    }
+/// The share of messages that may miss on the leg to the server, from 0 to 1.
+fn upstream_target(qos: &Qos) -> f64 {
+    loss(qos) * ONE_LEG
+}
+
+/// The share of messages that may miss on the leg to a client, from 0 to 1: what the leg to the server left of both, once
+/// `upstream` is known, the share that missed there in 1/1000.
+fn downstream_target(qos: &Qos, upstream: Option<u16>) -> f64 {
+    let Some(upstream) = upstream else { return loss(qos) * ONE_LEG };
+    let left = loss(qos) * BOTH_LEGS - f64::from(upstream) / 1000.0;
+    left.max(loss(qos) * LEAST_OF_BOTH).min(loss(qos) * MOST_OF_BOTH)
+}
+
+/// The share of messages that may miss on the leg to a fan-out group, from 0 to 1. `strictest`: the least loss that a channel
+/// of the group permits, in 1/1000.
+pub(crate) fn group_target(strictest: u16) -> f64 {
+    f64::from(strictest.max(LEAST_GROUP_LOSS)) * (GROUP_LEG / 1000.0)
+}
+
+/// The number of misses that the receiver's reports steer the repeats to, of `judged` messages on both legs (wire W69).
+pub(crate) fn steered_misses(qos: &Qos, judged: u64) -> f64 {
+    STEERED * permitted_misses(qos, judged)
+}
+
+/// The number of misses that a channel permits of `judged` messages.
+pub(crate) fn permitted_misses(qos: &Qos, judged: u64) -> f64 {
+    judged as f64 * f64::from(qos.loss) / 1000.0
+}
+
+/// The part of the deadline that the leg to the server leaves to the tick and the leg to the receiver: two fifths.
+fn ahead_of_upstream(deadline: Duration) -> Duration {
+    deadline * 2 / 5
 }
 
 /// The part of the deadline that the tick and the leg to the receiver need at least: three tenths. The server counts a
 /// message that arrives with less time left as missed, because most receivers get it too late (wire W69). It is zero for
 /// messages that a client receives. `takes`: the direction of the messages.
-pub(super) fn still_to_go(qos: &Qos, takes: Direction) -> Duration {
+pub(super) fn reserve_behind(qos: &Qos, takes: Direction) -> Duration {
     match takes {
         Direction::ToServer => deadline(qos) * 3 / 10,
         Direction::ToClient => Duration::ZERO,
@@ -111,12 +155,7 @@ fn deadline(qos: &Qos) -> Duration {
     qos.deadline.unwrap_or(NO_DEADLINE).min(afec::Qos::LONGEST_DEADLINE)
 }
 
-/// The share of messages that may miss on one of two legs, from 0 to 1.
-fn one_leg(qos: &Qos) -> f64 {
-    loss(qos) * ONE_LEG
-}
-
-/// The share of messages that may miss on both legs, from 0 to 1.
+/// The share of messages that the channel permits to miss on both legs, from 0 to 1.
 fn loss(qos: &Qos) -> f64 {
     f64::from(qos.loss.min(1000)) / 1000.0
 }

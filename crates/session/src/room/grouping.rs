@@ -15,6 +15,7 @@ use super::feed::group::{
 use super::log::Log;
 use super::peer::{Connection, Peer};
 use super::subscriptions::SubscriptionSet;
+use crate::datagrams::share::group_target;
 use crate::link::Link;
 use crate::{GroupId, Order, ParticipantId};
 
@@ -39,12 +40,6 @@ const TOO_LATE: Duration = Duration::from_secs(2);
 
 /// How long a model may take to arrive.
 const MODEL_WITHIN: Duration = Duration::from_secs(5);
-
-/// The share of the loss that a channel permits which is this leg's, of what is stated in 1/1000.
-const LEG: f64 = 0.5 / 1000.0;
-
-/// A channel that permits no loss is held to permit this, in 1/1000.
-const LEAST_LOSS: u16 = 1;
 
 /// How many receivers there are for each set of channels, and for each group.
 #[derive(Default)]
@@ -344,7 +339,7 @@ impl Connection {
             return None;
         }
         let strictest = channels.iter().map(|channel| log.channel(channel).qos.loss);
-        let target = f64::from(strictest.min().unwrap_or(0).max(LEAST_LOSS)) * LEG;
+        let target = group_target(strictest.min().unwrap_or(0));
         // The step after the last one, which no group has, if no step repeats enough.
         let step = place.loss.model().repeats_for(target, LADDER.len() as u8);
         Some(GroupKey { channels, step, is_far: place.is_far })
