@@ -26,15 +26,20 @@ const PATHS: ChannelId = ChannelId(2);
 fn two(one: Air, other: Air) -> World {
     let mut world = World::with_tick(MS * 40);
     for air in [one, other] {
-        let at = world.add();
-        world.people[at].air = air;
-        world.people[at].delay = MS * 20;
-        world.channel(at, "draw", DRAW);
-        world.channel(at, "pointer", POINTER);
-        world.channel(at, "path", PATH);
+        join(&mut world, air);
     }
     world.run(MS * 500);
     world
+}
+
+/// One more person with this air.
+fn join(world: &mut World, air: Air) {
+    let at = world.add();
+    world.people[at].air = air;
+    world.people[at].delay = MS * 20;
+    world.channel(at, "draw", DRAW);
+    world.channel(at, "pointer", POINTER);
+    world.channel(at, "path", PATH);
 }
 
 /// Person 0 points for so long.
@@ -96,6 +101,24 @@ fn w41_the_last_value_arrives_though_every_datagram_is_lost() {
         world.run(MS * 900);
         assert_eq!(world.people[1].texts(POINTING).last().map(String::as_str), Some("last"));
         assert!(world.people[1].texts(POINTING).len() < 4, "while it moves, nothing is said twice");
+    }
+}
+
+#[test]
+fn w41_late_joiner_state_is_not_sent_again_when_it_settles() {
+    // Whenever the room's housekeeping falls between the values and the join.
+    for wait in 0..6 {
+        let mut world = World::with_tick(MS * 40);
+        join(&mut world, CLEAR);
+        world.run(MS * (500 + 50 * wait));
+        for key in ["a", "b", "c"] {
+            world.send_key(0, POINTING, key, key);
+        }
+        world.run(MS * 100);
+        join(&mut world, CLEAR);
+        world.run(MS * 2000);
+        assert_eq!(world.people[1].texts(POINTING), ["a", "b", "c"]);
+        assert_eq!(world.room.stats().deliveries, 3, "after {wait} times 50 ms");
     }
 }
 

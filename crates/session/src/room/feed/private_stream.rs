@@ -171,11 +171,8 @@ impl PrivateStream {
             }
             is_pushed
         })?;
-        // The first housekeeping after a join names an order before the join: values since then settle once more.
-        self.feed.cursor.settled = match carried.is_all {
-            true => self.feed.until.settled,
-            false => feed.cursor.settled,
-        };
+        // The first housekeeping after a join may name an order before the join: the cursor does not go back to it.
+        self.feed.cursor.settled = feed.cursor.settled;
         Ok(carried.is_all)
     }
 }
