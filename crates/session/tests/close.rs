@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Event, Outgoing};
 use groupwire_session::{
-    Authority, Error, Grant, JoinRequest, OpenRequest, Qos, Room, Timing, room,
+    Authority, ChannelNo, Error, Grant, JoinRequest, OpenRequest, Qos, Room, Timing, room,
 };
 use support::{Air, MS, Random, World, errors};
 
@@ -49,6 +49,37 @@ fn w85_closing_ends_only_the_own_part() {
     assert_eq!(world.people[ann].texts(pointer), ["seen"]);
     assert_eq!(world.people[bob].texts(draw), ["unseen"]);
     assert!(errors(&world, ann).is_empty() && errors(&world, bob).is_empty());
+}
+
+#[test]
+fn w85_nothing_of_a_closed_channel_is_repeated_in_datagrams() {
+    let path = Qos::awareness().aggregate().loss_per_mille(10).deadline(Duration::from_secs(2));
+    let mut repeated = [0; 2];
+    for seed in 1..=20 {
+        let (mut world, ann, bob, ..) = two(20 * MS);
+        let channel = world.channel(ann, "path", path);
+        world.channel(bob, "path", path);
+        for one in [ann, bob] {
+            world.people[one].delay = (20 + seed) * MS;
+            world.change_transport(one, Air { max: 1200, lost: 30, ..Air::default() });
+        }
+        for step in 0..200 {
+            world.send(bob, channel, &format!("at {step}"));
+            world.run(20 * MS);
+        }
+        close(&mut world, ann, channel);
+        // SHUT goes with the next packet.
+        world.run((30 + seed) * MS);
+        assert!(is_closed(&world, ann, channel));
+        let participant = world.people[ann].client.participant().unwrap();
+        let repeats = |world: &World| world.room.path(participant, ChannelNo(3)).unwrap().0.repeats;
+        let before = repeats(&world);
+        world.run(Duration::from_secs(2));
+        repeated[0] += before;
+        repeated[1] += repeats(&world) - before;
+    }
+    assert!(repeated[0] > 100, "{repeated:?}");
+    assert_eq!(repeated[1], 0, "of {repeated:?}");
 }
 
 #[test]

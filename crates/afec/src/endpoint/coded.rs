@@ -206,6 +206,12 @@ impl Endpoint {
         self.undecided = true;
     }
 
+    /// Drops the messages of a channel that were submitted: they are neither sent nor repeated any more, also if the other end
+    /// requests them. The channel stays open, and its indices go on.
+    pub fn forget_messages(&mut self, channel: impl Into<ChannelId>) {
+        self.sender.forget_messages(channel.into());
+    }
+
     /// Adds `beyond` misses to the error-budget balance that this end reports to the other one: those beyond the permitted
     /// ones, negative if fewer. For a caller that judges messages from application to application, over more legs than this
     /// one: from the first call on, the misses that the endpoint sees itself do not count.

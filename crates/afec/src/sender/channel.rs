@@ -139,6 +139,14 @@ impl Channel {
         self.qos = qos;
     }
 
+    /// Drops the messages that wait and those that may be repeated. The next message has the next index all the same.
+    pub(super) fn forget_messages(&mut self) {
+        self.waiting.clear();
+        self.history.clear();
+        self.values.forget_repeats();
+        self.flush_at = None;
+    }
+
     /// Replaces a waiting value of the same key by a newer one and returns the old one. Two values of a key may wait if the
     /// channel has a minimum rate and the path `has_spare_rate`: both go in one packet and may both arrive. Returns the newer
     /// value as an error if it replaces nothing and is to wait, too.

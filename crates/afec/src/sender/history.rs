@@ -72,6 +72,12 @@ impl History {
         }
     }
 
+    /// Drops all messages.
+    pub(super) fn clear(&mut self) {
+        self.messages.clear();
+        self.bytes = 0;
+    }
+
     pub(super) fn get(&self, index: MessageIndex) -> Option<&Sent> {
         self.messages.get(self.place(index)?)
     }

@@ -133,6 +133,14 @@ impl Sender {
         Ok(())
     }
 
+    /// Drops the messages of a channel: they are neither sent nor repeated any more.
+    pub(crate) fn forget_messages(&mut self, id: ChannelId) {
+        if let Some(place) = self.place(id) {
+            self.schedule.forget(place);
+            self.channels[place].forget_messages();
+        }
+    }
+
     /// The place of a channel in [`Sender::channels`].
     fn place(&self, id: ChannelId) -> Option<usize> {
         self.channels.iter().position(|channel| channel.id == id)

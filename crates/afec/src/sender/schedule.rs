@@ -36,6 +36,11 @@ impl Schedule {
         }
     }
 
+    /// Drops the repeats of a channel.
+    pub(super) fn forget(&mut self, channel: usize) {
+        self.due.retain(|due| due.channel != channel);
+    }
+
     /// When the next dedicated packet is due.
     pub(super) fn next(&self) -> Option<Duration> {
         self.due.iter().filter_map(|due| due.at).min()

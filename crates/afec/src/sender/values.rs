@@ -204,6 +204,15 @@ impl Values {
         }
     }
 
+    /// Plans no repeat of any value so far.
+    pub(super) fn forget_repeats(&mut self) {
+        for key in &mut self.keys {
+            key.due = None;
+            key.resend_with_next = None;
+            key.pending.clear();
+        }
+    }
+
     /// When the next repeat is due.
     pub(super) fn next(&self) -> Option<Duration> {
         self.keys.iter().filter_map(|key| key.due).min()

@@ -63,6 +63,9 @@ impl Client {
                     }
                     if let Some(id) = channel.id {
                         joined.link.queue(&Frame::Shut { id });
+                        if let Some(datagrams) = &mut joined.datagrams {
+                            datagrams.close(id);
+                        }
                     }
                     session.set_closed(at);
                 }

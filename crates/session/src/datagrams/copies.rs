@@ -181,6 +181,11 @@ impl Copies {
         bytes
     }
 
+    /// Drops the transactions of a channel.
+    pub(super) fn close(&mut self, channel: ChannelNo) {
+        self.forget(|copy| copy.channel == channel, MAX_COPIES);
+    }
+
     /// Drops transactions whose deadline has passed.
     pub(super) fn expire(&mut self, now: Duration) {
         self.forget(|copy| copy.until < now, MAX_COPIES);

@@ -176,6 +176,12 @@ impl Leg {
         }
     }
 
+    /// Sends nothing more of the channel's messages so far. The channel's indices go on when it is used again (wire W67).
+    pub(super) fn close(&mut self, channel: ChannelNo) {
+        self.endpoint.forget_messages(channel.get());
+        self.copies.close(channel);
+    }
+
     pub(super) fn timeout(&self, now: Duration) -> Option<Duration> {
         let clear = self.clear_at().unwrap_or_default();
         let copy = self.copies.due().map(|due| due.max(clear));

@@ -132,6 +132,13 @@ impl Datagrams {
         }
     }
 
+    /// A channel was closed: none of its messages is sent or repeated any more (wire W85).
+    pub(crate) fn close(&mut self, channel: ChannelNo) {
+        if let Some(leg) = self.leg.as_mut() {
+            leg.close(channel);
+        }
+    }
+
     /// True if a datagram is due, even without new messages.
     pub(crate) fn is_due(&self, now: Duration) -> bool {
         self.timeout(now).is_some_and(|at| at <= now)

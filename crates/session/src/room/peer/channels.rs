@@ -115,6 +115,9 @@ impl Peer {
             joining.late.remove(&channel);
         }
         connection.limits.remove(channel);
+        if let Some(datagrams) = &mut connection.link.datagrams {
+            datagrams.close(channel);
+        }
         Ok(())
     }
 
