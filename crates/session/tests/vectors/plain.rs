@@ -58,7 +58,7 @@ pub(super) fn conversation() -> Conversation {
     bob.transaction(&mut talk.room, "where are you?");
     bob.value(&mut talk.room, r#"{"x":500,"y":60}"#);
     talk.room.run(300);
-    talk.remark("Transport 1 broke at 550 ms. Without a transport Ann sends a transaction, then a value of the same key as");
+    talk.remark("Transport 1 broke at 550 ms. At 900 ms Ann sends a transaction, then a value of the same key as");
     talk.remark("before: so the older value need not be sent again (W41). Then she comes back.");
     let presence = Value::Octets(b"Ann".to_vec());
     let hello = hello().with("presence", presence).with("resume", resume(1, 5, 3));

@@ -79,7 +79,11 @@ fn break_with_messages_under_way(talk: &mut Conversation, ann: &mut Person, bob:
     talk.room.say(ANN[1], &opening("Ann, drawing", resume(1, 2, 1), 2));
     ann.moves_to(ANN[1], 2);
     ann.pong(&mut talk.room);
-    let again = vec![ann.value_again(1, 1, value), ann.transaction_again(1, 3, "three")];
+    // W25: they were made 420 and 305 ms ago.
+    let again = vec![
+        ann.value_again(1, 1, value).num("age", 105),
+        ann.transaction_again(1, 3, "three").num("age", 76),
+    ];
     talk.room.say(ann.link, &[messages(again)]);
     ann.ping(&mut talk.room);
     talk.room.run(2000);
@@ -147,9 +151,9 @@ fn begin_anew(talk: &mut Conversation, ann: &mut Person, bob: &mut Person) {
         }
     }
     assert_eq!(positions, BTreeSet::from([60]));
-    talk.remark("Transport 4 broke. Without a transport Ann sends two transactions and a value. She comes back when the room has");
+    talk.remark("Transport 4 broke. At 15,090 ms Ann sends two transactions and a value, and comes back. The room has meanwhile");
     talk.remark("forgotten her: she is a new participant, and her transactions and values are counted from 1 again. Bob gave the");
-    talk.remark("room a snapshot meanwhile.");
+    talk.remark("room a snapshot.");
     talk.room.say(ANN[3], &opening("Ann, drawing", resume(1, 30, 4), 30));
     *ann = Person::new(ANN[3]);
     ann.pong(&mut talk.room);
