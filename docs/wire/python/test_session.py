@@ -1,4 +1,4 @@
-"""What the conversations of the vectors do not show: errors, goodbyes, channels that are refused on resuming, and others."""
+"""What the conversations of the vectors do not show: errors, goodbyes, channels that are refused on resuming."""
 
 import unittest
 
@@ -254,7 +254,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.broken(self.session.keep_alive(7_050_000)), (SILENT, True))
 
     def test_giving_up(self):
-        """After three misunderstandings the client names an incarnation that never was; failed attempts do not count."""
+        """After three misunderstandings the client names an incarnation that never was; other failures do not count."""
         for _ in range(3):
             self.hear(Frame("ERROR", {"code": MALFORMED, "fault": 0, "fatal": 1, "subject": 0, "detail": ""}))
             self.session.transport_ended(self.now)

@@ -316,7 +316,8 @@ class Conversations(unittest.TestCase):
         self.assertEqual(positions, [61, 62, 63])
         script.says(2)
         script.pings()
-        self.assertEqual(script.hears(3), [events.Ordered("draw", 1, b"five", 64), events.Ordered("draw", 2, b"six", 65),
+        self.assertEqual(script.hears(3), [events.Ordered("draw", 1, b"five", 64),
+                                           events.Ordered("draw", 2, b"six", 65),
                                            events.Presence(2, events.LEFT, b"")])
 
     def _all_lines(self):
