@@ -10,10 +10,14 @@ mod conversation;
 mod grammar;
 #[path = "vectors/plain.rs"]
 mod plain;
+#[path = "vectors/recovery.rs"]
+mod recovery;
 #[path = "vectors/refused.rs"]
 mod refused;
 #[path = "vectors/reports.rs"]
 mod reports;
+#[path = "vectors/written.rs"]
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -107,6 +111,7 @@ fn all_sent() -> Vec<Sent> {
         .num("counter", 2);
     room.say(1, &[Frame::new("HELLO", hello().with("resume", Value::Fields(resume)))]);
     all.extend(room.sent);
+    all.extend(recovery::conversation().room.sent);
     all
 }
 

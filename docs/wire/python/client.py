@@ -10,10 +10,11 @@ from session import ENDED, JOINED, Session
 from websocket import Closed, WebSocket
 
 CONNECT_TIMEOUT_S = 10
+WELCOME_TIMEOUT_S = 5
 KEEP_ALIVE_EVERY_S = 0.1
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 5.0
 GOODBYE_TIMEOUT_S = 5
-LONGEST_RETRY_S = 60
+LONGEST_RETRY_S = 24 * 3600
 
 
 class Client:
@@ -103,14 +104,12 @@ class Client:
             if self.session.phase == ENDED:
                 break
             news = self.log[begun_at:]
-            if any(isinstance(event, events.Welcomed) for event in news):
+            if self.session.has_lasted:
                 wait = FIRST_WAIT_S
             stated = [event.retry_ms for event in news if isinstance(event, events.Broken) and event.retry_ms]
-            if stated:
-                await asyncio.sleep(min(stated[-1] / 1000, LONGEST_RETRY_S))
-            else:
-                await asyncio.sleep(random.uniform(wait / 4, wait))
-                wait = min(2 * wait, LONGEST_WAIT_S)
+            least = min(stated[-1] / 1000, LONGEST_RETRY_S) if stated else 0
+            await asyncio.sleep(least + random.uniform(wait / 4, wait))
+            wait = min(2 * wait, LONGEST_WAIT_S)
 
     async def _use_transport(self):
         """Uses one connection from its opening to its end; raises Closed then."""
@@ -134,7 +133,7 @@ class Client:
             await asyncio.sleep(KEEP_ALIVE_EVERY_S)
             self._take(self.session.keep_alive(now_us()))
             is_stuck = self.session.phase != JOINED and self.session.welcomed_at is None
-            if is_stuck and now_us() - begun > CONNECT_TIMEOUT_S * 1_000_000:
+            if is_stuck and now_us() - begun > WELCOME_TIMEOUT_S * 1_000_000:
                 self.socket.abort()
             if self.session.wants_close and now_us() - self.session.last_heard > GOODBYE_TIMEOUT_S * 1_000_000:
                 self.socket.abort()

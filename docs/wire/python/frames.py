@@ -114,6 +114,11 @@ def small_number(highest):
     return Kind(read, lambda value: bytes([value]))
 
 
+def flags_within(mask):
+    """A field that is one octet of flags, of which others than these are ignored."""
+    return Kind(lambda reader: reader.u8() & mask, lambda value: bytes([value]))
+
+
 def number_between(lowest, highest):
     """A field that is a varint within bounds."""
     def read(reader):
@@ -221,8 +226,8 @@ def write_participants(participants):
 RESUME_FLAG = small_number(1)
 PARTICIPANT_STATE = small_number(2)
 U8 = small_number(255)
-FLAG = small_number(1)
-ACCESS = small_number(3)
+FLAG = Kind(lambda reader: min(reader.u8(), 1), lambda value: bytes([value]))
+ACCESS = flags_within(3)
 U64 = Kind(Reader.u64, lambda value: value.to_bytes(8, "little"))
 VARINT = number(Reader.varint)
 VARINT32 = number(Reader.varint32)

@@ -19,7 +19,7 @@ from frames import LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_qos, read_
 from freshness import Freshness
 from numbering import Numbering
 from records import FILL, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
-from snapshots import SnapshotAssembler, cut_snapshot
+from snapshots import CHUNK, SnapshotAssembler, cut_snapshot
 
 VERSION = 1
 MAX_MESSAGE = 60_000
@@ -40,6 +40,7 @@ class Outgoing:
     key: Optional[bytes]
     priority: Optional[int]
     made_at: int
+    order: int = 0
     number: int = 0
     after: int = 0
     sent_at: Optional[int] = None
@@ -48,8 +49,9 @@ class Outgoing:
 class Session:
     """One participation in a room, over as many transports as it takes."""
 
-    def __init__(self, room, presence=b"", token=b""):
+    def __init__(self, room, presence=b"", token=b"", largest_packet=LARGEST_PACKET, largest_message=MAX_MESSAGE):
         self.room, self.presence, self.token = room, presence, token
+        self.largest_packet, self.largest_message = largest_packet, largest_message
         self.phase = OFFLINE
         self.wants_close = False
         self.channels = {}
@@ -57,6 +59,7 @@ class Session:
         # What is kept over transports, to resume with.
         self.participant = self.secret = self.incarnation = None
         self.position = 0
+        self.submitted = 0
         self.counter = 0
         self.ordered = 0
         self.waiting = []
@@ -64,6 +67,7 @@ class Session:
         self.freshness = Freshness()
         self.delivered = {}
         self.misunderstandings = 0
+        self.has_lasted = False
         self.max_packet, self.max_message, self.max_snapshot = LARGEST_PACKET, MAX_MESSAGE, 0
         # What begins anew with each transport.
         self.packets = []
@@ -106,7 +110,8 @@ class Session:
         key = key.encode() if isinstance(key, str) else key
         records.check_message(octets, key, is_text, self.max_message)
         flags = (TEXT if is_text else 0) | (KEY if key is not None else 0) | (PRIORITY if priority is not None else 0)
-        message = Outgoing(channel, octets, flags, key, priority, now)
+        self.submitted += 1
+        message = Outgoing(channel, octets, flags, key, priority, now, self.submitted)
         if channel.is_transaction:
             self._submit_transaction(message)
         else:
@@ -132,12 +137,12 @@ class Session:
         if self.phase == JOINED:
             self._send(Frame("PRESENCE", {"rest": octets}))
 
-    def give_snapshot(self, as_of, state):
-        """Answers SnapshotWanted with the state after everything up to `as_of`."""
+    def give_snapshot(self, as_of, state, chunk=CHUNK):
+        """Answers SnapshotWanted with the state after everything up to `as_of`, in chunks of at most this size."""
         if len(state) > self.max_snapshot:
             raise WireError(TOO_LARGE, "a snapshot that is too large")
         if self.phase == JOINED:
-            for frame in cut_snapshot(as_of, state):
+            for frame in cut_snapshot(as_of, state, chunk):
                 self._send(frame)
 
     def leave(self, now):
@@ -156,19 +161,19 @@ class Session:
         wanted = [one for one in self.channels.values() if one.status in (OPENING, OPEN, CLOSING)]
         refs = {one.ref for one in wanted}
         self.asked, self.unanswered, self.opened_at_join = set(refs), set(refs), set(refs)
-        hello = Frame("HELLO", {"lowest": VERSION, "capabilities": 0, "max_packet": LARGEST_PACKET,
-                                "max_message": MAX_MESSAGE, "room": self.room, "token": self.token,
+        hello = Frame("HELLO", {"lowest": VERSION, "capabilities": 0, "max_packet": self.largest_packet,
+                                "max_message": self.largest_message, "room": self.room, "token": self.token,
                                 "presence": self.presence, "resume": self._resume()})
         return bytes([VERSION]) + write_packet([hello] + [one.open_frame(self.position) for one in wanted])
 
     def receive(self, packet, now):
         """Reads a packet of the server; returns what it means to the application."""
         self.last_heard = now
-        self.unheard_since = None
+        self.is_unheard = self.is_unanswered = False
         try:
-            if len(packet) > LARGEST_PACKET:
+            if len(packet) > self.largest_packet:
                 raise WireError(TOO_LARGE, "a packet that is too large")
-            for frame in read_packet(self._without_version(packet), SERVER):
+            for frame in read_packet(self._without_version(packet), SERVER, self.largest_message):
                 if self.phase not in (JOINING, JOINED):
                     break
                 self._read_frame(frame, now)
@@ -192,7 +197,7 @@ class Session:
             if now - self.last_heard >= self.dead_us:
                 self._refuse(WireError(SILENT, "nothing was heard for too long"), now)
             elif (self.last_ping is None or now - self.last_ping >= self.ping_us
-                  or self.unheard_since is not None and now - self.unheard_since >= UNHEARD_US):
+                  or self.is_unheard and not self.is_unanswered and now - self.last_heard >= UNHEARD_US):
                 self._ping(now)
         return self._take_events()
 
@@ -200,13 +205,14 @@ class Session:
         """Remembers that the transport is gone; what was on its way is sent again on the next one."""
         self.is_ready = False
         self.pending = []
+        self.has_lasted = self.welcomed_at is not None and now - self.welcomed_at >= SOON_US
+        if self.has_lasted:
+            self.misunderstandings = 0
+        elif self.end_code in MISUNDERSTANDINGS:
+            self.misunderstandings += 1
+        self.welcomed_at = self.end_code = None
         if self.phase == ENDED:
             return self._take_events()
-        misunderstood = self.end_code in MISUNDERSTANDINGS and self.welcomed_at is not None
-        if misunderstood and now - self.welcomed_at < SOON_US:
-            self.misunderstandings += 1
-        else:
-            self.misunderstandings = 0
         self.phase = OFFLINE
         for channel in self.channels.values():
             if channel.status == CLOSING and not self._waits(channel):
@@ -233,7 +239,8 @@ class Session:
         self.snapshot = SnapshotAssembler()
         self.room_counter = 0
         self.last_heard = now
-        self.last_ping = self.unheard_since = self.welcomed_at = self.end_code = None
+        self.is_unheard = self.is_unanswered = False
+        self.last_ping = self.welcomed_at = self.end_code = None
         self.ping_us = self.dead_us = 5_000_000
 
     def _resume(self):
@@ -283,23 +290,24 @@ class Session:
         self._become_ready(now)
 
     def _become_new_participant(self, keeps_position):
-        """Numbers waiting transactions from 1 again; in another incarnation everything begins at 0 (W14)."""
+        """Numbers transactions and awareness from 1 again; in another incarnation everything begins at 0 (W14)."""
         for message in self.unsure.values():
             message.after = max(0, message.after - self.ordered)
         for number, message in enumerate(self.waiting, start=1):
             message.number = number
         self.counter, self.ordered = len(self.waiting), 0
+        for channel in self.channels.values():
+            channel.own_index = 0
+        for message in sorted(self.unsure.values(), key=lambda one: one.order):
+            message.channel.own_index += 1
+            message.number = message.channel.own_index
         if keeps_position:
             return
         self.position = 0
         self.freshness = Freshness()
         self.delivered = {}
         for channel in self.channels.values():
-            channel.has, channel.is_synced, channel.own_index = 0, False, 0
-        renumbered = sorted(self.unsure.values(), key=lambda one: one.number)
-        for message in renumbered:
-            message.channel.own_index += 1
-            message.number = message.channel.own_index
+            channel.has, channel.is_synced = 0, False
 
     def _become_ready(self, now):
         """Once each OPEN of the opening is answered, sends again what may not have arrived (W14, W41)."""
@@ -307,9 +315,9 @@ class Session:
             return
         self.is_ready = True
         self._drop_what_was_refused()
-        self._pack([one for one in self.waiting if one.number > self.room_counter], now)
-        publishable = [one for one in self.unsure.values() if self._may_publish(one.channel)]
-        self._pack(sorted(publishable, key=lambda one: one.number), now)
+        again = [one for one in self.waiting if one.number > self.room_counter]
+        again += [one for one in self.unsure.values() if self._may_publish(one.channel)]
+        self._pack(sorted(again, key=lambda one: one.order), now)
         for channel in self.channels.values():
             if channel.status == OPENING and channel.ref not in self.asked:
                 self.asked.add(channel.ref)
@@ -425,6 +433,8 @@ class Session:
         state = self.snapshot.add(frame, self.max_snapshot)
         if state is None:
             return
+        if frame["as_of"] < self.position:
+            raise malformed("a SNAPSHOT before the last position")
         self._move_to(frame["as_of"], frame["counter"])
         for channel in self.channels.values():
             channel.has = frame["as_of"]
@@ -529,7 +539,7 @@ class Session:
         if channel.status != OPEN or record.sender == self.participant:
             return
         if channel.conflates:
-            is_news = self.freshness.is_news_of_key(record.sender, channel.name, record.key, index)
+            is_news = self.freshness.is_news_of_key(record.sender, channel.name, record.key or b"", index)
         else:
             is_news = self.freshness.is_news_of_all(record.sender, channel.name, index)
         if is_news:
@@ -560,7 +570,7 @@ class Session:
         channel.own_index = (channel.own_index + 1) % (1 << 32)
         message.number, message.after = channel.own_index, self.counter
         if channel.conflates:
-            place = (channel.name, message.key)
+            place = (channel.name, message.key or b"")
             replaced = self.unsure.get(place)
             self.pending = [one for one in self.pending if one is not replaced]
             self.unsure[place] = message
@@ -580,8 +590,7 @@ class Session:
             size += length
         if written:
             self._send(Frame("MESSAGES", {"records": written}))
-            if self.unheard_since is None:
-                self.unheard_since = now
+            self.is_unheard = True
 
     def _number_record(self, message, now):
         """Makes the record of a message at the moment in which it is sent (W20, W22, W24, W25)."""
@@ -625,7 +634,7 @@ class Session:
     def _ping_frame(self, now):
         """A PING; the next one is due a while later."""
         self.last_ping = now
-        self.unheard_since = None
+        self.is_unanswered = True
         return Frame("PING", {"time": now})
 
     def _send(self, *frames):

@@ -15,7 +15,7 @@ class SnapshotAssembler:
 
     def add(self, frame, max_snapshot):
         """Takes a SNAPSHOT frame; returns the whole snapshot once its last chunk came, None before."""
-        head = (frame["as_of"], frame["counter"], frame["total"])
+        head = (frame["as_of"], frame["total"])
         if frame["total"] > max_snapshot:
             raise WireError(TOO_LARGE, "a snapshot that is too large")
         if frame["offset"] == 0:
@@ -31,8 +31,8 @@ class SnapshotAssembler:
         return self.octets
 
 
-def cut_snapshot(as_of, state):
+def cut_snapshot(as_of, state, chunk=CHUNK):
     """Cuts an application's state into SNAPSHOT frames for the server."""
-    starts = range(0, max(len(state), 1), CHUNK)
+    starts = range(0, max(len(state), 1), chunk)
     return [Frame("SNAPSHOT", {"as_of": as_of, "counter": 0, "total": len(state), "offset": start,
-                               "rest": state[start:start + CHUNK]}) for start in starts]
+                               "rest": state[start:start + chunk]}) for start in starts]

@@ -1,4 +1,4 @@
-"""What the conversation of the vectors does not show: snapshots, gaps, errors, goodbyes, and hard resumes."""
+"""What the conversations of the vectors do not show: errors, goodbyes, channels that are refused on resuming."""
 
 import unittest
 
@@ -6,7 +6,8 @@ import events
 from channels import AWARENESS_QOS, CLOSING, OPEN, SHUT, ChannelError
 from errors import MALFORMED, REPLACED, SILENT, UNKNOWN_CHANNEL
 from frames import CLIENT, Frame, read_packet, write_packet
-from records import FILL, OWN, TEXT, Record
+from numbering import MODULUS
+from records import FILL, KEY, OWN, TEXT, Record
 from session import ENDED, Session
 
 CHANNELS = (("draw", None), ("pointer", AWARENESS_QOS))
@@ -110,6 +111,12 @@ class Cases(unittest.TestCase):
         heard = self.hear(Frame("MESSAGES", {"records": [Record(9, 2, TEXT, 0, 0, 0, b"x")]}))
         self.assertEqual(self.broken(heard), (UNKNOWN_CHANNEL, True))
 
+    def test_snapshot_of_the_past(self):
+        """A snapshot before the last position is malformed."""
+        self.hear(Frame("POSITION", {"position": 9}))
+        old = Frame("SNAPSHOT", {"as_of": 8, "counter": 0, "total": 1, "offset": 0, "rest": b"x"})
+        self.assertEqual(self.broken(self.hear(old)), (MALFORMED, True))
+
     def test_fill_comes_twice(self):
         """A fill that is here already is dropped."""
         fill = Frame("MESSAGES", {"records": [Record(1, 2, TEXT | FILL, 1, 0, 5, b"x")]})
@@ -173,6 +180,13 @@ class Cases(unittest.TestCase):
         self.connect(outcome=1)
         self.assertEqual([(one.octets, one.gap) for one in self.sent_records()], [(b"new", 2)])
 
+    def test_no_key_is_the_empty_key(self):
+        """On a channel that conflates, a value without a key is one of the empty key (W26)."""
+        first = Record(2, 2, TEXT | KEY, 0, 0, 0, b"x", b"")
+        again = Record(2, 2, TEXT, MODULUS - 1, 0, 0, b"x")
+        heard = self.hear(Frame("MESSAGES", {"records": [first, again]}))
+        self.assertEqual([event.key for event in heard], [b""])
+
     def test_shut_waits(self):
         """SHUT goes when the last own transaction of the channel is ordered; a reconnect in between keeps it open."""
         self.send("one")
@@ -223,23 +237,27 @@ class Cases(unittest.TestCase):
         self.assertEqual((heard[0].retry_ms, heard[0].may_resume), (500, True))
 
     def test_keep_alive(self):
-        """PING at once, then every two seconds, sooner behind unanswered messages; silence ends the transport."""
+        """PING at once, then every two seconds, once sooner behind unanswered messages; silence ends the transport."""
         self.session.keep_alive(0)
         self.session.keep_alive(1_900_000)
         self.assertEqual(len(self.said()), 1)
         self.session.keep_alive(2_000_000)
+        self.now = 2_050_000
+        self.hear(Frame("PONG", {"time": 2_000_000, "received": 0, "sent": 0}))
         self.session.send("draw", "x", 2_100_000)
         self.session.flush(2_100_000)
-        self.session.keep_alive(2_800_000)
+        self.session.keep_alive(2_750_000)
         self.assertEqual([frame.type for frame in self.said()], ["PING", "MESSAGES"])
-        self.session.keep_alive(2_850_000)
+        self.session.keep_alive(2_800_000)
+        self.session.keep_alive(3_600_000)
         self.assertEqual([frame.type for frame in self.said()], ["PING"])
-        self.assertEqual(self.broken(self.session.keep_alive(5_000_000)), (SILENT, True))
+        self.assertEqual(self.broken(self.session.keep_alive(7_050_000)), (SILENT, True))
 
     def test_giving_up(self):
-        """After three misunderstandings in a row the client names an incarnation that never was."""
+        """After three misunderstandings the client names an incarnation that never was; other failures do not count."""
         for _ in range(3):
             self.hear(Frame("ERROR", {"code": MALFORMED, "fault": 0, "fatal": 1, "subject": 0, "detail": ""}))
+            self.session.transport_ended(self.now)
             self.session.transport_ended(self.now)
             hello = self.connect(outcome=1)
         self.assertEqual(hello["resume"]["incarnation"], 7 ^ ((1 << 64) - 1))

@@ -154,22 +154,23 @@ class Refused(unittest.TestCase):
                 self.assertEqual(caught.exception.code, vector["code"])
 
 
-class Conversation(unittest.TestCase):
-    """conversation-plain.txt"""
+class Conversations(unittest.TestCase):
+    """conversation-plain.txt and conversation-recovery.txt"""
 
     def setUp(self):
-        self.lines = list(read_conversation((vectors_folder() / "conversation-plain.txt").read_text()))
-        self.assertGreater(len(self.lines), 20)
+        self.conversations = {name: load_conversation(name) for name in ("plain", "recovery")}
+        for lines in self.conversations.values():
+            self.assertGreater(len(lines), 20)
 
     def test_frames(self):
         """Each line is read to the frames that stand below it, and written from them."""
         begun = set()
-        for line in self.lines:
+        for name, line in self._all_lines():
             sender = CLIENT if line["direction"] == ">" else SERVER
-            with self.subTest(hex=line["hex"][:40]):
+            with self.subTest(name, hex=line["hex"][:40]):
                 octets = bytes.fromhex(line["hex"])
-                opening = (sender, line["transport"]) not in begun
-                begun.add((sender, line["transport"]))
+                opening = (name, sender, line["transport"]) not in begun
+                begun.add((name, sender, line["transport"]))
                 if opening:
                     self.assertEqual(octets[0], 1)
                     octets = octets[1:]
@@ -180,30 +181,15 @@ class Conversation(unittest.TestCase):
 
     def test_numbers(self):
         """The numbers of the records mean what stands behind the arrows."""
-        numberings, awareness, back = {}, {2}, None
-        for line in self.lines:
-            sender = CLIENT if line["direction"] == ">" else SERVER
-            octets = bytes.fromhex(line["hex"])
-            place = (line["transport"], sender)
-            if place not in numberings:
-                numberings[place] = Numbering()
-                octets = octets[1:]
-            numbering, meanings = numberings[place], []
-            for frame in read_packet(octets, sender):
-                if frame.type == "HELLO" and frame["resume"]:
-                    back = frame["resume"]
-                if frame.type == "WELCOME" and frame["outcome"] == 1:
-                    numbering.position, numbering.counters[frame["participant"]] = back["position"], back["counter"]
-                    numberings[line["transport"], CLIENT].counters[0] = frame["counter"]
-                if frame.type == "POSITION":
-                    numbering.position = frame["position"]
-                if frame.type == "MESSAGES":
-                    meanings += [meaning(numbering, one, one.channel in awareness, sender) for one in frame["records"]]
-            self.assertEqual(meanings, line["meanings"])
+        for name, lines in self.conversations.items():
+            counting = Counting()
+            for line in lines:
+                with self.subTest(name, hex=line["hex"][:40]):
+                    self.assertEqual(counting.meanings(line), line["meanings"])
 
-    def test_session(self):
+    def test_plain(self):
         """Given what Ann is sent, and told to do what she does, the session sends the same octets."""
-        script = Script(self, self.lines)
+        script = Script(self, self.conversations["plain"], Session("demo", b"Ann"))
         ann = script.ann
         notes = dict(channel="notes")
         for name, qos in (("draw", None), ("pointer", AWARENESS_QOS)):
@@ -211,8 +197,7 @@ class Conversation(unittest.TestCase):
         script.connect()
         self.assertEqual(kinds(script.hears(2)), ["Welcomed", "ChannelOpened", "ChannelOpened", "Synced"])
         script.says(1)
-        ann.keep_alive(script.now())
-        script.says(1)
+        script.pings()
         script.hears(1)
         self.assertEqual(script.hears(1), [events.Presence(2, events.HERE, b"Bob")])
         script.does(lambda now: ann.send("draw", "hello", now))
@@ -240,27 +225,113 @@ class Conversation(unittest.TestCase):
         drawn, pointed = [event for event in heard if isinstance(event, events.Message)]
         self.assertEqual((drawn.text, drawn.number, drawn.position, drawn.is_state), ("where are you?", 3, 6, True))
         self.assertEqual((pointed.text, pointed.number, pointed.after), ('{"x":500,"y":60}', 3, 3))
-        script.says(3)
-        self.assertEqual(script.hears(1), [events.Ordered("draw", 4, b"on a train", 7)])
+        script.says(2)
+        script.pings()
+        self.assertEqual(script.hears(2), [events.Ordered("draw", 4, b"on a train", 7)])
         script.does(lambda now: ann.shut("notes", now))
         self.assertEqual(script.hears(1), [events.ChannelClosed(**notes)])
         script.does(lambda now: ann.open("notes"))
         missed = script.hears(2)[1]
         self.assertEqual((missed.text, missed.position, missed.is_fill), ("she does not see this", 8, True))
-        self.assertEqual(script.hears(1), [events.Presence(2, events.LEFT, b"")])
-        script.hears(1)
-        self.assertEqual(len(ann.take_packets()), 1, "the PONG that the conversation leaves out")
+        script.pings()
+        self.assertEqual(script.hears(2), [events.Presence(2, events.LEFT, b"")])
         script.does(lambda now: ann.leave(now))
         script.is_over()
+
+    def test_recovery(self):
+        """The same of what happens after breaks."""
+        ann = Session("demo", b"Ann", largest_packet=8_192, largest_message=6_000)
+        script = Script(self, self.conversations["recovery"], ann)
+        self._meet(script, ann)
+        self._break_with_messages_under_way(script, ann)
+        self._break_with_a_gap(script, ann)
+        self._begin_anew(script, ann)
+        script.does(lambda now: ann.leave(now))
+        script.is_over()
+
+    def _meet(self, script, ann):
+        """A channel that is refused, and what Ann is told of Bob."""
+        for name, qos in (("draw", None), ("pointer", AWARENESS_QOS), ("forbidden", None)):
+            ann.open(name, qos=qos)
+        script.connect()
+        self.assertEqual(kinds(script.hears(2)),
+                         ["Welcomed", "ChannelOpened", "ChannelOpened", "ChannelRefused", "Synced"])
+        script.says(1)
+        script.pings()
+        script.hears(1)
+        self.assertEqual(script.hears(1), [events.Presence(2, events.HERE, b"Bob")])
+        script.does(lambda now: ann.set_presence(b"Ann, drawing"))
+        self.assertEqual(script.hears(3), [events.Presence(2, events.HERE, b"Bob, at lunch"),
+                                           events.Presence(2, events.AWAY, b"Bob, at lunch"),
+                                           events.Presence(2, events.HERE, b"Bob")])
+
+    def _break_with_messages_under_way(self, script, ann):
+        """The room has one of two waiting transactions; the other one and a value are sent again."""
+        script.does(lambda now: ann.send("draw", "one", now))
+        self.assertEqual(script.hears(1), [events.Ordered("draw", 1, b"one", 1)])
+        script.does(lambda now: ann.send("pointer", '{"x":1,"y":1}', now, key="me"))
+        self.assertEqual([event.position for event in script.hears(1)], [2])
+        script.does(lambda now: ann.send("draw", "two", now))
+        script.does(lambda now: ann.send("draw", "three", now))
+        ann.transport_ended(script.now())
+        script.connect()
+        heard = script.hears(2)
+        self.assertEqual(heard[0], events.Welcomed(events.RESUMED, 1, False))
+        self.assertIn(events.Ordered("draw", 2, b"two", 3), heard)
+        script.says(2)
+        script.pings()
+        self.assertEqual(script.hears(2), [events.Ordered("draw", 3, b"three", 4)])
+        script.pings()
+        self.assertEqual([event.position for event in script.hears(2)], [5])
+
+    def _break_with_a_gap(self, script, ann):
+        """The room has not all that Ann misses; then it asks her for a snapshot."""
+        script.does(lambda now: ann.send("draw", "four", now))
+        ann.transport_ended(script.now())
+        script.connect()
+        heard = script.hears(2)
+        self.assertIn(events.Gap(17, False), heard)
+        self.assertIn(events.Ordered("draw", 4, b"four", None), heard)
+        positions = [event.position for event in heard if isinstance(event, events.Message)]
+        self.assertEqual(positions, list(range(18, 27)))
+        script.says(1)
+        script.pings()
+        heard = script.hears(6)
+        self.assertEqual(heard[-1], events.SnapshotWanted(30))
+        ann.give_snapshot(30, b"all that Ann's application shows", chunk=12)
+        script.says(3)
+
+    def _begin_anew(self, script, ann):
+        """The room has forgotten Ann: she is a new participant, and begins with Bob's snapshot."""
+        ann.transport_ended(script.now())
+        ann.send("draw", "five", script.now())
+        ann.send("draw", "six", script.now())
+        ann.send("pointer", '{"x":2,"y":2}', script.now(), key="me")
+        script.connect()
+        heard = script.hears(4)
+        self.assertEqual(heard[0], events.Welcomed(events.STARTED_ANEW, 3, False))
+        snapshot, = [event for event in heard if isinstance(event, events.SnapshotCame)]
+        self.assertEqual(snapshot, events.SnapshotCame(60, b"a line of what Bob's application shows" * 216))
+        positions = [event.position for event in heard if isinstance(event, events.Message)]
+        self.assertEqual(positions, [61, 62, 63])
+        script.says(2)
+        script.pings()
+        self.assertEqual(script.hears(3), [events.Ordered("draw", 1, b"five", 64),
+                                           events.Ordered("draw", 2, b"six", 65),
+                                           events.Presence(2, events.LEFT, b"")])
+
+    def _all_lines(self):
+        """Each line of each conversation, with the conversation's name."""
+        return [(name, line) for name, lines in self.conversations.items() for line in lines]
 
 
 class Script:
     """Plays the server's part of the conversation to a session, and compares what the session sends."""
 
-    def __init__(self, test, lines):
+    def __init__(self, test, lines, ann):
         self.test = test
         self.lines = list(lines)
-        self.ann = Session("demo", b"Ann")
+        self.ann = ann
 
     def now(self):
         """The time of the next line in microseconds."""
@@ -283,6 +354,11 @@ class Script:
         self.test.assertEqual([packet.hex() for packet in self.ann.take_packets()],
                               [self._next(">") for _ in range(count)])
 
+    def pings(self):
+        """A PING is due, which is the next line."""
+        self.ann.keep_alive(self.now())
+        self.says(1)
+
     def does(self, action):
         """The application does something, which sends what the next line says."""
         now = self.now()
@@ -299,6 +375,62 @@ class Script:
         line = self.lines.pop(0)
         self.test.assertEqual(line["direction"], direction)
         return line["hex"]
+
+
+class Counting:
+    """Counts as the end that reads each direction of each transport does (W21 to W24)."""
+
+    def __init__(self):
+        self.numberings = {}
+        self.awareness = set()
+        self.resume = None
+        self.participant = None
+
+    def meanings(self, line):
+        """Says what the numbers of a line's records mean."""
+        sender = CLIENT if line["direction"] == ">" else SERVER
+        octets = bytes.fromhex(line["hex"])
+        place = (line["transport"], sender)
+        if place not in self.numberings:
+            self.numberings[place] = Numbering()
+            octets = octets[1:]
+        meanings = []
+        for frame in read_packet(octets, sender):
+            self._take(frame, line["transport"], self.numberings[place])
+            meanings += [meaning(self.numberings[place], one, one.channel in self.awareness, sender)
+                         for one in frame.fields.get("records", [])]
+        return meanings
+
+    def _take(self, frame, transport, numbering):
+        """Takes in a frame that says where counting begins, or moves it."""
+        if frame.type == "HELLO":
+            self.resume = frame["resume"]
+        elif frame.type == "WELCOME":
+            self.participant = frame["participant"]
+            if self.resume and self.resume["incarnation"] == frame["incarnation"]:
+                numbering.position = self.resume["position"]
+            if frame["outcome"] == events.RESUMED:
+                numbering.counters[self.participant] = self.resume["counter"]
+            self.numberings[transport, CLIENT].counters[0] = frame["counter"]
+        elif frame.type == "CHANNEL" and frame["qos"]["kind"] == 1:
+            self.awareness.add(frame["id"])
+        elif frame.type == "POSITION":
+            numbering.position = frame["position"]
+        elif frame.type == "GAP" and frame["position"] > numbering.position:
+            numbering.position = frame["position"]
+            numbering.counters[self.participant] = frame["counter"]
+        elif frame.type == "SNAPSHOT" and frame["offset"] + len(frame["rest"]) == frame["total"]:
+            numbering.position = frame["as_of"]
+            numbering.counters[self.participant] = frame["counter"]
+        elif frame.type == "PARTICIPANTS":
+            for one in frame["participants"]:
+                if one["state"] == events.LEFT:
+                    numbering.forget_sender(one["id"])
+
+
+def load_conversation(name):
+    """Reads the lines of one conversation."""
+    return list(read_conversation((vectors_folder() / f"conversation-{name}.txt").read_text()))
 
 
 def read_conversation(text):

@@ -50,6 +50,8 @@ impl End {
         let limits = Limits {
             snapshot_after: get("snapshot_after", usual.limits.snapshot_after),
             max_log_bytes: get("log_bytes", usual.limits.max_log_bytes),
+            max_message: get("max_message", usual.limits.max_message),
+            max_former: get("max_former", usual.limits.max_former),
             ..Limits::default()
         };
         let tick = Duration::from_millis(get("tick_ms", 40) as u64);
