@@ -54,7 +54,7 @@ export type Compress = "template" | "off" | "auto" | Codec | `${Codec}-${string}
 
 /** The options of `connect`. */
 export interface ConnectOptions<Presence = unknown> {
-  /** An opaque token for the server's authorisation hook. */
+  /** A token for the server, whose `Authority` decides by it who may join. Groupwire does not interpret it. */
   token?: string;
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
@@ -211,10 +211,11 @@ export interface Channel {
   /** Emitted when the contract begins to be missed, and when it is kept again. */
   on(event: "contract", listener: (news: ContractNews) => void): () => void;
   /**
-   * Closes this channel for this participant; others keep it. Messages that were sent before are delivered first:
-   * resolves once the server has confirmed them and the subscription has ended, or when the room is closed. Until then
-   * messages are still received. From now on `send` and the other methods throw. `Room.channel` with the same name opens
-   * the channel again; before the subscription has ended, it calls the closing off, and the promise resolves.
+   * Closes this channel for this participant, in all parts of the program that opened it; others keep it. Messages
+   * that were sent before are delivered first: resolves once the server has confirmed them and the subscription has
+   * ended, or when the room is closed. Until then messages are still received. From now on `send` and the other
+   * methods throw. `Room.channel` with the same name opens the channel again; before the subscription has ended, it
+   * calls the closing off, and the promise resolves.
    */
   close(): Promise<void>;
 }
