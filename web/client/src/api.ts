@@ -4,6 +4,8 @@
  * A function that fails throws an `Error` with the fields `code` and `fault` of {@link RoomError}.
  */
 
+import type { CODECS } from "./compress.js";
+
 /**
  * The quality of service of a channel, from the sender's application to the receiver's. The server has the last word on
  * it.
@@ -40,8 +42,7 @@ export interface ChannelOptions extends Qos {
 }
 
 /** The lossless codecs. docs/qos.md describes them. */
-export type Codec =
-  "none" | "lz4" | "zlib" | "snappy" | "lzo" | "lzf" | "lzw" | "zstd" | "brotli" | "bzip2" | "lzma" | "rle" | "null";
+export type Codec = (typeof CODECS)[number];
 
 /**
  * How the messages of a channel are compressed. `template`: by what they share with each other and with earlier
