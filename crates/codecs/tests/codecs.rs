@@ -374,3 +374,23 @@ fn memory_is_bounded() {
         }
     }
 }
+
+/// The lists that cannot follow from [`ALL`]: those of the browser, which has no registry of all codecs, and the table of the
+/// documentation.
+#[test]
+fn browser_and_documentation_list_every_codec() {
+    let core = include_str!("../../wasm/src/codecs.rs");
+    let client = include_str!("../../../web/client/src/compress.ts");
+    let client = client.split("CODECS = [").nth(1).unwrap().split(']').next().unwrap();
+    let client: Vec<&str> = client.split('"').skip(1).step_by(2).collect();
+    let page = include_str!("../../../docs/codecs.md");
+    assert_eq!(client, ALL.iter().map(|codec| codec.name()).collect::<Vec<_>>());
+    for codec in ALL {
+        let (number, name) = (codec.number(), codec.name());
+        assert!(page.contains(&format!("| {number} | `{name}` |")), "{name}");
+        // The core has the first two codecs itself, and names brotli by a constant.
+        if number > 1 && name != "brotli" {
+            assert!(core.contains(&format!("&Elsewhere({number}),")), "{name}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use std::time::Duration;
 use groupwire_session::{AllowAll, Authority, Limits, Timing};
 
 use crate::codecs::{Codecs, quick_codecs};
+use crate::observer::Observer;
 use crate::origins::Origins;
 use crate::webtransport::config::WebTransportConfig;
 
@@ -41,6 +42,8 @@ pub struct Config {
     pub max_connections: usize,
     /// Decides who may join, publish, subscribe and change a channel's QoS.
     pub authority: Arc<dyn Authority + Send + Sync>,
+    /// Follows the transactions of all rooms; `None` for no observer.
+    pub observer: Option<Arc<dyn Observer + Send + Sync>>,
     /// Whether connections may ask for an emulated bad network, which `POST /emulation` sets for their room. `None`:
     /// only if `listen` is a loopback address.
     pub emulate: Option<bool>,
@@ -67,6 +70,7 @@ impl Default for Config {
             max_rooms: 10_000,
             max_connections: 20_000,
             authority: Arc::new(AllowAll),
+            observer: None,
             emulate: None,
             inspect: Inspect::default(),
             record_dir: None,

@@ -101,7 +101,8 @@ impl Hub {
         let (hub, closing) = (Arc::clone(self), name.to_owned());
         let close = move |waiting: &_, stats| hub.close(&closing, waiting, stats);
         let room = Room::new(config, authority);
-        tokio::spawn(drive(room, receiver, self.config.keep_empty, close));
+        let observer = self.config.observer.clone();
+        tokio::spawn(drive(room, receiver, observer, self.config.keep_empty, close));
         tracing::info!(room = name, "room opened");
         Ok(sender)
     }

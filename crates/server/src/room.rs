@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use groupwire_session::room::{Event, Input, Output, Room, Stats, whole_packet};
-use groupwire_session::{Error, LinkId, Opening, ParticipantId, Secret};
+use groupwire_session::{Error, LinkId, Opening, ParticipantId, Position, Secret};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::observer::Observer;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::model::Settings;
 use crate::transport::emulation::path::{Path, PathSlot};
@@ -111,11 +112,13 @@ const BATCH: usize = 256;
 pub(crate) async fn drive(
     room: Room,
     mut messages: mpsc::UnboundedReceiver<Message>,
+    observer: Option<Arc<dyn Observer + Send + Sync>>,
     keep_empty: Duration,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
-    let mut driver = Driver { started, room, connections, emulated };
+    let mut driver =
+        Driver { started, room, connections, emulated, observer, observed: Position(0) };
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
@@ -136,6 +139,7 @@ pub(crate) async fn drive(
         let now = driver.started.elapsed();
         for message in batch.drain(..) {
             driver.handle(now, message);
+            driver.observe();
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
@@ -160,6 +164,9 @@ pub(crate) struct Driver {
     pub(crate) connections: Connections,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
+    observer: Option<Arc<dyn Observer + Send + Sync>>,
+    /// The observer was told of the transactions up to this position.
+    observed: Position,
 }
 
 impl Driver {
@@ -188,6 +195,15 @@ impl Driver {
             Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),
+        }
+    }
+
+    /// Tells the observer of the transactions that the last message brought.
+    fn observe(&mut self) {
+        let Some(observer) = &self.observer else { return };
+        for transaction in self.room.transactions_after(self.observed) {
+            self.observed = transaction.position;
+            observer.ordered(self.room.name(), &transaction);
         }
     }
 

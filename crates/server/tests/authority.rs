@@ -1,15 +1,16 @@
-//! The server's authority decides about changes of a channel's QoS, asked for by a client over a real socket.
+//! The server's authority decides who may join, and about changes of a channel's QoS, asked for by a client over a
+//! real socket.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
 
 use std::sync::Arc;
 
-use groupwire_server::Config;
-use groupwire_server::session::client::Event;
+use groupwire_server::session::client::{Config as ClientConfig, Event};
 use groupwire_server::session::{
-    AllowAll, Authority, ChangeRequest, Error, Grant, JoinRequest, OpenRequest, Qos,
+    AllowAll, Authority, ChangeRequest, Error, Fault, Grant, JoinRequest, OpenRequest, Qos,
 };
+use groupwire_server::{Config, is_same_secret};
 use support::person::Person;
 use support::servers_with;
 use support::wire::socket;
@@ -63,4 +64,51 @@ async fn the_authority_alters_a_change_of_qos() {
         Event::Changed { qos, .. } => assert_eq!(qos, allowed),
         other => panic!("{other:?}"),
     }
+}
+
+/// Takes in clients that present this token, and refuses all others.
+struct Members(&'static [u8]);
+
+impl Authority for Members {
+    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
+        match is_same_secret(request.token, self.0) {
+            true => Ok(b"member".to_vec()),
+            false => Err("only members may join".to_owned()),
+        }
+    }
+
+    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
+        assert_eq!(request.identity, b"member");
+        AllowAll.open(request)
+    }
+}
+
+/// The server's answer to a client that asks to join with this token: [`Event::Synced`] or a fatal [`Event::Error`].
+async fn answer_to(token: &[u8]) -> Event {
+    let config = Config { authority: Arc::new(Members(b"right")), ..Config::default() };
+    let (_, address) = servers_with(config).await;
+    let client = ClientConfig { token: token.to_vec(), ..ClientConfig::new("demo") };
+    let mut ann = Person::ask(socket(address).await, client);
+    let is_answer = |event: &Event| {
+        matches!(event, Event::Synced { channel: None } | Event::Error { fatal: true, .. })
+    };
+    ann.until(is_answer).await
+}
+
+#[tokio::test]
+async fn the_authority_refuses_a_join_by_its_token() {
+    for wrong in [&b""[..], b"wrong"] {
+        match answer_to(wrong).await {
+            Event::Error { error, .. } => {
+                assert_eq!(error.fault(), Fault::Refused);
+                assert!(error.to_string().contains("only members may join"), "{error}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_authority_takes_in_who_has_the_token() {
+    assert!(matches!(answer_to(b"right").await, Event::Synced { .. }));
 }

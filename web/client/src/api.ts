@@ -4,6 +4,8 @@
  * A function that fails throws an `Error` with the fields `code` and `fault` of {@link RoomError}.
  */
 
+import type { CODECS } from "./compress.js";
+
 /**
  * The quality of service of a channel, from the sender's application to the receiver's. The server has the last word on
  * it.
@@ -40,8 +42,7 @@ export interface ChannelOptions extends Qos {
 }
 
 /** The lossless codecs. docs/qos.md describes them. */
-export type Codec =
-  "none" | "lz4" | "zlib" | "snappy" | "lzo" | "lzf" | "lzw" | "zstd" | "brotli" | "bzip2" | "lzma" | "rle" | "null";
+export type Codec = (typeof CODECS)[number];
 
 /**
  * How the messages of a channel are compressed. `template`: by what they share with each other and with earlier
@@ -54,7 +55,7 @@ export type Compress = "template" | "off" | "auto" | Codec | `${Codec}-${string}
 
 /** The options of `connect`. */
 export interface ConnectOptions<Presence = unknown> {
-  /** An opaque token for the server's authorisation hook. */
+  /** A token for the server, whose `Authority` decides by it who may join. Groupwire does not interpret it. */
   token?: string;
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
@@ -211,10 +212,11 @@ export interface Channel {
   /** Emitted when the contract begins to be missed, and when it is kept again. */
   on(event: "contract", listener: (news: ContractNews) => void): () => void;
   /**
-   * Closes this channel for this participant; others keep it. Messages that were sent before are delivered first:
-   * resolves once the server has confirmed them and the subscription has ended, or when the room is closed. Until then
-   * messages are still received. From now on `send` and the other methods throw. `Room.channel` with the same name opens
-   * the channel again; before the subscription has ended, it calls the closing off, and the promise resolves.
+   * Closes this channel for this participant, in all parts of the program that opened it; others keep it. Messages
+   * that were sent before are delivered first: resolves once the server has confirmed them and the subscription has
+   * ended, or when the room is closed. Until then messages are still received. From now on `send` and the other
+   * methods throw. `Room.channel` with the same name opens the channel again; before the subscription has ended, it
+   * calls the closing off, and the promise resolves.
    */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that the core lacks. */
 
-import type { ChannelTraffic, Codec, Compress, ConnectOptions, Stats } from "./api.js";
+import type { ChannelTraffic, Compress, ConnectOptions, Stats } from "./api.js";
 import type { CoreConstructor, CoreStats, CoreTraffic } from "./core.js";
 import { failure, errorInfo } from "./errors.js";
 
@@ -14,7 +14,7 @@ export interface Compression {
 }
 
 /** The codecs, indexed by their numbers on the wire. */
-export const CODECS: readonly Codec[] = [
+export const CODECS = [
   "none",
   "lz4",
   "zlib",
@@ -28,7 +28,7 @@ export const CODECS: readonly Codec[] = [
   "lzma",
   "rle",
   "null",
-];
+] as const;
 const FILTERS = ["", "delta1+", "delta2+", "delta4+", "delta8+"];
 
 export const OFF = plain(1);

@@ -24,11 +24,17 @@ pub(crate) struct Person {
 impl Person {
     /// Joins the room over an open transport. The session is not resumed if the transport breaks.
     pub(crate) async fn join(wire: Wire, room: &str) -> Self {
-        let client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
+        let mut person = Person::ask(wire, ClientConfig::new(room));
+        person.until(|event| matches!(event, Event::Synced { channel: None })).await;
+        person
+    }
+
+    /// Asks to join over an open transport. The caller waits for the answer.
+    pub(crate) fn ask(wire: Wire, config: ClientConfig) -> Self {
+        let client = Client::new(Duration::ZERO, config).unwrap();
         let origin = Instant::now();
         let mut person = Person { client, wire, origin, events: Vec::new(), messages: Vec::new() };
         person.client.channel("draw", Qos::transaction()).unwrap();
-        person.until(|event| matches!(event, Event::Synced { channel: None })).await;
         person
     }
 

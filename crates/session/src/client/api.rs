@@ -14,7 +14,7 @@ use crate::{Access, Compress, Limits, Redundancy};
 pub struct Config {
     /// The room to join, a name of 1 to 256 bytes.
     pub room: String,
-    /// A token for the server's authorisation hook. The session does not interpret it.
+    /// A token for the server, whose [`Authority`](crate::Authority) decides by it who may join.
     pub token: Vec<u8>,
     /// What the other participants are told of this one. The session does not interpret it.
     pub presence: Vec<u8>,

@@ -13,6 +13,7 @@ mod housekeeping;
 mod inspection;
 mod inspector;
 mod log;
+mod ordered;
 mod peer;
 mod rate_limit;
 mod roster;
@@ -32,6 +33,7 @@ use groupwire_afec::stats::{ReceiverStats, SenderStats};
 pub use api::{Config, Event, Input, Output, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
+pub use ordered::Ordered;
 
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::frame::Frame;

@@ -28,14 +28,15 @@ impl Fields {
         self.0.push((name, value));
     }
 
-    /// The same fields with one more.
+    /// The same fields with this one, which replaces another of its name. A packet has the fields in the order of its
+    /// grammar, whatever their order is here.
     pub(crate) fn with(mut self, name: &'static str, value: Value) -> Self {
         self.0.retain(|(other, _)| *other != name);
         self.push(name, value);
         self
     }
 
-    /// The same with one more number.
+    /// The same fields with this number.
     pub(crate) fn num(self, name: &'static str, number: u64) -> Self {
         self.with(name, Value::Number(number))
     }

@@ -90,24 +90,7 @@ fn packets() -> Vec<Case> {
     let qos_of = |name: &'static str, number| {
         let open = open(4, "other", true, 0);
         let qos = open.fields.fields("qos").clone().num(name, number);
-        let fields = [
-            "kind",
-            "overflow",
-            "priority",
-            "flags",
-            "loss",
-            "deadline_ms",
-            "rate_min",
-            "rate_max",
-        ];
-        let qos = fields
-            .into_iter()
-            .fold(Fields::default(), |to, name| to.with(name, qos.get(name).clone()));
-        let fields = ["ref", "access", "name", "qos", "have", "compress"];
         let all = open.fields.with("qos", Value::Fields(qos));
-        let all = fields
-            .into_iter()
-            .fold(Fields::default(), |to, name| to.with(name, all.get(name).clone()));
         write_packet(From::Client, false, &[Frame::new("OPEN", all)])
     };
     let mut many = vec![0x86];

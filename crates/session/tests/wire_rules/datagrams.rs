@@ -26,29 +26,10 @@ impl Path {
     fn new(deadline_ms: u64) -> Self {
         let mut room = ByHand::new("compress=0");
         let path = open(1, "path", true, 0);
-        let qos = path.fields.fields("qos");
-        let names = [
-            "kind",
-            "overflow",
-            "priority",
-            "flags",
-            "loss",
-            "deadline_ms",
-            "rate_min",
-            "rate_max",
-        ];
-        let qos = names.into_iter().fold(Fields::default(), |to, name| match name {
-            "overflow" => to.num(name, 1),
-            "loss" => to.num(name, 100),
-            "deadline_ms" => to.num(name, deadline_ms),
-            "rate_max" => to.num(name, 0),
-            _ => to.with(name, qos.get(name).clone()),
-        });
-        let names = ["ref", "access", "name", "qos", "have", "compress"];
-        let path = names.into_iter().fold(Fields::default(), |to, name| match name {
-            "qos" => to.with(name, Value::Fields(qos.clone())),
-            _ => to.with(name, path.fields.get(name).clone()),
-        });
+        let qos = path.fields.fields("qos").clone();
+        let qos = qos.num("overflow", 1).num("loss", 100).num("rate_max", 0);
+        let qos = qos.num("deadline_ms", deadline_ms);
+        let path = path.fields.with("qos", Value::Fields(qos));
         let opening = |capabilities| {
             [
                 Frame::new("HELLO", hello().num("capabilities", capabilities)),

@@ -1,6 +1,6 @@
 /** The part of the panel that shows the compression, a choice of settings, and the results of those that were tried. */
 
-import type { Compress } from "groupwire";
+import type { Codec, Compress } from "groupwire";
 import { make } from "../../../common/ui/dom";
 import type { DirectionSavings, Savings, Sums } from "../net/savings";
 
@@ -24,7 +24,7 @@ const CODECS: Readonly<Record<string, string>> = {
   lzw: "LZW",
   rle: "Run lengths",
   null: "Null suppression",
-};
+} satisfies Record<Exclude<Codec, "none">, string>;
 
 /** The number of settings that are compared. */
 const SHOWN = 6;

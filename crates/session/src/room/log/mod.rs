@@ -185,6 +185,14 @@ impl Log {
         self.order
     }
 
+    /// The transactions in memory behind `position`, oldest first.
+    pub(super) fn transactions_after(
+        &self,
+        position: Position,
+    ) -> impl Iterator<Item = &Transaction> {
+        self.transactions.after(position)
+    }
+
     /// The position of the newest transaction.
     pub(super) fn head(&self) -> Position {
         self.transactions.head()
