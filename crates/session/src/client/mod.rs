@@ -13,6 +13,7 @@ mod contract;
 mod copies;
 mod delivered;
 mod delivery;
+mod emit;
 mod event;
 mod groups;
 mod inspector;

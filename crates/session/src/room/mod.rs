@@ -7,6 +7,7 @@
 mod admission;
 mod api;
 mod common;
+mod emit;
 mod feed;
 mod grouping;
 mod housekeeping;
@@ -33,6 +34,7 @@ pub use api::{Config, Event, Input, Output, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
 
+use crate::events::event;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::frame::Frame;
 use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId};
@@ -238,17 +240,18 @@ impl Room {
     /// Takes a participant out of the room; its session can still be resumed.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common { log, roster, timers, outputs, links, .. } = &mut self.common;
+        let Common { log, roster, timers, links, .. } = &mut self.common;
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
         }
         log.end_session(id);
         roster.leave(id);
-        outputs.push_back(Output::Event(Event::Left { participant: id }));
         timers.tick_for_leaver();
+        self.common.emit(Event::Left { participant: id });
     }
 
     fn shut_down(&mut self, now: Duration, retry: Duration) {
+        event!(DEBUG, "room shuts down", ?retry);
         while let Some((link, id)) = self.common.links.pop_first() {
             let mut packet = Vec::new();
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
