@@ -117,6 +117,13 @@ impl Room {
 
     /// Checks silence, stalls and absences; sends values that have settled; arranges who is served together.
     fn on_housekeeping(&mut self, now: Duration) {
+        debug_assert!(
+            self.common.links.iter().all(|(&link, id)| {
+                let connection = self.peers.get(id).and_then(Peer::connection);
+                connection.is_some_and(|connection| connection.id == link)
+            }),
+            "the transports of the room are those of its participants"
+        );
         let settled = self.settling;
         self.settling = self.common.log.order();
         self.encode_shared(now, self.common.streams.until.with_settled(settled));

@@ -133,6 +133,7 @@ impl Room {
 
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
+        debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         match input {
             Input::Join { link, opening, secret, max_datagram } => {
                 self.join(now, link, opening, secret, max_datagram);

@@ -90,6 +90,10 @@ impl Room {
             }
             let group = self.common.streams.begin(key);
             event!(DEBUG, "shared stream began", %group, size);
+            debug_assert!(
+                self.common.streams.iter().len() <= MAX_STREAMS,
+                "a smaller stream was ended first"
+            );
         }
     }
 
