@@ -63,6 +63,7 @@ impl History {
         if self.most == 0 {
             return spare.give_shared(buffer);
         }
+        debug_assert!(skip <= buffer.len(), "a block is the end of its buffer");
         let filled = buffer.len() >= buffer.capacity() / FILLED;
         self.apart += buffer.len() - skip;
         self.blocks.push_back(Block { buffer, skip });
@@ -117,6 +118,7 @@ impl History {
             spare.give_shared(block.buffer);
         }
         self.apart = 0;
+        debug_assert!(self.joined.len() <= 2 * self.most, "older bytes were dropped");
     }
 }
 

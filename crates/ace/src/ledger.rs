@@ -56,6 +56,10 @@ struct Entry {
 impl Ledger {
     /// Adds a block that the transport has accepted.
     pub(crate) fn push(&mut self, now: Duration, sent: Sent) {
+        debug_assert!(
+            self.entries.back().is_none_or(|last| last.at <= now),
+            "the transport accepts blocks in order"
+        );
         self.wire += sent.wire;
         let ends = u64::from(sent.plain == 0);
         if self.entries.len() >= MOST

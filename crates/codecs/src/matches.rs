@@ -40,6 +40,7 @@ pub(crate) struct Base(u32);
 impl Finder {
     /// A finder for messages that follow a dictionary of at most [`DICTIONARY`] bytes.
     pub(crate) fn new(dictionary: &[u8]) -> Self {
+        debug_assert!(dictionary.len() <= DICTIONARY, "positions in a dictionary have 16 bits");
         let mut in_dictionary = Vec::new();
         if dictionary.len() >= MIN_MATCH {
             in_dictionary = vec![0; TABLE];
@@ -94,6 +95,8 @@ impl Finder {
         last: usize,
         window: usize,
     ) -> Option<(usize, usize)> {
+        debug_assert!(at > 0 && base > 0, "position 0 and entry 0 mean that there is no match");
+        debug_assert!(at > last || last + MIN_MATCH <= buffer.len(), "four bytes follow `last`");
         let mut tries = 1 << SKIP_BITS;
         while at <= last {
             let sought = word(buffer, at);

@@ -47,6 +47,7 @@ impl<'a> Output<'a> {
     /// Counts `bytes` bytes of the free part as written.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.length += bytes;
+        debug_assert!(self.start + self.length <= self.out.len(), "only the free part is written");
     }
 
     /// Ends decoding with the decoder's result. Restores the vector's former length if the original is malformed or too

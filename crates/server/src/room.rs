@@ -116,6 +116,8 @@ pub(crate) async fn drive(
     keep_empty: Duration,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
+    // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
+    let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
     let mut driver =
         Driver { started, room, connections, emulated, observer, observed: Position(0) };
@@ -136,6 +138,7 @@ pub(crate) async fn drive(
             count = messages.recv_many(&mut batch, BATCH) => if count == 0 { return },
             () = asleep => {}
         }
+        let _logs_room = span.enter();
         let now = driver.started.elapsed();
         for message in batch.drain(..) {
             driver.handle(now, message);
@@ -150,7 +153,7 @@ pub(crate) async fn drive(
         let since = *empty_since.get_or_insert_with(Instant::now);
         let is_over = driver.room.is_untouched() || since.elapsed() >= keep_empty;
         if is_over && close(&messages, driver.room.stats()) {
-            tracing::info!(room = driver.room.name(), "room closed");
+            tracing::info!("room closed");
             return;
         }
     }
@@ -276,16 +279,14 @@ impl Driver {
                         connection.packets.put(Outbound::Close(last));
                     }
                 }
-                Output::Event(event) => {
-                    log(self.room.name(), &event);
-                    match event {
-                        Event::Joined { participant, link, .. } => {
-                            self.apply_path(participant, link)
-                        }
-                        Event::Left { participant } => drop(self.emulated.remove(&participant)),
-                        _ => {}
-                    }
+                // The room logs its events itself.
+                Output::Event(Event::Joined { participant, link, .. }) => {
+                    self.apply_path(participant, link);
                 }
+                Output::Event(Event::Left { participant }) => {
+                    self.emulated.remove(&participant);
+                }
+                Output::Event(_) => {}
                 Output::Timeout(at) => return at.map(|at| self.started + at),
             }
         }
@@ -316,27 +317,5 @@ impl Driver {
         if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
             slot.set(path);
         }
-    }
-}
-
-fn log(room: &str, event: &Event) {
-    match event {
-        Event::Joined { participant, link, resumed } => {
-            tracing::info!(room, %participant, %link, resumed, "participant joined");
-        }
-        Event::Refused { link, error } => tracing::info!(room, %link, %error, "join refused"),
-        Event::Away { participant, error: Some(error) } => {
-            tracing::warn!(room, %participant, %error, fault = ?error.fault(), "participant disconnected");
-        }
-        Event::Away { participant, error: None } => {
-            tracing::info!(room, %participant, "participant away")
-        }
-        Event::Left { participant } => tracing::info!(room, %participant, "participant left"),
-        Event::Channel { name, qos } => tracing::debug!(room, name, ?qos, "channel opened"),
-        Event::Changed { name, qos, participant } => {
-            tracing::debug!(room, name, ?qos, %participant, "channel QoS changed");
-        }
-        Event::Snapshot { as_of, size } => tracing::info!(room, %as_of, size, "snapshot stored"),
-        _ => {}
     }
 }

@@ -26,6 +26,7 @@ mod compress;
 mod contract;
 mod datagrams;
 mod error;
+mod events;
 mod ids;
 mod latest;
 pub mod limits;

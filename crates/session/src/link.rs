@@ -191,6 +191,7 @@ impl Link {
 
     /// A packet of `bytes` bytes was handed to the transport.
     pub(crate) fn launched(&mut self, bytes: usize) {
+        debug_assert!(self.ready(), "a packet is made only when the transport takes one");
         self.in_flight += 1;
         // A ping among the control frames was sent with the last of them.
         if let Some(exchange) = self.exchange.as_mut().filter(|one| one.bytes == 0)

@@ -133,6 +133,12 @@ impl<K: Ord, V> Map<K, V> {
             }
             Some(_) => {}
         }
+        let (before, after) = self.chunks[chunk].split_at(at);
+        debug_assert!(
+            before.last().is_none_or(|(other, _)| *other < key)
+                && after.first().is_none_or(|(other, _)| key < *other),
+            "the keys of a chunk are in order"
+        );
         self.chunks[chunk].insert(at, (key, value));
         (chunk, at)
     }
@@ -147,6 +153,10 @@ impl<K: Ord, V> Map<K, V> {
         if self.is_empty() {
             self.chunks.clear();
         }
+        debug_assert!(
+            self.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())),
+            "no chunk is empty or too long"
+        );
         value
     }
 

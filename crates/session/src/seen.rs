@@ -57,6 +57,7 @@ impl<C: Copy + Ord + Default> Seen<C> {
                 .find(|&one| one != sender);
             self.forget(first.unwrap_or(sender));
         }
+        debug_assert!(self.len <= MAX_KEYS, "a message adds one key, a sender has at least one");
         is_news
     }
 

@@ -25,6 +25,10 @@ impl<const N: usize> Sorted<N> {
             self.values[at] = value;
             self.count += 1;
         }
+        debug_assert!(
+            self.values[..self.count].is_sorted_by(|one, other| one.total_cmp(other).is_le()),
+            "values are searched by bisection"
+        );
     }
 
     /// The median; 0 without values.

@@ -190,7 +190,9 @@ fn since(start: Duration, end: Duration, runs: u32) -> f32 {
 fn line(small: f32, large: f32) -> LinearTime {
     let [near, far] = SIZES.map(|size| size as f32);
     let per_byte = ((large - small) / (far - near)).max(0.0).min(large / far);
-    LinearTime { fixed: large - per_byte * far, per_byte }
+    let fixed = large - per_byte * far;
+    debug_assert!(per_byte >= 0.0 && fixed >= -0.001 * large, "{small} and {large} ns");
+    LinearTime { fixed, per_byte }
 }
 
 fn median(times: &mut [f32; TIMINGS]) -> f32 {

@@ -15,6 +15,7 @@ use super::shared_stream::SharedStream;
 use super::{Client, announce_codecs};
 use crate::agreed::Agreed;
 use crate::datagrams::{Datagrams, Settings};
+use crate::events::event;
 use crate::ids::{ParticipantId, Position};
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::link::{Coders, Link};
@@ -38,6 +39,8 @@ impl Client {
         session.close_unconnected();
         let mut link = Link::new(now, max_datagram);
         let config = &session.config;
+        let (room, transport) = (config.room.as_str(), session.transports);
+        event!(DEBUG, "transport opened", room, transport, max_datagram);
         let offered = Agreed::offered(config.compress, self.packing.set(), max_datagram);
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,

@@ -6,6 +6,7 @@ use super::Client;
 use super::api::Output;
 use super::event::{Event, Status};
 use super::phase::Phase;
+use crate::events::event;
 use crate::wire::frame::Frame;
 use crate::{Error, Timing};
 
@@ -28,6 +29,8 @@ impl Client {
         match phase {
             Phase::Waiting { until } if now >= *until => {
                 *phase = Phase::Dialing;
+                let room = session.config.room.as_str();
+                event!(DEBUG, "client dials", room);
                 session.outputs.push_back(Output::Dial);
             }
             Phase::Greeting(greeting) if now >= greeting.give_up_at => {
@@ -76,6 +79,8 @@ impl Client {
         match &mut self.phase {
             Phase::Leaving(_) | Phase::Ended => {}
             Phase::Joined(joined) => {
+                let room = self.session.config.room.as_str();
+                event!(DEBUG, "client leaves", room);
                 joined.link.queue(&Frame::Bye { reason: 0, retry_ms: 0 });
                 self.phase.advance(|phase| match phase {
                     Phase::Joined(joined) => Phase::Leaving(joined),
@@ -98,6 +103,8 @@ impl Client {
         }
         // A day at most: a server cannot send anybody away for good.
         let stay_away = Duration::from_millis(retry_ms.min(24 * 3600 * 1000));
+        let room = self.session.config.room.as_str();
+        event!(DEBUG, "server said goodbye", room, ?stay_away);
         self.phase = Phase::HangingUp { stay_away, joined_at: self.phase.joined_at() };
     }
 

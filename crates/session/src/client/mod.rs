@@ -13,6 +13,7 @@ mod contract;
 mod copies;
 mod delivered;
 mod delivery;
+mod emit;
 mod event;
 mod groups;
 mod inspector;
@@ -196,6 +197,10 @@ impl Client {
 
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
+        debug_assert!(
+            self.phase.link().is_none_or(|link| link.last_packet() <= now),
+            "time never goes back"
+        );
         match input {
             Input::Opened { max_datagram } => {
                 if !matches!(self.phase, Phase::Leaving(_) | Phase::Ended) {

@@ -53,7 +53,10 @@ impl Session {
         }
         // Transactions with a number stand first; the others will be numbered in their order.
         let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
-        debug_assert!(self.pending.range(numbered..).all(|pending| pending.counter.is_none()));
+        debug_assert!(
+            self.pending.range(numbered..).all(|pending| pending.counter.is_none()),
+            "numbered transactions stand before the others"
+        );
         let item = Item {
             key: message.key.map(Into::into),
             priority: message.priority,

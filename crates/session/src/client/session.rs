@@ -11,7 +11,6 @@ use super::delivered::Delivered;
 use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
-use crate::Error;
 use crate::ids::{Counter, Order, ParticipantId, Position};
 use crate::seen::Seen;
 use crate::wire::handshake::{Outcome, Resume, Secret};
@@ -69,7 +68,7 @@ pub(super) struct Membership {
 
 impl Session {
     pub(super) fn new(config: Config) -> Self {
-        Session {
+        let mut session = Session {
             config,
             membership: None,
             position: Position(0),
@@ -88,18 +87,10 @@ impl Session {
             wants_drain: false,
             reason: String::new(),
             stats: Stats::default(),
-            outputs: VecDeque::from([Output::Event(Event::Status(Status::Connecting))]),
-        }
-    }
-
-    /// Hands an event to the application.
-    pub(super) fn emit(&mut self, event: Event) {
-        self.outputs.push_back(Output::Event(event));
-    }
-
-    /// Hands an error about one channel to the application.
-    pub(super) fn emit_error(&mut self, at: usize, error: Error) {
-        self.emit(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
+            outputs: VecDeque::new(),
+        };
+        session.emit(Event::Status(Status::Connecting));
+        session
     }
 
     /// Tells the application whether the transport may be dead, if that changed.

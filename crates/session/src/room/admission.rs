@@ -9,9 +9,11 @@ use super::common::Common;
 use super::feed::group::Place;
 use super::feed::shared_stream::Sharing;
 use super::inspector::Quality;
+use super::log::Log;
 use super::peer::{Connection, Peer, State};
 use crate::agreed::Agreed;
 use crate::datagrams::{Datagrams, Settings};
+use crate::events::event;
 use crate::link::{Coders, Link};
 use crate::wire::frame::Frame;
 use crate::wire::handshake::{Hello, Outcome, Resume, Secret, Welcome};
@@ -40,14 +42,13 @@ impl Room {
         secret: Secret,
         max_datagram: usize,
     ) {
-        let admitted = match self.admit(&opening.hello, secret) {
+        let admitted = match self.admit(link, &opening.hello, secret) {
             Ok(admitted) => admitted,
             Err(error) => {
                 let packet = refusal(&error);
                 let reason = Some(error.clone());
-                let outputs = &mut self.common.outputs;
-                outputs.push_back(Output::Close { link, packet, reason });
-                outputs.push_back(Output::Event(Event::Refused { link, error }));
+                self.common.outputs.push_back(Output::Close { link, packet, reason });
+                self.common.emit(Event::Refused { link, error });
                 return;
             }
         };
@@ -63,7 +64,12 @@ impl Room {
     }
 
     /// Makes or finds the participant.
-    fn admit(&mut self, hello: &Hello<'_>, secret: Secret) -> Result<Admitted, Error> {
+    fn admit(
+        &mut self,
+        link: LinkId,
+        hello: &Hello<'_>,
+        secret: Secret,
+    ) -> Result<Admitted, Error> {
         let Room { peers, common, .. } = self;
         let Common { config, log, authority, .. } = &mut *common;
         check_sizes(hello, &config.limits)?;
@@ -92,9 +98,12 @@ impl Room {
                 (log.begin_session(secret), outcome)
             }
         };
+        if let (Outcome::Lost, Some(resume)) = (outcome, &hello.resume) {
+            log_lost(id, resume, log);
+        }
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
         peer.identity = identity;
-        peer.detach(common);
+        peer.detach(link, common);
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
         let confirmed = resumed.map_or(Counter(0), |resume| resume.counter);
@@ -172,8 +181,7 @@ impl Room {
         common.timers.begin_housekeeping(now);
         common.announce(now, id);
         let resumed = outcome == Outcome::Resumed;
-        let joined = Event::Joined { participant: id, link: link_id, resumed };
-        common.outputs.push_back(Output::Event(joined));
+        common.emit(Event::Joined { participant: id, link: link_id, resumed });
     }
 }
 
@@ -188,6 +196,16 @@ impl Common {
             return Err(Error::malformed("HELLO: a counter the room has not reached"));
         }
         Ok(Some(resume.participant))
+    }
+}
+
+/// Logs that a client could not resume its session, and is the new participant `participant`.
+fn log_lost(participant: ParticipantId, resume: &Resume, log: &Log) {
+    let before = resume.participant;
+    if resume.incarnation == log.incarnation() {
+        event!(INFO, "session not resumed: it is not known", %participant, %before);
+    } else {
+        event!(INFO, "session not resumed: the incarnation changed", %participant, %before);
     }
 }
 

@@ -118,8 +118,10 @@ impl Room {
                 is_large(&census, groups, &wish.channels, config.share_datagrams_above)
             };
             let wish = wishes.get(id).filter(is_large);
+            let before = place.group();
             keep_up(now, place, link, groups, &census);
             arrange(now, place, link, groups, (wish, &census), is_joining);
+            place.log_move(*id, before);
             let enters = place.served.is_none() && place.entering.is_some();
             entering += usize::from(enters);
             // W71.

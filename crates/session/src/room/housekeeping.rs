@@ -10,6 +10,7 @@ use super::log::Cursor;
 use super::peer::{Connection, Peer, State};
 use super::timers::HOUSEKEEPING;
 use crate::datagrams::Datagrams;
+use crate::events::event;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
 use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
@@ -116,6 +117,13 @@ impl Room {
 
     /// Checks silence, stalls and absences; sends values that have settled; arranges who is served together.
     fn on_housekeeping(&mut self, now: Duration) {
+        debug_assert!(
+            self.common.links.iter().all(|(&link, id)| {
+                let connection = self.peers.get(id).and_then(Peer::connection);
+                connection.is_some_and(|connection| connection.id == link)
+            }),
+            "the transports of the room are those of its participants"
+        );
         let settled = self.settling;
         self.settling = self.common.log.order();
         self.encode_shared(now, self.common.streams.until.with_settled(settled));
@@ -205,8 +213,9 @@ impl Room {
             }
         }
         let news = upstreams.news();
-        for connection in peers.values_mut().filter_map(Peer::connection_mut) {
-            let mut told = connection.heed_path();
+        for (&id, peer) in peers {
+            let Some(connection) = peer.connection_mut() else { continue };
+            let mut told = connection.heed_path(id);
             told.extend(&news);
             told.retain(|&channel| connection.channels.receives(channel).is_some());
             let entry = |&channel: &ChannelNo| {
@@ -224,11 +233,16 @@ impl Room {
 
 impl Connection {
     /// Notes what afec says of the path of datagrams to this participant. Returns the channels of which it says something new.
-    fn heed_path(&mut self) -> BTreeSet<ChannelNo> {
+    fn heed_path(&mut self, participant: ParticipantId) -> BTreeSet<ChannelNo> {
         let mut news = BTreeSet::new();
         while let Some(notice) = self.link.datagrams.as_mut().and_then(Datagrams::notice) {
-            self.outlook.insert(notice.channel, notice.outlook());
-            news.insert(notice.channel);
+            let (channel, expected) = (notice.channel, notice.outlook());
+            match expected {
+                0 => event!(DEBUG, "loss target within reach again", %participant, %channel),
+                _ => event!(DEBUG, "loss target out of reach", %participant, %channel, expected),
+            }
+            self.outlook.insert(channel, expected);
+            news.insert(channel);
         }
         news
     }

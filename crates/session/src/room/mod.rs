@@ -7,6 +7,7 @@
 mod admission;
 mod api;
 mod common;
+mod emit;
 mod feed;
 mod grouping;
 mod housekeeping;
@@ -35,6 +36,7 @@ pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, Trans
 pub use inspector::Recorded;
 pub use ordered::Ordered;
 
+use crate::events::event;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::frame::Frame;
 use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId};
@@ -133,6 +135,7 @@ impl Room {
 
     /// Takes in what happened.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
+        debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         match input {
             Input::Join { link, opening, secret, max_datagram } => {
                 self.join(now, link, opening, secret, max_datagram);
@@ -240,17 +243,18 @@ impl Room {
     /// Takes a participant out of the room; its session can still be resumed.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common { log, roster, timers, outputs, links, .. } = &mut self.common;
+        let Common { log, roster, timers, links, .. } = &mut self.common;
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
         }
         log.end_session(id);
         roster.leave(id);
-        outputs.push_back(Output::Event(Event::Left { participant: id }));
         timers.tick_for_leaver();
+        self.common.emit(Event::Left { participant: id });
     }
 
     fn shut_down(&mut self, now: Duration, retry: Duration) {
+        event!(DEBUG, "room shuts down", ?retry);
         while let Some((link, id)) = self.common.links.pop_first() {
             let mut packet = Vec::new();
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);

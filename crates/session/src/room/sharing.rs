@@ -10,6 +10,7 @@ use super::Room;
 use super::feed::shared_stream::{SharedStream, StreamKey};
 use super::log::Cursor;
 use super::peer::{Connection, Peer};
+use crate::events::event;
 use crate::{Error, GroupId, ParticipantId};
 
 /// The most shared streams of a room: each holds a model and the last payloads.
@@ -87,7 +88,12 @@ impl Room {
                     _ => return,
                 }
             }
-            self.common.streams.begin(key);
+            let group = self.common.streams.begin(key);
+            event!(DEBUG, "shared stream began", %group, size);
+            debug_assert!(
+                self.common.streams.iter().len() <= MAX_STREAMS,
+                "a smaller stream was ended first"
+            );
         }
     }
 
@@ -107,7 +113,7 @@ impl Room {
                 let Some(connection) = peers.get_mut(id).and_then(Peer::connection_mut) else {
                     continue;
                 };
-                connection.enter_stream(group, next, at);
+                connection.enter_stream(*id, group, next, at);
                 frames.iter().for_each(|frame| connection.link.queue_raw(frame.clone()));
             }
         }
@@ -124,7 +130,14 @@ impl Room {
     /// Ends a stream: all its members are served alone again.
     fn end_stream(&mut self, group: GroupId) {
         self.common.streams.end(group);
-        let is_member = |one: &&mut Connection| one.member().is_some_and(|it| it.group == group);
-        self.connections_mut().filter(is_member).for_each(Connection::leave_stream);
+        event!(DEBUG, "shared stream ended", %group);
+        for (&id, peer) in &mut self.peers {
+            let connection = peer.connection_mut();
+            let is_member =
+                |one: &&mut Connection| one.member().is_some_and(|it| it.group == group);
+            if let Some(connection) = connection.filter(is_member) {
+                connection.leave_stream(id);
+            }
+        }
     }
 }

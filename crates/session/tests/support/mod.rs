@@ -347,9 +347,6 @@ impl World {
 
     fn step(&mut self) {
         let now = self.now;
-        for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
-            self.room.handle_input(now, room::Input::Closed { link });
-        }
         for at in 0..self.people.len() {
             self.arrive(at);
             if self.people[at].deaf {
@@ -357,6 +354,10 @@ impl World {
             }
             self.people[at].client.handle_input(self.now, Input::Timeout);
             self.drain_client(at);
+        }
+        // After the packets: the first one of a new transport is there before the end of the old one.
+        for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
+            self.room.handle_input(now, room::Input::Closed { link });
         }
         self.room.handle_input(self.now, room::Input::Timeout);
         self.drain_room();

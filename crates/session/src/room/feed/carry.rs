@@ -44,7 +44,14 @@ impl Feed {
             }
             due.pass();
         }
+        let Cursor { log: position, awareness, settled } = self.cursor;
         self.cursor = due.cursor();
+        debug_assert!(
+            self.cursor.log >= position
+                && self.cursor.awareness >= awareness
+                && self.cursor.settled >= settled,
+            "a cursor never goes back"
+        );
         Ok(Carried { is_all, has_left_out: due.has_left_out() })
     }
 }

@@ -27,9 +27,6 @@ impl Released {
         stream: Carries,
         log: &Log,
     ) {
-        if limits.is_empty() {
-            return;
-        }
         let open =
             limits.iter_mut().filter(|(_, limit)| limit.turn <= now && limit.cursor < newest);
         for (channel, limit) in open {

@@ -6,7 +6,8 @@ use core::time::Duration;
 
 use super::Peer;
 use super::connection::Stage;
-use crate::room::api::{Event, Output};
+use crate::events::event;
+use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
 use crate::room::feed::private_stream::History;
 use crate::room::subscriptions::Opened;
@@ -25,11 +26,12 @@ impl Peer {
         let Frame::Open { reference, access, name, qos, have, compress } = *open else {
             return Ok(());
         };
-        let granted = self.grant(name, access, qos, common);
+        let (participant, granted) = (self.id, self.grant(name, access, qos, common));
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         match granted {
             Ok((channel, access)) => {
-                connection.leave_stream_for_good();
+                event!(DEBUG, "channel opened", %participant, %channel, name, ?access);
+                connection.leave_stream_for_good(participant);
                 let qos = common.log.channel(channel).qos;
                 connection.link.queue(&Frame::Channel {
                     reference,
@@ -58,6 +60,7 @@ impl Peer {
                 Ok(())
             }
             Err(error @ (Error::Refused { .. } | Error::TooMany { .. })) => {
+                event!(DEBUG, "channel refused", %participant, name, %error);
                 let mut frame = Vec::new();
                 error_frame(&error, false, reference, &mut frame);
                 connection.link.queue_raw(frame);
@@ -99,17 +102,19 @@ impl Peer {
         }
         qos.validate()?;
         let channel = common.log.add_channel(name, qos);
-        common.outputs.push_back(Output::Event(Event::Channel { name: name.into(), qos }));
+        common.emit(Event::Channel { name: name.into(), qos });
         Ok((channel, access))
     }
 
     /// Closes a channel of this participant (W18).
     pub(super) fn shut(&mut self, channel: ChannelNo) -> Result<(), Error> {
+        let participant = self.id;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
-        connection.leave_stream_for_good();
+        connection.leave_stream_for_good(participant);
         if connection.channels.remove(channel).is_none() {
             return Err(Error::UnknownChannel { channel: channel.get() });
         }
+        event!(DEBUG, "channel closed", %participant, %channel);
         connection.stream.history.retain(|history| history.channel != channel);
         if let Stage::Joining(joining) = &mut connection.stage {
             joining.late.remove(&channel);
@@ -127,8 +132,9 @@ impl Peer {
         channel: ChannelNo,
         compress: Compress,
     ) -> Result<(), Error> {
+        let id = self.id;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
-        connection.leave_stream_for_good();
+        connection.leave_stream_for_good(id);
         match connection.channels.get_mut(channel) {
             Some(opened) => {
                 opened.compress = compress;
@@ -179,8 +185,7 @@ impl Peer {
             let name = known.name.clone();
             common.log.change_channel(channel, qos);
             common.upstreams.forget(channel);
-            let changed = Event::Changed { name, qos, participant: self.id };
-            common.outputs.push_back(Output::Event(changed));
+            common.emit(Event::Changed { name, qos, participant: self.id });
             common.effects.push(Effect::Changed(channel));
         }
         // The participant is answered in any case.
@@ -232,7 +237,7 @@ impl Peer {
             connection.limits.remove(channel);
         }
         // A receiver of fewer values is served alone.
-        connection.leave_stream_for_good();
+        connection.leave_stream_for_good(id);
         common.effects.push(Effect::TurnsMoved);
         Ok(())
     }

@@ -40,17 +40,15 @@ impl Peer {
         let Connection { link, channels, .. } = connection;
         let Some(datagrams) = link.datagrams.as_mut() else { return };
         let outcome = datagrams.read(now, packet, one_way, batch).and_then(|mut incoming| {
-            let outcome = loop {
-                let needs_of = |channel| publisher.needs_of(channels, channel);
-                match datagrams.next(now, &mut incoming, packing, needs_of) {
-                    Ok(Some(record)) => match publisher.publish(&record) {
-                        Ok(()) => {}
-                        Err(error) => break Err(error),
-                    },
-                    Ok(None) => break Ok(()),
-                    Err(error) => break Err(error),
+            let mut publish_all = || {
+                while let Some(record) = datagrams.next(now, &mut incoming, packing, |channel| {
+                    publisher.needs_of(channels, channel)
+                })? {
+                    publisher.publish(&record)?;
                 }
+                Ok(())
             };
+            let outcome = publish_all();
             datagrams.finish(now, incoming, outcome)
         });
         packing.tidy();

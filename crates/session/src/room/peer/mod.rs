@@ -23,9 +23,10 @@ pub(super) use connection::Connection;
 use super::api::{Event, Output};
 use super::common::Common;
 use super::upstream::Upstream;
+use crate::events::event;
 use crate::seen::Seen;
 use crate::wire::frame::error_frame;
-use crate::{ChannelNo, Error, ParticipantId};
+use crate::{ChannelNo, Error, LinkId, ParticipantId};
 
 /// A participant.
 pub(super) struct Peer {
@@ -88,15 +89,15 @@ impl Peer {
     pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
         self.state = State::Away { since: now };
         common.roster.set_away(self.id);
-        let participant = self.id;
-        common.outputs.push_back(Output::Event(Event::Away { participant, error }));
+        common.emit(Event::Away { participant: self.id, error });
         common.announce(now, self.id);
     }
 
-    /// Closes the transport because the session goes on over another one.
-    pub(super) fn detach(&mut self, common: &mut Common) {
+    /// Closes the transport, if there is one, because the session goes on over the transport `to`.
+    pub(super) fn detach(&mut self, to: LinkId, common: &mut Common) {
         let Some(connection) = self.connection() else { return };
-        let link = connection.id;
+        let (participant, link) = (self.id, connection.id);
+        event!(DEBUG, "transport switched", %participant, %link, %to);
         let mut packet = Vec::new();
         error_frame(&Error::Replaced, true, 0, &mut packet);
         common.links.remove(&link);

@@ -176,17 +176,15 @@ impl Peer {
         let Some(Coders { decoder, .. }) = link.coders.as_mut() else { return Ok(()) };
         decoder.keep_account(is_inspected);
         let outcome = decoder.open(form, payload, packing, batch).and_then(|mut records| {
-            let outcome = loop {
-                let kind_of = |channel| publisher.kind_of(channels, channel);
-                match records.next(decoder, packing, kind_of) {
-                    Ok(Some(record)) => match publisher.publish(&record) {
-                        Ok(()) => {}
-                        Err(error) => break Err(error),
-                    },
-                    Ok(None) => break Ok(()),
-                    Err(error) => break Err(error),
+            let mut publish_all = || {
+                while let Some(record) = records
+                    .next(decoder, packing, |channel| publisher.kind_of(channels, channel))?
+                {
+                    publisher.publish(&record)?;
                 }
+                Ok(())
             };
+            let outcome = publish_all();
             records.finish(outcome)
         });
         packing.tidy();

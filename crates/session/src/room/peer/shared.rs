@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::Peer;
 use super::connection::{Connection, Stage};
 use super::stream::WORTH_A_POSITION;
+use crate::events::event;
 use crate::room::api::{Output, Stats};
 use crate::room::common::Common;
 use crate::room::feed::shared_stream::{Member, SharedPayload, SharedStream, SharedStreams};
@@ -94,13 +95,14 @@ impl Peer {
 
     /// Whether a member can be sent something of its stream. A member that is too far behind leaves.
     fn has_shared(&mut self, common: &Common) -> bool {
+        let id = self.id;
         let Some(connection) = self.connection_mut() else { return false };
         let member = connection.member();
         let Some((stream, next)) = member.and_then(|member| member.stream(&common.streams)) else {
             return false;
         };
         if next < stream.first() {
-            connection.leave_stream();
+            connection.leave_stream(id);
             return false;
         }
         connection.link.ready() && next < stream.end()
@@ -128,16 +130,23 @@ impl Connection {
     }
 
     /// Makes the participant a member of a stream that stands at `at`. `next`: the number of its next payload.
-    pub(in crate::room) fn enter_stream(&mut self, group: GroupId, next: u64, at: Cursor) {
+    pub(in crate::room) fn enter_stream(
+        &mut self,
+        participant: ParticipantId,
+        group: GroupId,
+        next: u64,
+        at: Cursor,
+    ) {
         let Some(coders) = self.link.coders.as_mut() else { return };
         let told = coders.encoder.numbering.position();
         coders.encoder.restart();
         let Cursor { awareness, settled, .. } = at;
         self.stage = Stage::Live(Some(Member { group, next, awareness, settled, told }));
+        event!(DEBUG, "shared stream entered", %participant, %group);
     }
 
     /// The participant is sent its payloads alone again (W64).
-    pub(in crate::room) fn leave_stream(&mut self) {
+    pub(in crate::room) fn leave_stream(&mut self, participant: ParticipantId) {
         let Stage::Live(member) = &mut self.stage else { return };
         let Some(member) = member.take() else { return };
         self.sharing.left();
@@ -149,12 +158,14 @@ impl Connection {
         if let Some(coders) = self.link.coders.as_mut() {
             coders.encoder.restart();
         }
-        self.link.queue(&Frame::Leave { carrier: Carrier::Stream, group: member.group, rest: &[] });
+        let group = member.group;
+        self.link.queue(&Frame::Leave { carrier: Carrier::Stream, group, rest: &[] });
+        event!(DEBUG, "shared stream left", %participant, %group);
     }
 
     /// The same because what the participant is sent has changed: later it may share another stream.
-    pub(in crate::room) fn leave_stream_for_good(&mut self) {
-        self.leave_stream();
+    pub(in crate::room) fn leave_stream_for_good(&mut self, participant: ParticipantId) {
+        self.leave_stream(participant);
         self.sharing.forget_key();
     }
 

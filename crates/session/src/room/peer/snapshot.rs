@@ -2,7 +2,8 @@
 
 use super::Peer;
 use super::connection::Download;
-use crate::room::api::{Event, Output};
+use crate::events::event;
+use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
 use crate::wire::frame::Frame;
 use crate::wire::numbering::Numbering;
@@ -57,14 +58,14 @@ impl Peer {
         common.effects.push(Effect::SnapshotCame);
         let size = bytes.len();
         if common.log.set_snapshot(as_of, bytes) {
-            common.outputs.push_back(Output::Event(Event::Snapshot { as_of, size }));
+            common.emit(Event::Snapshot { as_of, size });
         }
         Ok(())
     }
 
     /// Lets the participant into the log: where it stands, or at the snapshot, or after a gap. `is_join`: it joins just now.
     pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &Common) {
-        let (id, log) = (self.id, &common.log);
+        let (participant, log) = (self.id, &common.log);
         let tail = log.tail();
         let Some(connection) = self.connection_mut() else { return };
         let position = connection.stream.feed.cursor.log;
@@ -73,13 +74,18 @@ impl Peer {
             return;
         }
         let snapshot = log.snapshot().filter(|snapshot| snapshot.as_of > position).cloned();
+        if !is_join {
+            event!(INFO, "participant fell behind the log", %participant, %position, %tail);
+        }
         let entry = snapshot.as_ref().map_or(tail, |snapshot| snapshot.as_of);
-        let counter = log.counter_at(id, entry);
+        let counter = log.counter_at(participant, entry);
         if let Some(snapshot) = snapshot {
+            event!(DEBUG, "snapshot is being sent", %participant, %entry);
             connection.begin_download(Download { snapshot, counter, offset: 0 });
         } else if position < tail {
+            event!(INFO, "transactions are missing", %participant, %position, %tail);
             connection.link.queue(&Frame::Gap { position: tail, counter });
-            connection.enter(id, tail, counter);
+            connection.enter(participant, tail, counter);
         }
     }
 }

@@ -135,6 +135,7 @@ impl PayloadEncoder {
 
     /// Adds a record. [`PayloadEncoder::takes`] must be true for its coding.
     pub(crate) fn push(&mut self, record: &Record<'_>) {
+        debug_assert!(self.takes(record.coding), "all records of a payload have the same coding");
         self.account.push(record);
         self.coding = record.coding;
         self.has_state |= record.state;

@@ -178,6 +178,10 @@ impl Group {
                 self.kept.pop_front();
             }
             let number = one.number;
+            debug_assert!(
+                self.kept.back().is_none_or(|last| last.number < number && last.sent <= now),
+                "kept packets are searched by number and by time"
+            );
             self.kept.push_back(Kept { number, sent: now, frame: Arc::clone(&frame) });
             let parts = parts[one.records].to_vec();
             let mut by_sender = BTreeMap::<ParticipantId, (u64, u64)>::new();

@@ -17,6 +17,7 @@ use core::time::Duration;
 pub(in crate::room) use loss::{LADDER, Loss};
 pub(in crate::room) use place::Place;
 
+use crate::events::event;
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::link::Link;
 use crate::room::feed::carry::Feed;
@@ -117,9 +118,10 @@ impl Groups {
     /// Opens a group that sends what comes from now on.
     pub(in crate::room) fn open(&mut self, key: GroupKey) -> &mut Group {
         self.last = self.last.next();
-        let cursor = Cursor::default().with_awareness(self.until);
+        let (group, cursor) = (self.last, Cursor::default().with_awareness(self.until));
+        event!(DEBUG, "group opened", %group);
         self.list.push(Group {
-            id: self.last,
+            id: group,
             key,
             members: Vec::new(),
             is_awaited: false,
@@ -136,7 +138,13 @@ impl Groups {
 
     /// Closes the groups that `is_used` does not name.
     pub(in crate::room) fn close_others(&mut self, is_used: impl Fn(GroupId) -> bool) {
-        self.list.retain(|group| is_used(group.id) && group.newest < LAST_NUMBER);
+        self.list.retain(|group| {
+            let (is_kept, group) = (is_used(group.id) && group.newest < LAST_NUMBER, group.id);
+            if !is_kept {
+                event!(DEBUG, "group closed", %group);
+            }
+            is_kept
+        });
     }
 
     /// From now on, awareness up to this order is sent.

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::{Group, Groups, Loss, MAX_SIZE, send_again, send_leave};
+use crate::events::event;
 use crate::link::Link;
 use crate::room::log::Covered;
 use crate::room::subscriptions::SubscriptionSet;
@@ -137,6 +138,15 @@ impl Place {
         self.entering = Some(Entering { group, since: now, from, model, offset: 0 });
     }
 
+    /// Logs that the receiver entered or left a group since `before` was its group.
+    pub(in crate::room) fn log_move(&self, participant: ParticipantId, before: Option<GroupId>) {
+        match self.group() {
+            after if after == before => {}
+            Some(group) => event!(DEBUG, "group entered", %participant, %group),
+            None => event!(DEBUG, "group left", %participant),
+        }
+    }
+
     /// Takes in what the receiver says of a group's datagrams (W72), and by which way it says so.
     pub(in crate::room) fn acknowledged(
         &mut self,
@@ -153,6 +163,7 @@ impl Place {
             && (carrier == Carrier::Datagrams || self.has_piece());
         // The receiver may not know yet that it has left the group.
         let Some(known) = groups.get_mut(group).filter(|_| !waits) else { return };
+        let before = self.group();
         let keeps_up = match known.encoder.coder.acknowledge(acknowledgement.gmc) {
             Ok(Some(top)) => self.on_acknowledged(now, known, top, acknowledgement, receiver, link),
             Ok(None) | Err(_) => false,
@@ -160,6 +171,7 @@ impl Place {
         if !keeps_up {
             self.drop_group(now, group, link);
         }
+        self.log_move(receiver, before);
     }
 
     /// Takes in an acknowledgement: everything up to `top` came. Returns false if the receiver cannot go on in this group.

@@ -73,9 +73,10 @@ impl SharedStreams {
         self.streams.iter().map(|(&group, stream)| (group, stream))
     }
 
-    pub(in crate::room) fn begin(&mut self, key: Arc<StreamKey>) {
+    pub(in crate::room) fn begin(&mut self, key: Arc<StreamKey>) -> GroupId {
         self.last = GroupId(self.last.get().wrapping_add(1));
         self.streams.insert(self.last, SharedStream::new(key, self.until));
+        self.last
     }
 
     pub(in crate::room) fn end(&mut self, group: GroupId) {

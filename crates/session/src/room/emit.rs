@@ -1,0 +1,38 @@
+//! Hands events to the server and to its log.
+
+use super::api::{Event, Output};
+use super::common::Common;
+use crate::events::event;
+
+impl Common {
+    /// Tells the server what changed.
+    pub(super) fn emit(&mut self, event: Event) {
+        log(&event);
+        self.outputs.push_back(Output::Event(event));
+    }
+}
+
+fn log(event: &Event) {
+    match event {
+        Event::Joined { participant, link, resumed } => {
+            event!(INFO, "participant joined", %participant, %link, resumed);
+        }
+        Event::Refused { link, error } => {
+            let fault = error.fault();
+            event!(INFO, "join refused", %link, %error, ?fault);
+        }
+        Event::Away { participant, error: Some(error) } => {
+            let fault = error.fault();
+            event!(WARN, "participant disconnected", %participant, %error, ?fault);
+        }
+        Event::Away { participant, error: None } => {
+            event!(INFO, "participant away", %participant);
+        }
+        Event::Left { participant } => event!(INFO, "participant left", %participant),
+        Event::Channel { name, qos } => event!(DEBUG, "channel created", name, ?qos),
+        Event::Changed { name, qos, participant } => {
+            event!(DEBUG, "channel QoS changed", name, ?qos, %participant);
+        }
+        Event::Snapshot { as_of, size } => event!(INFO, "snapshot stored", %as_of, size),
+    }
+}
