@@ -77,7 +77,7 @@ impl Digest {
 
     pub(crate) fn notice(&mut self, notice: Notice) {
         match notice {
-            Notice::CannotMeet { channel, target, expected, .. } => {
+            Notice::CannotMeet { channel, target, expected } => {
                 self.number(u64::from(channel) * 4);
                 self.float(target);
                 self.float(expected);
