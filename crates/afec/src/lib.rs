@@ -77,6 +77,7 @@ mod receiver;
 mod scheme;
 mod sender;
 pub mod stats;
+mod whole;
 mod wire;
 mod within;
 
