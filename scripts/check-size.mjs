@@ -13,10 +13,8 @@ import { gzipSync } from "node:zlib";
 /**
  * The largest permitted sizes, in bytes gzipped. The goal for the core is 120,000, which it does not reach yet; its limit
  * is the size that it had when the limit was set, so that it does not grow.
- * It was 228,500 before records were read through a batch, channels could be closed, and each kind of hole and id had a type of its
- * own, which together take 4,600.
  */
-export const LIMITS = { core: 234_000, javascript: 15_000, codecs: 160_000, brotli: 560_000 };
+export const LIMITS = { core: 228_000, javascript: 15_000, codecs: 160_000, brotli: 560_000 };
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const ENTRY = `${root}web/client/dist/index.js`;

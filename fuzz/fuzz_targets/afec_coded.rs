@@ -99,7 +99,7 @@ fn opened(config: Config) -> Endpoint {
 
 /// The next packet: its header, and for each message its numbers and one byte of its payload.
 fn made(end: &mut Endpoint, config: Config, now: Duration) -> Option<Vec<u8>> {
-    end.expire(now, |_| {});
+    end.expire(now);
     let (mut packet, mut body, mut count) = (Vec::new(), Vec::new(), 0);
     let take = |message: Planned<'_>| {
         count += 1;
@@ -141,7 +141,7 @@ fn receives(end: &mut Endpoint, config: Config, start: Duration) {
                 end.on_message(now, &came).expect("the channel is open");
             }
         }
-        end.expire(now, |_| {});
+        end.expire(now);
     }
     for channel in [0, 1] {
         let judged = judged(end, channel) - before[channel as usize];

@@ -64,7 +64,7 @@ impl Socket {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
             Err(error) => return Err(error.into()),
         }
-        self.endpoint.expire(self.now(), |_| {});
+        self.endpoint.expire(self.now());
         while let Some(notice) = self.endpoint.notice() {
             println!("{notice:?}");
         }

@@ -63,8 +63,6 @@ pub enum Notice {
         target: f64,
         /// The share of messages that is expected to miss.
         expected: f64,
-        /// Whether the target was lowered to that ([`Qos::may_lower`]).
-        lowered: bool,
     },
     /// The repeats of a channel do not all fit into packets any more, so that its target may not be met. The application should
     /// send smaller messages or set a higher target.
@@ -347,26 +345,21 @@ impl Endpoint {
             let channel = channel.0;
             notices.retain(|notice| !notice.is_about(channel));
             notices.push(match told {
-                Some(expected) => Notice::CannotMeet {
-                    channel,
-                    target: qos.target,
-                    expected,
-                    lowered: qos.may_lower,
-                },
+                Some(expected) => Notice::CannotMeet { channel, target: qos.target, expected },
                 None => Notice::CanMeet { channel },
             });
         });
     }
 
-    /// Gives up the messages whose deadline has passed, and hands over those that waited for them.
-    pub fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, mut deliver: F) {
-        self.receiver.expire(now, &mut deliver);
+    /// Counts the messages as missed whose deadline has passed.
+    pub fn expire(&mut self, now: Duration) {
+        self.receiver.expire(now);
     }
 
-    /// When to call [`transmit`](Endpoint::transmit) and [`expire`](Endpoint::expire) again, unless something happens before.
+    /// When to call [`transmit`](Endpoint::transmit) again, unless something happens before.
     pub fn timeout(&self, now: Duration) -> Option<Duration> {
         let report = self.receiver.next_report(now, &self.path);
-        [self.sender.next(now), report, self.receiver.next_expiry()].into_iter().flatten().min()
+        [self.sender.next(now), report].into_iter().flatten().min()
     }
 
     /// Sets the rate of the transport's own congestion control in bytes per second, if it has one, as QUIC has. The rate control of

@@ -2,7 +2,7 @@
 //! deadlines, at the least redundancy.
 //!
 //! The QoS of a channel ([`Qos`]) is the share of messages that may miss, the deadline after which a message is worth nothing,
-//! and the order of delivery. An [`Endpoint`] at each end of a path estimates how the path loses packets, and chooses for each
+//! and whether newer messages replace older ones. An [`Endpoint`] at each end of a path estimates how the path loses packets, and chooses for each
 //! channel how often and when a message is repeated, or that the receiver requests it. While nothing is lost, nothing is
 //! repeated. If no redundancy meets a target, the application is told at once ([`Notice`]).
 //!
@@ -34,7 +34,7 @@
 //!             there.receive(later, &packet, |message| delivered += message.payload.len().min(1))?;
 //!         }
 //!     }
-//!     there.expire(later, |_| delivered += 1);
+//!     there.expire(later);
 //!     while there.transmit(later, &mut packet).is_some() {
 //!         here.receive(later, &packet, |_| {})?;
 //!     }
@@ -51,7 +51,6 @@
 //! - [`loss`]: a model of how a path loses packets, in six bytes, and its estimator.
 //! - [`choice`]: the cheapest [`code`] that holds a target on such a path.
 //! - [`rate`]: an estimator of the rate that a path carries, and the shares of channels.
-//! - [`playout`]: a playout buffer, which restores the rhythm in which messages were sent.
 //! - [`stats`]: statistics for people to read.
 //!
 //! # Laws
@@ -72,13 +71,13 @@ mod endpoint;
 mod ids;
 pub mod loss;
 mod path;
-pub mod playout;
 mod qos;
 pub mod rate;
 mod receiver;
 mod scheme;
 mod sender;
 pub mod stats;
+mod whole;
 mod wire;
 mod within;
 

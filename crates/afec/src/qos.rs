@@ -11,8 +11,6 @@ pub enum Order {
     /// In the order of arrival: a recovered message comes after newer ones, with its age.
     #[default]
     AsTheyCome,
-    /// In the order of sending: newer messages wait for a missing one until it comes or its deadline passes.
-    InOrder,
     /// Only the newest value of each key matters (a conflated channel): a value that is older than the newest one handed over is
     /// dropped.
     Newest,
@@ -36,8 +34,6 @@ pub struct Qos {
     pub rate_max: f64,
     /// When the path is too narrow, the channel with the lowest priority yields first. 128 by default.
     pub priority: u8,
-    /// If the path cannot meet the target, the endpoint raises the permitted share to what it can meet, besides reporting it.
-    pub may_lower: bool,
 }
 
 impl Qos {
@@ -54,7 +50,6 @@ impl Qos {
             rate_min: 0.0,
             rate_max: 0.0,
             priority: 128,
-            may_lower: false,
         }
     }
 

@@ -13,14 +13,6 @@ pub enum Scheme {
     /// FEC-n of the paper: each packet repeats the last n messages; after the last message of a cluster further packets
     /// repeat them.
     Fec(u8),
-    /// Neighbouring messages go in different packets, none of them twice (paper, section 2.4.1). A block has at most 32
-    /// messages.
-    Interleaved {
-        /// The packets of a block.
-        packets: u8,
-        /// The messages of a packet.
-        each: u8,
-    },
     /// The controller of the paper (section 3.3).
     Afec2012(Afec2012),
 }
@@ -57,7 +49,7 @@ impl Scheme {
     pub(crate) fn first_code(&self) -> Code {
         match self {
             Scheme::Fixed(code) => *code,
-            Scheme::Adaptive | Scheme::Interleaved { .. } => Code::PLAIN,
+            Scheme::Adaptive => Code::PLAIN,
             Scheme::Fec(n) => {
                 Code { repeats: Repeats::repeat_last(*n), close: true, ..Code::PLAIN }
             }

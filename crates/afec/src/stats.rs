@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use crate::whole::ceil;
 use crate::within::Within;
 
 /// What a sender did on a channel.
@@ -85,7 +86,7 @@ impl Histogram {
     /// The latency that `share` (0 to 1) of all latencies did not exceed, within an eighth; `None` if none was counted.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let total: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
-        let wanted = libm::ceil(share.within(0.0, 1.0) * total as f64) as u64;
+        let wanted = ceil(share.within(0.0, 1.0) * total as f64) as u64;
         let mut seen = 0;
         for (place, &count) in self.counts.iter().enumerate() {
             seen += u64::from(count);

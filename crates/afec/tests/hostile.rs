@@ -12,7 +12,7 @@ use support::{Conditions, World, pointer};
 /// The most memory of a channel in each direction, in bytes.
 const CHANNEL: usize = 16 * 1024;
 const CHANNELS: [u32; 3] = [3, 9, 200];
-const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::InOrder, Order::Newest];
+const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::AsTheyCome, Order::Newest];
 
 fn memory_max() -> usize {
     2 * CHANNEL * CHANNELS.len()
@@ -82,7 +82,7 @@ impl Victim {
         let (now, end) = (world.now, &mut world.ends[1]);
         let mtu = Config::default().mtu;
         let _ = end.receive(now, packet, |_| {});
-        end.expire(now, |_| {});
+        end.expire(now);
         let mut at_once = 0;
         while end.transmit(now, &mut self.packet).is_some() {
             prop_assert!(self.packet.len() <= mtu, "{} bytes", self.packet.len());

@@ -18,12 +18,9 @@ pub enum CodecError {
         /// The number on the wire.
         number: u8,
     },
-    /// The sender's dictionary differs from ours, or only one end has a dictionary.
+    /// The sender used a dictionary, and this end has none or another one.
     #[error("peer used a dictionary that differs from ours")]
     WrongDictionary,
-    /// The checksum of the decompressed message is wrong: bytes were damaged on their way.
-    #[error("bytes were damaged on their way: the checksum does not match")]
-    Damaged,
 }
 
 /// Why a coder could not be made. The caller is at fault.

@@ -1,6 +1,5 @@
 //! Packed messages, which state how they are to be read.
 
-use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -10,13 +9,12 @@ use crate::{Choice, Codec, CodecError, Coder, Filter, Memory, Options, OptionsEr
 /// Packs messages one by one, each with its own choice, and unpacks the messages of other packers.
 ///
 /// ```text
-/// packed  = first:u8 [dictionary:u32] bytes [check:u32]     numbers little-endian
-/// first   = codec number | 16 if a dictionary is used | filter number << 5
+/// packed  = first:u8 bytes
+/// first   = codec number | filter number << 5     bit 4 is reserved, and not set
 /// ```
 ///
-/// `dictionary` is the xxHash32 of the dictionary and `check` that of the message; each is there if the packer was made
-/// with one. A message that a codec does not make smaller is sent unchanged, so that a packed message is at most one
-/// byte longer, plus its check. Memory is allocated when a codec is first used, and kept.
+/// A message that a codec does not make smaller is sent unchanged, so that a packed message is at most one byte longer.
+/// Memory is allocated when a codec is first used, and kept.
 ///
 /// ```
 /// use groupwire_codecs::{ALL, Packer};
@@ -30,48 +28,23 @@ use crate::{Choice, Codec, CodecError, Coder, Filter, Memory, Options, OptionsEr
 /// ```
 pub struct Packer {
     codecs: &'static [&'static dyn Codec],
-    dictionary: Vec<u8>,
-    check: bool,
     /// Coders by codec and level (the filter is `None` in the key). A list, as there are few.
     coders: Vec<(Choice, Box<dyn Coder>)>,
     /// A buffer for filtered messages.
     filtered: Vec<u8>,
 }
 
-/// The bit of `first` that marks a dictionary.
+/// The reserved bit of `first`: it once marked a dictionary.
 const DICTIONARY: u8 = 16;
 /// The bits of `first` that hold the codec's number.
 const CODEC: u8 = 15;
 /// The position of the filter's number in `first`.
 const FILTER_SHIFT: u32 = 5;
 
-/// Length of a checksum, bytes.
-const CHECK: usize = 4;
-
 impl Packer {
-    /// A packer with these codecs, without a dictionary and without checks.
+    /// A packer with these codecs.
     pub fn new(codecs: &'static [&'static dyn Codec]) -> Self {
-        Packer {
-            codecs,
-            dictionary: Vec::new(),
-            check: false,
-            coders: Vec::new(),
-            filtered: Vec::new(),
-        }
-    }
-
-    /// Uses `dictionary` with every codec that takes one. Both ends need the same. Groupwire itself uses no
-    /// dictionaries.
-    #[must_use]
-    pub fn with_dictionary(self, dictionary: &[u8]) -> Self {
-        Packer { dictionary: dictionary.to_owned(), coders: Vec::new(), ..self }
-    }
-
-    /// Adds a checksum to every message, for links that damage bytes. Both ends need the same setting. Groupwire itself
-    /// uses no checks: its transports do not damage messages.
-    #[must_use]
-    pub fn with_check(self) -> Self {
-        Packer { check: true, ..self }
+        Packer { codecs, coders: Vec::new(), filtered: Vec::new() }
     }
 
     /// Whether this packer has the codec with this number.
@@ -97,9 +70,6 @@ impl Packer {
             out.push(0);
             out.extend_from_slice(message);
         }
-        if self.check {
-            out.extend_from_slice(&checksum(message).to_le_bytes());
-        }
         Ok(if made && out[start] != 0 { choice } else { Choice::NONE })
     }
 
@@ -111,18 +81,11 @@ impl Packer {
         message: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<bool, OptionsError> {
-        let codec = self.codec(choice.codec)?;
+        self.codec(choice.codec)?;
         if choice.codec == 0 && choice.filter == Filter::None {
             return Ok(false);
         }
-        let takes_dictionary = codec.takes_dictionary() && !self.dictionary.is_empty();
-        let first = choice.codec | choice.filter.number() << FILTER_SHIFT;
-        if takes_dictionary {
-            out.push(first | DICTIONARY);
-            out.extend_from_slice(&checksum(&self.dictionary).to_le_bytes());
-        } else {
-            out.push(first);
-        }
+        out.push(choice.codec | choice.filter.number() << FILTER_SHIFT);
         let mut filtered = core::mem::take(&mut self.filtered);
         filtered.clear();
         let input = match choice.filter {
@@ -141,51 +104,19 @@ impl Packer {
     /// unchanged.
     ///
     /// # Errors
-    /// If `packed` is malformed, too large, or made with a codec or dictionary that this packer lacks. Some damage is
-    /// found only by a check: see [`Packer::with_check`].
+    /// If `packed` is malformed, too large, or made with a codec that this packer lacks. Not all damage is found.
     pub fn unpack(
         &mut self,
         packed: &[u8],
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        let start = out.len();
-        let (packed, check) = match self.check {
-            false => (packed, None),
-            true => {
-                let (packed, check) = packed.split_last_chunk().ok_or(CodecError::Malformed)?;
-                (packed, Some(u32::from_le_bytes(*check)))
-            }
-        };
-        self.unpack_unchecked(packed, limit, out)?;
-        if check.is_some_and(|check| check != checksum(&out[start..])) {
-            out.truncate(start);
-            return Err(CodecError::Damaged);
-        }
-        Ok(())
-    }
-
-    /// [`Packer::unpack`] without the check.
-    fn unpack_unchecked(
-        &mut self,
-        packed: &[u8],
-        limit: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), CodecError> {
-        let (&first, mut bytes) = packed.split_first().ok_or(CodecError::Malformed)?;
+        let (&first, bytes) = packed.split_first().ok_or(CodecError::Malformed)?;
         let number = first & CODEC;
         let filter = Filter::by_number(first >> FILTER_SHIFT).ok_or(CodecError::Malformed)?;
-        let codec = self.codec(number).map_err(|_| CodecError::UnknownCodec { number })?;
-        let takes_dictionary = codec.takes_dictionary() && !self.dictionary.is_empty();
-        if takes_dictionary != (first & DICTIONARY != 0) {
+        self.codec(number).map_err(|_| CodecError::UnknownCodec { number })?;
+        if first & DICTIONARY != 0 {
             return Err(CodecError::WrongDictionary);
-        }
-        if takes_dictionary {
-            let (id, rest) = bytes.split_first_chunk::<CHECK>().ok_or(CodecError::Malformed)?;
-            if u32::from_le_bytes(*id) != checksum(&self.dictionary) {
-                return Err(CodecError::WrongDictionary);
-            }
-            bytes = rest;
         }
         let mut filtered = core::mem::take(&mut self.filtered);
         filtered.clear();
@@ -221,8 +152,7 @@ impl Packer {
             Some(at) => at,
             None => {
                 let codec = self.codec(choice.codec)?;
-                let dictionary = if codec.takes_dictionary() { &self.dictionary[..] } else { &[] };
-                let options = Options { level: choice.level, dictionary };
+                let options = Options { level: choice.level, dictionary: &[] };
                 self.coders.push((key, codec.coder(&options)?));
                 self.coders.len() - 1
             }
@@ -235,10 +165,6 @@ impl fmt::Debug for Packer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Packer").field("memory", &self.memory()).finish_non_exhaustive()
     }
-}
-
-fn checksum(bytes: &[u8]) -> u32 {
-    twox_hash::XxHash32::oneshot(0, bytes)
 }
 
 #[cfg(test)]
@@ -259,7 +185,7 @@ mod tests {
         for choice in choices() {
             let mut packed = vec![9];
             packer.pack(choice, message, &mut packed).unwrap();
-            assert!(packed.len() <= 1 + 1 + message.len() + if packer.check { 4 } else { 0 });
+            assert!(packed.len() <= 1 + 1 + message.len());
             let mut out = vec![1, 2];
             packer.unpack(&packed[1..], message.len(), &mut out).unwrap();
             assert_eq!((&out[..2], &out[2..]), (&[1, 2][..], message), "{choice}");
@@ -270,8 +196,6 @@ mod tests {
         #[test]
         fn messages_come_back(message in proptest::collection::vec(0u8..5, 0..3000)) {
             round_trip(Packer::new(ALL), &message);
-            round_trip(Packer::new(ALL).with_check(), &message);
-            round_trip(Packer::new(ALL).with_dictionary(b"a dictionary of 1, 2, 3 and \x01\x02\x03"), &message);
         }
 
         #[test]
@@ -281,26 +205,6 @@ mod tests {
             match packer.unpack(&packed, 200, &mut out) {
                 Ok(()) => prop_assert!(out.len() <= 201),
                 Err(_) => prop_assert_eq!(out, [7]),
-            }
-        }
-
-        #[test]
-        fn with_a_check_damage_is_noticed(
-            message in proptest::collection::vec(0u8..5, 1..500),
-            at in any::<prop::sample::Index>(),
-            bit in 0u8..8,
-        ) {
-            let mut packer = Packer::new(ALL).with_check();
-            for choice in choices() {
-                let mut packed = Vec::new();
-                packer.pack(choice, &message, &mut packed).unwrap();
-                *at.get_mut(&mut packed) ^= 1 << bit;
-                let mut out = Vec::new();
-                match packer.unpack(&packed, 1000, &mut out) {
-                    // The flipped bit was padding.
-                    Ok(()) => prop_assert_eq!(&out, &message),
-                    Err(_) => prop_assert!(out.is_empty()),
-                }
             }
         }
     }

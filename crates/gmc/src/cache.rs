@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::hash::hash;
+use crate::sort::sort;
 use crate::table::{Table, Versioned};
 
 pub(crate) mod snapshot;
@@ -112,7 +113,7 @@ impl<T: Clone + Default> Cache<T> {
         let entries = self.entries.iter().enumerate().filter(|(_, entry)| entry.used != 0);
         let mut uses: Vec<(u32, usize)> =
             entries.map(|(index, entry)| (entry.used, index)).collect();
-        uses.sort_unstable();
+        sort(&mut uses);
         for (used, &(before, index)) in (1..).zip(&uses) {
             if before != used {
                 self.entries.change(index).used = used;

@@ -49,21 +49,6 @@ pub enum Delivery {
     Room,
 }
 
-/// How much work an encoder spends on a packet. Decoders do not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub enum Effort {
-    /// Takes the first likely template that fits, and tries no codec. For messages with text this saves looking through
-    /// all templates, at the cost of a few bytes now and then.
-    Fast,
-    /// Looks for the template with the longest fixed parts, and tries codecs where they may gain something.
-    #[default]
-    Normal,
-    /// Tries all codecs on all packets. This gains little, and only on packets of many messages that are unlike all
-    /// earlier ones.
-    Best,
-}
-
 impl Config {
     /// The least memory, which holds a template or two.
     pub const MEMORY_MIN: usize = 4 << 10;

@@ -2,10 +2,8 @@
 //! learning messages. Each model obeys right after it has learned the packet, so that all models do it at the same
 //! point of the stream.
 
-use crate::config::Config;
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::integer::{Contexts, code_unsigned};
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
@@ -14,16 +12,13 @@ use crate::range_coder::Coder;
 pub(crate) struct Control {
     /// Whether to compact the model.
     pub(crate) compact: bool,
-    /// The most templates to keep.
-    pub(crate) templates_max: Option<u32>,
-    /// Memory in bytes of a new, empty model that replaces the present one; on ordered links only. On other links this
-    /// number follows the name of the empty model at the start of a packet.
-    pub(crate) memory: Option<u32>,
 }
 
+/// Bytes that a packet which waits to be learned counts for the reserved fields of its control part. When memory is short,
+/// what is learned depends on this count, and so do the packets.
+pub(crate) const RESERVED: usize = 16;
+
 const CONTEXT: u32 = 0xc047;
-/// The number of bits of [`Config::MEMORY_MAX`].
-const MEMORY_BITS: u32 = usize::BITS - Config::MEMORY_MAX.leading_zeros();
 
 impl Control {
     pub(crate) fn is_empty(self) -> bool {
@@ -35,9 +30,9 @@ impl Control {
         if self.is_empty() {
             return chain;
         }
-        let some = |number: Option<u32>| number.map_or(0, |number| number.wrapping_add(1));
-        let chain = hash(hash(chain, CONTEXT), u32::from(self.compact));
-        hash(hash(chain, some(self.templates_max)), some(self.memory))
+        // The last two are reserved.
+        let numbers = [CONTEXT, u32::from(self.compact), 0, 0];
+        numbers.into_iter().fold(chain, hash)
     }
 
     /// Codes the control part.
@@ -54,34 +49,10 @@ impl Control {
         if compact && !cfg!(feature = "snapshots") {
             return Err(DecodeError::Malformed);
         }
-        let templates_max = if pass.bit(row, 1, self.templates_max.is_some()) {
-            let contexts = Contexts::single(hash(CONTEXT, 2));
-            let count = u64::from(self.templates_max.unwrap_or(0));
-            let count = code_unsigned(pass, contexts, count);
-            Some(u32::try_from(count).map_err(|_| DecodeError::Malformed)?)
-        } else {
-            None
-        };
-        let memory = if pass.bit(row, 2, self.memory.is_some()) {
-            Some(code_memory(pass.coder, self.memory.unwrap_or(0))?)
-        } else {
-            None
-        };
-        Ok(Self { compact, templates_max, memory })
-    }
-}
-
-/// Codes a number of bytes of memory with even probabilities, without any model.
-pub(crate) fn code_memory<C: Coder + ?Sized>(
-    coder: &mut C,
-    given: u32,
-) -> Result<u32, DecodeError> {
-    let memory = (0..MEMORY_BITS).rev().fold(0, |value, shift| {
-        value << 1 | u32::from(coder.bit(1 << 15, given >> shift & 1 == 1))
-    });
-    if (Config::MEMORY_MIN..=Config::MEMORY_MAX).contains(&(memory as usize)) {
-        Ok(memory)
-    } else {
-        Err(DecodeError::Malformed)
+        // Two more bits are reserved.
+        if pass.bit(row, 1, false) || pass.bit(row, 2, false) {
+            return Err(DecodeError::Malformed);
+        }
+        Ok(Self { compact })
     }
 }

@@ -13,7 +13,6 @@ use crate::packet::{self, Header, Kind};
 use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeDecoder, Silent, shared};
 use crate::stream::{Datagram, Stream};
-use crate::templates::Search;
 use crate::trace::Trace;
 
 mod snapshot;
@@ -168,33 +167,16 @@ impl Decoder {
 
     fn read_ordered(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         if packet::is_plain(body) {
-            let header =
-                packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-            let learns = header == Header::Ordered(true);
-            if self.done.is_bulk() {
-                // Large messages are not learned.
-            } else if learns {
+            packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
+            // Large messages are not learned.
+            if !self.done.is_bulk() {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
-                self.stream.code_ordered(
-                    shared(&mut Silent),
-                    true,
-                    Search::Best,
-                    &self.done,
-                    &mut self.unused,
-                )?;
-            } else {
-                self.stream.code_header(shared(&mut Silent), false, self.done.control)?;
+                self.stream.code_ordered(shared(&mut Silent), &self.done, &mut self.unused)?;
             }
         } else {
             let mut coder = RangeDecoder::new(body);
-            self.stream.code_ordered(
-                shared(&mut coder),
-                false,
-                Search::Best,
-                &Batch::default(),
-                &mut self.done,
-            )?;
+            self.stream.code_ordered(shared(&mut coder), &Batch::default(), &mut self.done)?;
             if !coder.is_complete() {
                 return Err(DecodeError::Malformed);
             }
@@ -244,7 +226,7 @@ impl Decoder {
             received.note_modelled(number);
         }
         if received.base() != base {
-            self.stream = self.stream.empty(self.stream.memory_max());
+            self.stream = self.stream.empty();
             self.remaining = self.stream.remaining();
             received.set_budget(self.remaining / 4 * 3);
         }
@@ -260,11 +242,11 @@ impl Decoder {
         let is_single = self.stream.config().delivery == Delivery::Datagrams;
         let mut coder = RangeDecoder::new(body);
         let name = Name::Empty(0).code(shared(&mut coder), is_single);
-        let memory = name.code_memory(shared(&mut coder), self.stream.memory_max(), 0)?;
+        name.code_reserved(shared(&mut coder))?;
         if let Name::Empty(_) = name {
             let base = name.number_near(received.current().number);
-            if received.starts(base) || self.stream.config().memory != memory {
-                return self.start(coder, base, memory, check);
+            if received.starts(base) {
+                return self.start(coder, base, check);
             }
         }
         let newest = received.current();
@@ -284,8 +266,8 @@ impl Decoder {
             }
             Move::Begin => {
                 let base = received.base();
-                let epoch = Epoch::empty(base, stream.less_memory());
-                let mut empty = stream.empty(stream.config().memory);
+                let epoch = Epoch::empty(base);
+                let mut empty = stream.empty();
                 read_at(&mut empty, &mut coder, epoch, base, trace, done)?
             }
         };
@@ -297,7 +279,6 @@ impl Decoder {
         &mut self,
         mut coder: RangeDecoder<'_>,
         base: PacketNumber,
-        memory: usize,
         check: Option<u8>,
     ) -> Result<Read, DecodeError> {
         let Some(received) = &mut self.received else { return Err(DecodeError::Malformed) };
@@ -305,15 +286,15 @@ impl Decoder {
             return Err(DecodeError::UnknownEpoch);
         }
         // The new model replaces the old one only if the packet can be decoded.
-        let mut stream = self.stream.empty(memory);
-        let epoch = Epoch::empty(base, stream.less_memory());
+        let mut stream = self.stream.empty();
+        let epoch = Epoch::empty(base);
         let (trace, done) = (&mut self.trace, &mut self.done);
         let read = read_at(&mut stream, &mut coder, epoch, base, trace, done)?;
         if !is_intact(check, read.chain, read.number, &self.done) {
             return Err(DecodeError::CheckFailed);
         }
         self.stream = stream;
-        received.start(base, self.stream.less_memory());
+        received.start(base);
         self.remaining = self.stream.remaining();
         received.set_budget(self.remaining / 4 * 3);
         Ok(read)

@@ -75,8 +75,7 @@
 //! that continues as if it had received all packets so far. [`Encoder::compact`] makes snapshots small, at little cost.
 //!
 //! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do not mix secrets with
-//! data that an attacker can choose in one stream: give them an encoder of their own, or at least do not let them be
-//! learned ([`Encoder::set_channel_learning`]).
+//! data that an attacker can choose in one stream: give them an encoder of their own.
 
 #![no_std]
 
@@ -120,8 +119,8 @@ mod probability;
 mod range_coder;
 mod reference;
 mod series;
-mod settings;
 mod snapshot;
+mod sort;
 
 mod stream;
 mod table;
@@ -132,7 +131,7 @@ mod token;
 mod trace;
 
 pub use batch::Message;
-pub use config::{Config, Delivery, Effort};
+pub use config::{Config, Delivery};
 pub use decoder::Decoder;
 #[cfg(feature = "describe")]
 pub use describe::{Description, Piece};

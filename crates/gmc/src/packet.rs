@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use groupwire_codecs as codecs;
 
 use crate::batch::Batch;
-use crate::config::{Config, Delivery, Effort};
+use crate::config::{Config, Delivery};
 use crate::error::DecodeError;
 use crate::range_coder::PLAIN_END;
 
@@ -27,8 +27,6 @@ use crate::range_coder::PLAIN_END;
 const PLAIN: u8 = 0;
 /// The bit of the form byte that says that there are several messages.
 const SEVERAL: u8 = 0x80;
-/// The bit of the form byte that says that the packet is not learned.
-const NOT_LEARNED: u8 = 0x40;
 /// The shortest coded packet for which other codecs are tried. On a shorter one no codec gains enough to be worth the
 /// time.
 const CODEC_MIN: usize = 200;
@@ -36,8 +34,8 @@ const CODEC_MIN: usize = 200;
 /// The header of a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
-    /// On an ordered link: whether the packet is learned.
-    Ordered(bool),
+    /// On an ordered link.
+    Ordered,
     /// On other links: the low byte of the packet's number, and the model by which the packet will be learned.
     Datagram(u8, Kind),
 }
@@ -73,8 +71,7 @@ impl Header {
     fn write(self, codec: u8, several: bool, out: &mut Vec<u8>) {
         let Self::Datagram(number, kind) = self else {
             let several = if several { SEVERAL } else { 0 };
-            let unlearned = if self == Self::Ordered(false) { NOT_LEARNED } else { 0 };
-            out.extend_from_slice(&[PLAIN, codec | several | unlearned]);
+            out.extend_from_slice(&[PLAIN, codec | several]);
             return;
         };
         let form = match kind {
@@ -97,9 +94,7 @@ impl Header {
         if !is_datagram {
             return match body {
                 [PLAIN, form, rest @ ..] => {
-                    let codec = form & !(SEVERAL | NOT_LEARNED);
-                    let learns = form & NOT_LEARNED == 0;
-                    Ok((Self::Ordered(learns), codec, form & SEVERAL != 0, rest))
+                    Ok((Self::Ordered, form & !SEVERAL, form & SEVERAL != 0, rest))
                 }
                 _ => Err(DecodeError::Malformed),
             };
@@ -128,20 +123,15 @@ pub(crate) fn make_smallest(
     plain: &mut Vec<u8>,
     out: &mut Vec<u8>,
     start: usize,
-    effort: Effort,
 ) -> bool {
     let coded = out.len() - start;
     // If the model predicts the messages of a packet well, no codec makes the packet smaller.
-    let is_hopeless = coded * 8 < batch.bytes.len() && effort != Effort::Best;
+    let is_hopeless = coded * 8 < batch.bytes.len();
     if batch.len() == 0 || is_hopeless {
         return false;
     }
     let codecs = codecs::encoders_for_messages();
-    let candidates = match effort {
-        Effort::Fast => 1,
-        Effort::Normal if coded < CODEC_MIN => 1,
-        Effort::Normal | Effort::Best => codecs.len(),
-    };
+    let candidates = if coded < CODEC_MIN { 1 } else { codecs.len() };
     let mut replaced = false;
     for codec in codecs[..candidates].iter().filter(|codec| header.is_short(codec.number())) {
         let end = out.len();
@@ -157,16 +147,10 @@ pub(crate) fn make_smallest(
 }
 
 /// Appends a plain packet of messages that the model does not learn, since one of them is large.
-pub(crate) fn make_bulk(
-    header: Header,
-    batch: &Batch,
-    plain: &mut Vec<u8>,
-    out: &mut Vec<u8>,
-    effort: Effort,
-) {
+pub(crate) fn make_bulk(header: Header, batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
     let start = out.len();
     write_plain(header, codecs::MESSAGES[0], batch, plain, out);
-    make_smallest(header, batch, plain, out, start, effort);
+    make_smallest(header, batch, plain, out, start);
 }
 
 fn write_plain(

@@ -67,7 +67,7 @@ pub(crate) fn write<'a>(
     archive.flag(MORE, false);
     coder.finish();
     debug_assert!(written.is_ok(), "what was learned can be written");
-    let settings = settings(stream.config(), stream.memory_max());
+    let settings = settings(stream.config());
     out.push(VERSION);
     out.extend_from_slice(&settings.to_le_bytes());
     out.extend_from_slice(&hash_message(settings, &body).to_le_bytes());
@@ -81,7 +81,7 @@ pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
     if version != VERSION {
         return Err(SnapshotError::OtherVersion);
     }
-    let settings = settings(empty.config(), empty.memory_max());
+    let settings = settings(empty.config());
     if u32::from_le_bytes([a, b, c, d]) != settings {
         return Err(SnapshotError::OtherConfig);
     }
@@ -94,11 +94,10 @@ pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
 }
 
 fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) -> Result<Snapshot> {
-    let memory = archive.raw(32, 0) as usize;
-    if !(Config::MEMORY_MIN..=empty.memory_max()).contains(&memory) {
+    if archive.raw(32, 0) as usize != empty.config().memory {
         return Err(SnapshotError::Malformed);
     }
-    let mut stream = empty.empty(memory);
+    let mut stream = empty.empty();
     let position = archive_position(archive, stream.config(), Position::default());
     stream.archive(archive)?;
     let pending = read_pending(archive, &mut stream, position.epoch)?;
@@ -151,7 +150,7 @@ fn archive_position<C: Coder + ?Sized>(
 }
 
 /// A hash of the settings that both ends must share.
-fn settings(config: &Config, memory_max: usize) -> u32 {
+fn settings(config: &Config) -> u32 {
     let delivery = match config.delivery {
         Delivery::Ordered => 0,
         Delivery::Datagrams => 1,
@@ -159,7 +158,7 @@ fn settings(config: &Config, memory_max: usize) -> u32 {
     };
     let numbers = [
         delivery,
-        memory_max,
+        config.memory,
         config.field_count(),
         config.max_message,
         config.max_messages_per_packet,
@@ -174,7 +173,6 @@ fn settings(config: &Config, memory_max: usize) -> u32 {
 mod tests {
     use super::*;
     use crate::range_coder::Silent;
-    use crate::templates::Search;
     use crate::{Decoder, Encoder};
     use alloc::format;
     use alloc::vec;
@@ -275,7 +273,7 @@ mod tests {
                 for packet in junk.chunks(12) {
                     done.clear();
                     let mut coder = RangeDecoder::new(packet);
-                    let _ = stream.code_ordered(&mut coder, true, Search::Best, &Batch::default(), &mut done);
+                    let _ = stream.code_ordered(&mut coder, &Batch::default(), &mut done);
                 }
                 for index in 0..60u32 {
                     let mut batch = Batch::default();
@@ -283,7 +281,7 @@ mod tests {
                     let message = crate::Message { fields: &[], bytes: &bytes };
                     batch.add(message, &config).expect("it is small");
                     done.clear();
-                    let learned = stream.code_ordered(&mut Silent, true, Search::Best, &batch, &mut done);
+                    let learned = stream.code_ordered(&mut Silent, &batch, &mut done);
                     prop_assert!(learned.is_ok() && done.bytes == batch.bytes);
                     if index == 30 {
                         stream.compact();
@@ -334,8 +332,7 @@ mod tests {
             let mut batch = Batch::default();
             let message = crate::Message { fields: &[0, index % 300], bytes: &bytes };
             batch.add(message, &config).expect("it is small");
-            let said =
-                stream.code_ordered(&mut Silent, true, Search::Best, &batch, &mut Batch::default());
+            let said = stream.code_ordered(&mut Silent, &batch, &mut Batch::default());
             said.expect("messages within the limits are coded");
         };
         let mut encoder = Stream::new(config.clone());

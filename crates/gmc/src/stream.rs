@@ -19,7 +19,6 @@ use crate::pass::{Learning, Pass};
 use crate::probability::Probability;
 use crate::range_coder::{Coder, Silent, shared};
 use crate::table::{Table, Version, Versioned};
-use crate::templates::Search;
 #[cfg(feature = "describe")]
 use crate::templates::Templates;
 use crate::trace::Trace;
@@ -32,9 +31,6 @@ mod snapshot;
 
 pub(crate) struct Stream {
     config: Config,
-    /// The most memory that the configuration of both ends allows. The model may have less: see
-    /// [`Encoder::set_memory`](crate::Encoder::set_memory).
-    memory_max: usize,
     contexts: ContextTable,
     messages: MessageCoder,
     /// The probability that a packet is learned and has no control part.
@@ -55,35 +51,21 @@ impl Stream {
             messages: MessageCoder::new(&config, &budget),
             usual: Table::new(Probability::LIKELY, 1),
             unused: Batch::default(),
-            memory_max: config.memory,
             #[cfg(feature = "describe")]
             costs: None,
             config,
         }
     }
 
-    /// An empty model of `memory` bytes, with the same settings.
-    pub(crate) fn empty(&self, memory: usize) -> Self {
-        debug_assert!(memory <= self.memory_max, "a model has no more memory than both ends allow");
-        let mut empty = Self::new(Config { memory, ..self.config.clone() });
-        empty.memory_max = self.memory_max;
+    /// An empty model with the same settings.
+    pub(crate) fn empty(&self) -> Self {
+        #[cfg_attr(not(feature = "describe"), expect(unused_mut))]
+        let mut empty = Self::new(self.config.clone());
         #[cfg(feature = "describe")]
         {
             empty.costs = self.costs.clone();
         }
         empty
-    }
-
-    /// The most memory that both ends allow.
-    pub(crate) fn memory_max(&self) -> usize {
-        self.memory_max
-    }
-
-    /// The memory of the model, if it is less than both ends allow.
-    pub(crate) fn less_memory(&self) -> Option<u32> {
-        Some(self.config.memory)
-            .filter(|&memory| memory != self.memory_max)
-            .map(|memory| memory as u32)
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -145,53 +127,27 @@ impl Stream {
         memory
     }
 
-    /// Codes a packet for an ordered link: whether it is learned, its control part, and the messages. Learns the packet
-    /// if it is to be learned. Returns whether a message was coded with another template than [`Search::Best`] finds.
+    /// Codes a packet for an ordered link, and learns it: its control part, and the messages.
     pub(crate) fn code_ordered<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
-        learns: bool,
-        search: Search,
         given: &Batch,
         done: &mut Batch,
-    ) -> Result<bool, DecodeError> {
-        let (learns, control) = self.code_header(coder, learns, given.control)?;
-        done.control = control;
-        if !learns {
-            self.record(Some(PacketNumber::new(1)));
-        }
-        let result =
-            self.code(coder, Learning::Immediate, PacketNumber::default(), search, given, done);
-        if !learns {
-            self.undo(PacketNumber::new(0));
-            self.record(None);
-        }
-        let suboptimal = result?;
-        self.obey(control);
-        Ok(suboptimal)
-    }
-
-    /// Codes whether a packet of an ordered link is learned, and its control part.
-    pub(crate) fn code_header<C: Coder + ?Sized>(
-        &mut self,
-        coder: &mut C,
-        learns: bool,
-        control: Control,
-    ) -> Result<(bool, Control), DecodeError> {
+    ) -> Result<(), DecodeError> {
         let mut pass = Pass::immediate(coder, &mut self.contexts);
-        code_header(&mut pass, &mut self.usual, self.memory_max, learns, control)
+        let (learns, control) = code_header(&mut pass, &mut self.usual, true, given.control)?;
+        // Each packet of an ordered link is learned.
+        if !learns {
+            return Err(DecodeError::Malformed);
+        }
+        done.control = control;
+        self.code(coder, Learning::Immediate, PacketNumber::default(), given, done)?;
+        self.obey(control);
+        Ok(())
     }
 
     /// Does what the control part of a packet asks for, after the packet was learned.
     fn obey(&mut self, control: Control) {
-        if let Some(memory) = control.memory {
-            let count_max = self.messages.templates.count_max();
-            *self = self.empty(memory as usize);
-            self.messages.templates.set_count_max(count_max);
-        }
-        if let Some(count) = control.templates_max {
-            self.messages.templates.set_count_max(count as usize);
-        }
         if control.compact && cfg!(feature = "snapshots") {
             self.compact();
         }
@@ -207,7 +163,7 @@ impl Stream {
         trace: &mut Trace,
         done: &mut Batch,
     ) -> Result<(PacketNumber, bool), DecodeError> {
-        let Datagram { epoch, distance, learns, search, batch } = given;
+        let Datagram { epoch, distance, learns, batch } = given;
         trace.clear();
         let learning = Learning::Deferred(&mut *trace);
         let mut pass = Pass::new(coder, &mut self.contexts, learning, epoch);
@@ -216,13 +172,9 @@ impl Stream {
         let distance = code_unsigned(&mut pass, contexts, u64::from(distance));
         let distance = u32::try_from(distance).map_err(|_| DecodeError::Malformed)?;
         let number = epoch.next().plus(distance);
-        let (learns, control) =
-            code_header(&mut pass, &mut self.usual, self.memory_max, learns, batch.control)?;
-        if control.memory.is_some() {
-            return Err(DecodeError::Malformed);
-        }
+        let (learns, control) = code_header(&mut pass, &mut self.usual, learns, batch.control)?;
         done.control = control;
-        self.code(coder, Learning::Deferred(trace), number, search, batch, done)?;
+        self.code(coder, Learning::Deferred(trace), number, batch, done)?;
         Ok((number, learns))
     }
 
@@ -232,37 +184,27 @@ impl Stream {
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
         let mut coder = Silent;
-        self.code(
-            shared(&mut coder),
-            Learning::Replay(trace),
-            number,
-            Search::Best,
-            batch,
-            &mut unused,
-        )
-        .expect("messages within the limits are coded");
+        self.code(shared(&mut coder), Learning::Replay(trace), number, batch, &mut unused)
+            .expect("messages within the limits are coded");
         debug_assert!(unused.bytes == batch.bytes, "a replay gives the messages that were coded");
         self.unused = unused;
         self.usual.change(0).code(shared(&mut Silent), batch.control.is_empty());
         self.obey(batch.control);
     }
 
-    /// Codes the messages of a packet. They are appended to `done`, whether they were given or decoded. Returns whether a
-    /// message was coded with another template than [`Search::Best`] finds.
+    /// Codes the messages of a packet. They are appended to `done`, whether they were given or decoded.
     fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
         learning: Learning<'_>,
         packet: PacketNumber,
-        search: Search,
         given: &Batch,
         done: &mut Batch,
-    ) -> Result<bool, DecodeError> {
+    ) -> Result<(), DecodeError> {
         let Self { contexts, messages, config, .. } = self;
         let mut pass = Pass::new(coder, contexts, learning, packet);
         #[cfg(feature = "describe")]
         let mut before = pass.coder.position();
-        let mut suboptimal = false;
         let mut more = code_more(&mut pass.part(true), 0, given);
         while more {
             let index = done.len();
@@ -278,7 +220,7 @@ impl Stream {
             } else {
                 given.get(index)
             };
-            suboptimal |= messages.code(&mut pass.part(!more), config, search, message, done)?;
+            messages.code(&mut pass.part(!more), config, message, done)?;
             done.end_message();
             #[cfg(feature = "describe")]
             if let Some(costs) = &mut self.costs {
@@ -287,7 +229,7 @@ impl Stream {
                 before = now;
             }
         }
-        Ok(suboptimal)
+        Ok(())
     }
 }
 
@@ -299,8 +241,6 @@ pub(crate) struct Datagram<'a> {
     pub(crate) distance: u32,
     /// Whether the packet will be learned; unused when decoding.
     pub(crate) learns: bool,
-    /// How the templates of messages are searched for; unused when decoding.
-    pub(crate) search: Search,
     /// The messages; unused when decoding.
     pub(crate) batch: &'a Batch,
 }
@@ -308,7 +248,7 @@ pub(crate) struct Datagram<'a> {
 impl<'a> Datagram<'a> {
     /// A packet to be decoded. `empty` takes the place of its messages, which are not known yet.
     pub(crate) fn unknown(epoch: PacketNumber, empty: &'a Batch) -> Self {
-        Self { epoch, distance: 0, learns: false, search: Search::Best, batch: empty }
+        Self { epoch, distance: 0, learns: false, batch: empty }
     }
 }
 
@@ -323,7 +263,6 @@ const MORE: u32 = 0x303e;
 fn code_header<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     usual: &mut Table<Probability>,
-    memory_max: usize,
     learns: bool,
     control: Control,
 ) -> Result<(bool, Control), DecodeError> {
@@ -333,10 +272,6 @@ fn code_header<C: Coder + ?Sized>(
     let row = pass.single(LEARNS);
     let learns = pass.bit(row, 0, learns);
     let control = control.code(pass)?;
-    let memory = control.memory.map_or(0, |memory| memory as usize);
-    if memory > memory_max {
-        return Err(DecodeError::TooLarge);
-    }
     Ok((learns, control))
 }
 

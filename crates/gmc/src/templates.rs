@@ -20,28 +20,9 @@ pub(crate) struct Templates {
     /// A measure of the uses of each template: grows with each use, and fades with each eviction.
     uses: Table<u32>,
     budget: usize,
-    /// The most templates that are kept.
-    count_max: Table<usize>,
     /// The number of messages that have fitted each template.
     fits: Table<u16>,
     memory: Table<usize>,
-}
-
-/// How a template for a message is searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Search {
-    /// The template that saves most. A decoder that is given the message finds the same.
-    Best,
-    /// The first likely template that fits, even if another one saves more.
-    FirstMatch,
-}
-
-/// A template that fits a message.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
-    pub(crate) id: TemplateId,
-    /// Whether [`Search::Best`] may find another one.
-    pub(crate) suboptimal: bool,
 }
 
 /// Bytes for a template in addition to its parts on the heap. Fixed, so that the templates that fit into the memory are
@@ -68,7 +49,6 @@ impl Templates {
             uses: Table::new(0, count),
             fits: Table::new(0, count),
             budget,
-            count_max: Table::new(count, 1),
             memory: Table::new(count * PLACE, 1),
         }
     }
@@ -88,7 +68,6 @@ impl Templates {
         visit(&mut self.uses);
         visit(&mut self.fits);
         visit(&mut self.memory);
-        visit(&mut self.count_max);
     }
 
     /// The template with this number, if there is one. A decoder may ask for any number.
@@ -109,27 +88,9 @@ impl Templates {
         self.fits[id.index()].into()
     }
 
-    /// The template to code `message` with; `spans` receives the ranges of its holes in the message. The templates in
-    /// `likely` are tried first.
-    pub(crate) fn search(
-        &self,
-        search: Search,
-        message: &[u8],
-        likely: &[Option<TemplateId>],
-        spans: &mut Vec<Range<usize>>,
-    ) -> Option<Found> {
-        if search == Search::FirstMatch
-            && let Some(id) = self.first_match(message, likely, spans)
-        {
-            return Some(Found { id, suboptimal: true });
-        }
-        let id = self.best(message, likely, spans)?;
-        Some(Found { id, suboptimal: false })
-    }
-
-    /// The first likely template that fits and has no text holes, or else the one with the longest fixed parts of all
-    /// that fit.
-    fn best(
+    /// The template to code `message` with: the first likely template that fits and has no text holes, or else the one with
+    /// the longest fixed parts of all that fit. `spans` receives the ranges of its holes in the message.
+    pub(crate) fn best(
         &self,
         message: &[u8],
         likely: &[Option<TemplateId>],
@@ -155,21 +116,6 @@ impl Templates {
         let found = self.get(best?)?;
         found.matches(message, spans);
         best
-    }
-
-    /// The first of the likely templates that fits. `None` if it has no text holes, since [`Templates::best`] then
-    /// returns the same.
-    fn first_match(
-        &self,
-        message: &[u8],
-        likely: &[Option<TemplateId>],
-        spans: &mut Vec<Range<usize>>,
-    ) -> Option<TemplateId> {
-        let first =
-            likely.iter().copied().flatten().find(|&id| {
-                self.get(id).is_some_and(|template| template.matches(message, spans))
-            })?;
-        self.get(first).is_some_and(Template::has_text).then_some(first)
     }
 
     /// Notes that a message fitted.
@@ -242,11 +188,7 @@ impl Templates {
         let free = loop {
             let free = self.slots.iter().position(Option::is_none);
             match free {
-                Some(free)
-                    if self.memory() + size <= self.budget && self.count() < self.count_max[0] =>
-                {
-                    break free;
-                }
+                Some(free) if self.memory() + size <= self.budget => break free,
                 _ => self.evict(),
             }
         };
@@ -258,25 +200,12 @@ impl Templates {
     }
 
     /// The number of templates.
+    #[cfg(feature = "snapshots")]
     fn count(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
-    /// Keeps at most `count` templates from now on, but at least one.
-    pub(crate) fn set_count_max(&mut self, count: usize) {
-        let count = count.clamp(1, self.slots.len());
-        self.count_max.put(0, count);
-        while self.count() > count {
-            self.evict();
-        }
-    }
-
-    /// The most templates that are kept.
-    pub(crate) fn count_max(&self) -> usize {
-        self.count_max[0]
-    }
-
-    /// Drops the template that saves least, and lowers the measures of use of all templates.
+    /// Drops the template that saves least, and lets the measures of use of all fade.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
         for index in 0..self.slots.len() {

@@ -83,7 +83,7 @@ impl Bench {
             coder.compress(block, &mut self.packed);
             coder.decompress(&self.packed, block.len(), &mut self.plain)?;
             if self.plain != block {
-                return Err(CodecError::Damaged);
+                return Err(CodecError::Malformed);
             }
             let start = clock();
             for _ in 0..self.repeat {

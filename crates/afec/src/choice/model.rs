@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::losses::{AllLost, Losses, REPEATS, probability};
 use super::{ANSWERS, Choice, Situation};
 use crate::code::{Code, LAST_PIGGYBACK, MAX_DEDICATED, Repeat, Repeats};
+use crate::whole::{ceil, floor};
 
 /// The most requests for one message in the model: more than a receiver makes within any deadline that matters.
 const REQUESTS: u32 = 8;
@@ -212,7 +213,7 @@ impl<'a> Model<'a> {
         let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(ask) - 1);
         // The gap is noticed when a later packet comes, perhaps not the next one. All packets until the last repeat are taken to
         // be lost with the message, mostly to one burst.
-        let waited = libm::ceil(sending.last) as usize;
+        let waited = ceil(sending.last) as usize;
         let lost = self.losses.run(waited);
         for noticed in 0..self.losses.run.len() - 1 {
             let run = |n: usize| if lost > 0.0 { self.losses.run(waited + n) / lost } else { 0.0 };
@@ -227,7 +228,7 @@ impl<'a> Model<'a> {
                 }
                 all.asks += missing;
                 all.answers += missing * request * answers;
-                all.packets += missing * request * (answers - libm::floor(slack)).max(0.0);
+                all.packets += missing * request * (answers - floor(slack)).max(0.0);
                 all.success += missing * request * answer;
                 missing *= 1.0 - request * answer;
                 slack -= self.ask_again;
@@ -305,9 +306,8 @@ impl Copies {
                 Repeat::Extra(after) => {
                     let at = after.as_secs_f64() / interval;
                     // The dedicated packets of all messages that are sent after this message and no later than the copy.
-                    let others =
-                        dedicated().map(|other| libm::floor(at - other) + libm::ceil(other));
-                    let lag = libm::floor(at) + others.sum::<f64>();
+                    let others = dedicated().map(|other| floor(at - other) + ceil(other));
+                    let lag = floor(at) + others.sum::<f64>();
                     Copy { at, lag: lag as usize, piggyback: 0 }
                 }
             };

@@ -147,11 +147,6 @@ impl RateEstimator {
         Some((cap as u32).max(RATE_FLOOR))
     }
 
-    /// The queueing delay that the newest packets met.
-    pub fn queueing_delay(&self) -> Duration {
-        Duration::from_micros((self.arrivals.queue() * 1000.0) as u64)
-    }
-
     /// Time does not run backwards, whatever a caller says.
     fn advance(&mut self, now: Duration) {
         self.now = self.now.max(now.as_secs_f64() * 1000.0);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::balance::Balance;
-use super::ordering::{Delivery, Held};
+use super::ordering::Delivery;
 use super::window::{Outcome, Window};
 use crate::ids::{ChannelId, Key, MessageIndex};
 use crate::qos::{Order, Qos};
@@ -55,16 +55,10 @@ pub(super) struct Channel {
     /// The index after the highest one that came.
     next: MessageIndex,
     pub(super) missing: VecDeque<Missing>,
-    /// The messages that wait for older ones, by index.
-    pub(super) held: VecDeque<Held>,
-    /// The capacity of the buffers of the held messages.
-    pub(super) held_bytes: usize,
     /// The last message that was older than all that is remembered, and how many consecutive ones were.
     astray: (u16, u8),
     /// When the newest message came whose index was plausible.
     last_plausible: Duration,
-    /// Emptied buffers for reuse.
-    pub(super) spare: Vec<Vec<u8>>,
     /// The keys used last and the index of their newest message, the least recently used first.
     pub(super) keys: Vec<(Key, MessageIndex)>,
     /// The origin of the newest message.
@@ -96,11 +90,8 @@ impl Channel {
             stats: ReceiverStats::default(),
             next: MessageIndex(0),
             missing: VecDeque::new(),
-            held: VecDeque::new(),
-            held_bytes: 0,
             astray: (0, 0),
             last_plausible: Duration::ZERO,
-            spare: Vec::new(),
             keys: Vec::new(),
             last_origin: None,
             // 30 messages per second, the paper's telepointer, until the first messages came.
@@ -139,7 +130,7 @@ impl Channel {
                 *count += 1;
                 return;
             }
-            self.restart(now, head.index, deliver);
+            self.restart(head.index);
             (ahead, found) = (0, None);
         }
         (self.astray.1, self.last_plausible) = (0, now);
@@ -169,8 +160,18 @@ impl Channel {
         self.stats.recovered += u64::from(recovered);
         self.stats.latency.add(age);
         let key = head.key.map(|(key, _)| key);
-        let held = Held { index, origin, key, recovered, payload: Vec::new() };
-        self.hand_over(now, held, payload, deliver);
+        if self.qos.order == Order::Newest && !self.is_newest(key, index) {
+            self.stats.superseded += 1;
+            return;
+        }
+        deliver(Delivery {
+            channel: self.id.0,
+            index: index.0,
+            key: key.map(|key| key.0),
+            age: now.saturating_sub(origin),
+            recovered,
+            payload,
+        });
     }
 
     /// A message came in time whose index is older than all that is awaited. Whether to believe that it is the newest one: it
@@ -187,12 +188,11 @@ impl Channel {
         count >= ASTRAY && self.last_plausible + self.qos.deadline < now
     }
 
-    /// Counts from the index that ends in `low` on. Gives up the missing messages and hands over the held ones.
-    fn restart<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, low: u16, deliver: &mut F) {
+    /// Counts from the index that ends in `low` on. Gives up the missing messages.
+    fn restart(&mut self, low: u16) {
         while !self.missing.is_empty() {
             self.give_up_oldest();
         }
-        self.release(now, deliver);
         self.keys.clear();
         self.last_origin = None;
         self.next = self.next.offset(self.next.ahead(low));
@@ -277,8 +277,8 @@ impl Channel {
         }
     }
 
-    /// Judges the messages whose deadline has passed, and hands over the held messages that waited for them.
-    pub(super) fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
+    /// Judges the messages whose deadline has passed.
+    pub(super) fn expire(&mut self, now: Duration) {
         let deadline = self.qos.deadline;
         for place in 0..self.missing.len() {
             let missing = self.missing[place];
@@ -292,19 +292,6 @@ impl Channel {
         while self.missing.front().is_some_and(forget) {
             self.missing.pop_front();
         }
-        // Held messages may also have waited for one that came too late, or that was given up.
-        self.release(now, deliver);
-    }
-
-    /// When the next missing message is given up that held ones wait for.
-    pub(super) fn next_expiry(&self) -> Option<Duration> {
-        let oldest = self
-            .missing
-            .iter()
-            .filter(|missing| !missing.judged)
-            .map(|missing| missing.origin)
-            .min()?;
-        (!self.held.is_empty()).then(|| oldest + self.qos.deadline + Duration::from_millis(1))
     }
 
     /// Replaces the QoS. `reset_balance`: the error-budget balance of the old QoS says nothing of the new one.
@@ -364,13 +351,8 @@ impl Channel {
 
     /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
-        let held: usize = self.held.iter().map(|held| held.payload.capacity()).sum();
-        let spare: usize = self.spare.iter().map(Vec::capacity).sum();
         size_of::<Self>()
             + self.missing.capacity() * size_of::<Missing>()
-            + self.held.capacity() * size_of::<Held>()
-            + held
-            + spare
             + self.keys.capacity() * size_of::<(Key, MessageIndex)>()
             + self.window.as_ref().map_or(0, Window::memory)
     }

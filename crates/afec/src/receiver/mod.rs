@@ -1,7 +1,7 @@
 //! The receiving half of an endpoint: which packets and messages came, and which are missing.
 //!
-//! `channel` judges the messages of a channel, `ordering` hands them over, `requests` finds those to request, `reporting`
-//! writes the reports to the sender.
+//! `channel` judges the messages of a channel, `ordering` drops those that a newer value replaces, `requests` finds those to
+//! request, `reporting` writes the reports to the sender.
 
 mod balance;
 mod channel;
@@ -208,7 +208,7 @@ impl Receiver {
             let age = Duration::from_millis(u64::from(head.age)) + one_way;
             self.message(now, &head, age, payload, sender_path, deliver)
         });
-        self.expire(now, deliver);
+        self.expire(now);
         result
     }
 
@@ -274,15 +274,10 @@ impl Receiver {
     }
 
     /// Judges messages whose deadline has passed.
-    pub(crate) fn expire<F: FnMut(Delivery<'_>)>(&mut self, now: Duration, deliver: &mut F) {
+    pub(crate) fn expire(&mut self, now: Duration) {
         for channel in &mut self.channels {
-            channel.expire(now, deliver);
+            channel.expire(now);
         }
-    }
-
-    /// When [`Receiver::expire`] hands over the next message.
-    pub(crate) fn next_expiry(&self) -> Option<Duration> {
-        self.channels.iter().filter_map(Channel::next_expiry).min()
     }
 
     /// The path as the sending half measured it, or else as this half did.

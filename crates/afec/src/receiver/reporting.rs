@@ -44,9 +44,7 @@ impl Receiver {
     /// The same without the least time since the last report.
     fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         match self.scheme {
-            Scheme::Fixed(_) | Scheme::Fec(_) | Scheme::Interleaved { .. } => {
-                return self.next_request(now, sender_path);
-            }
+            Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_request(now, sender_path),
             Scheme::Afec2012(_) => {
                 return self
                     .channels

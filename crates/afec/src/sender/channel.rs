@@ -196,8 +196,7 @@ impl Channel {
     /// The share of the next messages that may miss, on a path with loss rate `loss`: below the target if the balance is
     /// positive, above it if the balance is negative.
     pub(super) fn aim(&self, loss: f64, is_limited: bool) -> f64 {
-        let lowered = self.told.filter(|_| self.qos.may_lower);
-        let target = lowered.map_or(self.qos.target, |told| told.max(self.qos.target));
+        let target = self.qos.target;
         let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
         let (least, most) = match (self.conflates(), is_limited) {
             (false, _) => (LEAST_AIM, most),

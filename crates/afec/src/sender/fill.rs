@@ -6,7 +6,6 @@ use super::history::Sent;
 use super::{Entry, PacketSummary, Sender};
 use crate::ids::{ChannelId, PacketNumber};
 use crate::path::Path;
-use crate::scheme::Scheme;
 use crate::wire::{MessageHead, message_len};
 
 /// While the path seems too slow for every message to be in time, one message goes this often all the same: without
@@ -80,9 +79,6 @@ impl Sender {
 
     /// Takes the new messages of a channel that fit into the packet. Drops those that would come too late.
     fn take_new(&mut self, now: Duration, place: usize, path: &Path, packet: &mut Filling) {
-        if matches!(self.scheme, Scheme::Interleaved { .. }) {
-            return self.take_block(now, place, path);
-        }
         let supersedes = self.supersedes(place);
         // With a rate limit the queue on the path is ours: sending less empties it, so it is not part of the path's delay.
         let is_limited = self.budget.rate(now).is_some();

@@ -7,7 +7,7 @@ use core::time::Duration;
 use crate::ids::{Key, MessageIndex, PacketNumber};
 
 /// The most messages kept: as many as the farthest piggyback ([`LAST_PIGGYBACK`](crate::code::LAST_PIGGYBACK)) needs.
-pub(super) const MESSAGES: usize = 32;
+const MESSAGES: usize = 32;
 /// The most bytes of messages kept, except that the newest message always stays: half of the 16 KB that
 /// [`Endpoint`](crate::Endpoint) promises for a channel and direction.
 pub(super) const BYTES: usize = 8 * 1024;

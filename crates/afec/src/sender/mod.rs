@@ -9,7 +9,6 @@ mod channel;
 mod decide;
 mod fill;
 mod history;
-mod interleave;
 mod plan;
 mod resend;
 mod schedule;
@@ -204,11 +203,8 @@ impl Sender {
 
     /// When the next packet with messages is due.
     pub(crate) fn next(&self, now: Duration) -> Option<Duration> {
-        let new_at = |(place, channel): (usize, &Channel)| {
-            let block = self.block_due(place, now);
-            (!channel.waiting.is_empty()).then(|| block.unwrap_or_else(|| channel.paced()))
-        };
-        let new = self.channels.iter().enumerate().filter_map(new_at).min();
+        let new_at = |channel: &Channel| (!channel.waiting.is_empty()).then(|| channel.paced());
+        let new = self.channels.iter().filter_map(new_at).min();
         let flush = self.channels.iter().filter_map(|channel| channel.flush_at).min();
         let values = self.channels.iter().filter_map(|channel| channel.values.next()).min();
         let at = [new, flush, values, self.schedule.next()].into_iter().flatten().min()?;

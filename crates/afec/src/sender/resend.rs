@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use super::channel::Channel;
 use super::fill::{Filling, head};
-use super::interleave::NO_PACKET;
 use super::{Entry, Sender};
 use crate::ids::MessageIndex;
 use crate::wire::message_len;
@@ -91,18 +90,11 @@ impl Channel {
         packet.reserve(bytes);
         let summary = &mut packet.summary;
         summary.bytes += len as u32;
-        // An interleaved message that is in no packet yet goes for the first time.
-        if sent.packet == NO_PACKET {
-            self.stats.messages += 1;
-            self.stats.bytes += len as u64;
-            summary.new += 1;
-        } else {
-            sent.repeated = true;
-            self.stats.repeats += 1;
-            self.stats.repeat_bytes += len as u64;
-            summary.repeated += 1;
-            summary.repeated_bytes += len as u32;
-        }
+        sent.repeated = true;
+        self.stats.repeats += 1;
+        self.stats.repeat_bytes += len as u64;
+        summary.repeated += 1;
+        summary.repeated_bytes += len as u32;
         sent.packet = packet.number;
         Resend::Taken
     }

@@ -11,6 +11,7 @@ use core::time::Duration;
 use crate::choice::losses::Losses;
 use crate::code::{Code, Repeats};
 use crate::ids::{Key, MessageIndex, PacketNumber};
+use crate::whole::floor;
 
 /// The most keys whose values are repeated; a new key replaces the least recently used one. It bounds the memory of a
 /// channel. Chosen by judgement; not tuned.
@@ -175,7 +176,7 @@ impl Values {
             pending.lacking = pending.lacking.saturating_sub(1);
         }
         debug_assert!((1.0..=MOST as f64).contains(&self.sendings), "{}", self.sendings);
-        let whole = libm::floor(self.sendings);
+        let whole = floor(self.sendings);
         let more = is_turn(number.0, self.sendings - whole);
         let lacking = whole as u8 + u8::from(more) - 1;
         let is_useful = entry.pending.last().is_some_and(|last| last.until >= now);
@@ -193,7 +194,7 @@ impl Values {
 
     /// The repeats of a value that no newer one follows, as a code: for people to look at.
     pub(super) fn code(&self) -> Code {
-        let whole = libm::floor(self.sendings);
+        let whole = floor(self.sendings);
         let repeats = |times: f64| Repeats::repeat_last(times as u8);
         Code {
             repeats: repeats(whole - 1.0),
@@ -355,7 +356,7 @@ impl Values {
 /// Picks a share of consecutive numbers, spread as evenly as possible: true if `number` is picked.
 fn is_turn(number: u32, share: f64) -> bool {
     let turn = f64::from(number) * GOLDEN;
-    turn - libm::floor(turn) < share
+    turn - floor(turn) < share
 }
 
 #[cfg(test)]

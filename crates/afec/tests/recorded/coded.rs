@@ -95,7 +95,7 @@ impl Pair {
                 self.arrive(end, &packet);
             }
             for end in [0, 1] {
-                self.ends[end].expire(self.now, |_| {});
+                self.ends[end].expire(self.now);
                 self.transmit(end, false);
             }
         }

@@ -77,8 +77,8 @@ impl Digest {
 
     pub(crate) fn notice(&mut self, notice: Notice) {
         match notice {
-            Notice::CannotMeet { channel, target, expected, lowered } => {
-                self.number(u64::from(channel) * 4 + u64::from(lowered));
+            Notice::CannotMeet { channel, target, expected } => {
+                self.number(u64::from(channel) * 4);
                 self.float(target);
                 self.float(expected);
             }

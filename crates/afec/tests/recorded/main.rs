@@ -47,7 +47,6 @@ fn schemes() -> Vec<(&'static str, Scheme)> {
         ("plain", Scheme::Fixed(Code::PLAIN)),
         ("mixed", Scheme::Fixed(mixed)),
         ("fec 3", Scheme::Fec(3)),
-        ("interleaved", Scheme::Interleaved { packets: 4, each: 2 }),
         ("afec2012", Scheme::Afec2012(Afec2012::default())),
         ("afec2012 late", Scheme::Afec2012(late_counts)),
     ]
@@ -56,18 +55,12 @@ fn schemes() -> Vec<(&'static str, Scheme)> {
 /// Channels with their QoS, and how many keys each uses.
 fn channels() -> [(u32, Qos, u32); 5] {
     let every = Qos { target: 0.02, ..Qos::new() };
-    let ordered = Qos {
-        target: 0.01,
-        deadline: MS * 400,
-        order: Order::InOrder,
-        priority: 200,
-        ..Qos::new()
-    };
+    let slow = Qos { target: 0.01, deadline: MS * 400, priority: 200, ..Qos::new() };
     let pointer =
         Qos { order: Order::Newest, deadline: MS * 100, rate_min: 20.0, rate_max: 25.0, ..every };
     let hop = Qos { order: Order::Newest, ahead: MS * 40, deadline: MS * 120, ..Qos::new() };
-    let tight = Qos { target: 0.001, deadline: MS * 60, may_lower: true, priority: 10, ..every };
-    [(0, every, 1), (1, ordered, 1), (2, pointer, 1), (77, hop, 5), (1 << 20, tight, 1)]
+    let tight = Qos { target: 0.001, deadline: MS * 60, priority: 10, ..every };
+    [(0, every, 1), (1, slow, 1), (2, pointer, 1), (77, hop, 5), (1 << 20, tight, 1)]
 }
 
 /// The channels on which messages go in a tick of 11 ms, and their sizes: clusters with pauses, at different rates.

@@ -104,8 +104,7 @@ impl Pair {
                 self.arrive(end, &packet);
             }
             for end in [0, 1] {
-                let digest = &mut self.digest;
-                self.ends[end].expire(self.now, |delivery| digest.delivery(end, &delivery));
+                self.ends[end].expire(self.now);
                 self.transmit(end);
             }
         }

@@ -95,7 +95,7 @@ impl World {
                 self.arrive(end, &packet);
             }
             for end in [0, 1] {
-                self.expire(end);
+                self.ends[end].expire(self.now);
                 self.transmit(end);
             }
         }
@@ -140,11 +140,6 @@ impl World {
         // Errors do not matter here, only the messages that are delivered all the same.
         let _ = self.ends[end]
             .receive(now, packet, |message| delivered.push(record(now, end, &message)));
-    }
-
-    fn expire(&mut self, end: usize) {
-        let (now, delivered) = (self.now, &mut self.delivered);
-        self.ends[end].expire(now, |message| delivered.push(record(now, end, &message)));
     }
 
     /// Sends `count` messages from end 0, 30 per second in clusters of 40 with pauses of a second.

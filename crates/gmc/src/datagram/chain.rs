@@ -18,11 +18,9 @@ impl Chain {
         self.0
     }
 
-    /// The chain of an empty model that learns the packets after `base`. `less` is the memory of the model if it has
-    /// less than configured: it then learns differently, and needs another chain.
-    pub(crate) fn empty(base: PacketNumber, less: Option<u32>) -> Self {
-        let start = hash(0xc4a1, base.low(16));
-        Self(less.iter().fold(start, |chain, &memory| hash(chain, memory)))
+    /// The chain of an empty model that learns the packets after `base`.
+    pub(crate) fn empty(base: PacketNumber) -> Self {
+        Self(hash(0xc4a1, base.low(16)))
     }
 
     /// The chain after packet `number` was learned; on an ordered link all packets have the number 0.

@@ -1,6 +1,5 @@
 //! The name of the epoch at the start of a packet. It is coded without a model, since it says which model is used.
 
-use crate::control;
 use crate::datagram::acknowledgement::AckIndex;
 use crate::error::DecodeError;
 use crate::packet_number::PacketNumber;
@@ -28,8 +27,8 @@ pub(crate) const INDEX_AHEAD: u32 = 1 << (INDEX_BITS - 1);
 const EMPTY: u32 = 65536 / 64;
 /// The probability of a bit that nothing predicts.
 const EVEN: u32 = 1 << 15;
-/// The probability that the empty model has less memory than configured: few sessions change their memory.
-const LESS: u32 = 65536 / 64;
+/// The probability of the reserved bit behind the name of the empty model, which is never set.
+const RESERVED: u32 = 65536 / 64;
 
 impl Name {
     pub(crate) fn index(index: AckIndex) -> Self {
@@ -71,19 +70,12 @@ impl Name {
         }
     }
 
-    /// Codes the memory of the empty model, which is mostly `memory_max`, the most that both ends allow. For other
-    /// names nothing is coded.
-    pub(crate) fn code_memory<C: Coder + ?Sized>(
-        self,
-        coder: &mut C,
-        memory_max: usize,
-        given: usize,
-    ) -> Result<usize, DecodeError> {
-        if !matches!(self, Self::Empty(_)) || !coder.bit(LESS, given != memory_max) {
-            return Ok(memory_max);
+    /// Codes a reserved bit, which is not set. For names other than the empty model's nothing is coded.
+    pub(crate) fn code_reserved<C: Coder + ?Sized>(self, coder: &mut C) -> Result<(), DecodeError> {
+        match matches!(self, Self::Empty(_)) && coder.bit(RESERVED, false) {
+            true => Err(DecodeError::Malformed),
+            false => Ok(()),
         }
-        let memory = control::code_memory(coder, given as u32)? as usize;
-        if memory < memory_max { Ok(memory) } else { Err(DecodeError::Malformed) }
     }
 
     fn low(self) -> u32 {

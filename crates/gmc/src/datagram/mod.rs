@@ -10,17 +10,16 @@
 //! ```text
 //! packet          = coded [check] | plain [check]
 //! coded           = the bytes of a range coder, the first of which is 16 or more:
-//!                   name, memory, distance, usual [learns, control], messages
+//!                   name, reserved, distance, usual [learns, control], messages
 //! name            = the low five bits of the acknowledgement's index, to a single decoder
 //!                 | the low sixteen bits of the epoch's packet number, to many decoders
 //!                 | for the empty model, the low sixteen bits of the number before its first packet
-//! memory          = only after the name of the empty model: whether it has less memory than
-//!                   configured, and how much
+//! reserved        = only after the name of the empty model: a bit that is not set
 //! distance        = the packet's number minus the epoch's, minus one
 //! usual           = whether the packet is learned and there is no control part
 //! learns          = whether the packet will be learned when it is acknowledged
-//! control         = whether the model, having learned the packet, is compacted or keeps fewer
-//!                   templates
+//! control         = whether the model, having learned the packet, is compacted; and two reserved bits,
+//!                   which are not set
 //! plain           = form number [base] [codec] bytes
 //! form            = one byte: an even number, one more if there are several messages
 //!                   0, 2, 4: codec 0, 1, 2; 6, 8, 10: the same, under the first, empty model;

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::batch::Batch;
+use crate::control;
 use crate::datagram::acknowledgement::{
     AckIndex, Acknowledgement, DISTANCE_MAX, NOTHING, RUNS_MAX,
 };
@@ -31,7 +32,7 @@ impl Packet {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.batch.memory() + self.trace.memory()
+        size_of::<Self>() + control::RESERVED + self.batch.memory() + self.trace.memory()
     }
 }
 
@@ -76,9 +77,9 @@ pub(crate) struct Epoch {
 }
 
 impl Epoch {
-    /// The empty model that learns the packets after `base`. `less` is its memory if it has less than configured.
-    pub(crate) fn empty(base: PacketNumber, less: Option<u32>) -> Self {
-        Self { index: AckIndex::default(), number: base, chain: Chain::empty(base, less) }
+    /// The empty model that learns the packets after `base`.
+    pub(crate) fn empty(base: PacketNumber) -> Self {
+        Self { index: AckIndex::default(), number: base, chain: Chain::empty(base) }
     }
 }
 
@@ -108,7 +109,7 @@ impl Received {
             lost: false,
             unknown: AckIndex::default(),
             base: PacketNumber::default(),
-            current: Epoch::empty(PacketNumber::default(), None),
+            current: Epoch::empty(PacketNumber::default()),
             past: VecDeque::new(),
             promises: VecDeque::new(),
             pending: VecDeque::new(),
@@ -180,11 +181,11 @@ impl Received {
         self.is_new() || !self.modelled.is_after(base)
     }
 
-    /// Starts with a new, empty model. `less` is its memory if it has less than configured.
-    pub(crate) fn start(&mut self, base: PacketNumber, less: Option<u32>) {
+    /// Starts with a new, empty model.
+    pub(crate) fn start(&mut self, base: PacketNumber) {
         // Packets for an earlier decoder may still arrive; the indices that they can name are skipped.
         let index = if self.lost { self.unknown.ahead(INDEX_AHEAD) } else { self.promised().index };
-        if self.lost && base == self.base && less.is_none() {
+        if self.lost && base == self.base {
             // The unknown epoch was one of an earlier decoder. This decoder's model is still empty, and the packets
             // that arrived belong to it.
             self.lost = false;
@@ -197,7 +198,7 @@ impl Received {
         self.lost = false;
         self.base = base;
         let before = self.current.number;
-        self.current = Epoch { index, ..Epoch::empty(base, less) };
+        self.current = Epoch { index, ..Epoch::empty(base) };
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
@@ -216,7 +217,7 @@ impl Received {
             Kind::Known => self.lost |= self.is_new(),
             Kind::First => {
                 if self.lost {
-                    self.start(PacketNumber::default(), None);
+                    self.start(PacketNumber::default());
                 }
                 return self.base == PacketNumber::default();
             }
@@ -226,7 +227,7 @@ impl Received {
                     if !self.may_start(base) {
                         return false;
                     }
-                    self.start(base, None);
+                    self.start(base);
                 }
             }
         }
@@ -338,7 +339,7 @@ impl Received {
         let Some((batch, trace)) = taught else {
             return self.unlearned.add(self.current.number, number);
         };
-        let memory = size_of::<Packet>() + batch.memory() + trace.memory();
+        let memory = size_of::<Packet>() + control::RESERVED + batch.memory() + trace.memory();
         // In a room no packet after one that is dropped here can be promised. The encoder therefore limits its packets
         // by an estimate of their memory, and this decoder accepts a packet that needs more than the estimate.
         let needed = if self.skips { memory } else { 0 };

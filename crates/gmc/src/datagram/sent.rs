@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 
 use crate::batch::Batch;
+use crate::control;
 use crate::datagram::acknowledgement::{AckIndex, Acknowledgement, DISTANCE_MAX};
 use crate::datagram::chain::Chain;
 use crate::datagram::header::{self, Name};
@@ -32,7 +33,7 @@ impl Packet {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.batch.memory() + self.trace.memory()
+        size_of::<Self>() + control::RESERVED + self.batch.memory() + self.trace.memory()
     }
 }
 
@@ -78,7 +79,7 @@ impl Sent {
             epoch: PacketNumber::default(),
             index: AckIndex::default(),
             next: PacketNumber::new(1),
-            chain: Chain::empty(PacketNumber::default(), None),
+            chain: Chain::empty(PacketNumber::default()),
             pending: VecDeque::new(),
             spare: Vec::new(),
             memory: 0,
@@ -275,11 +276,6 @@ impl Sent {
         None
     }
 
-    /// The number of the packet before the first one of the present model.
-    pub(crate) fn base(&self) -> PacketNumber {
-        self.base
-    }
-
     /// The position of a decoder that has all packets.
     pub(crate) fn position(&self) -> Position {
         Position {
@@ -296,11 +292,6 @@ impl Sent {
         self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.trace))
     }
 
-    /// Sets the bytes for packets that wait to be learned.
-    pub(crate) fn set_budget(&mut self, budget: usize) {
-        self.budget = budget;
-    }
-
     /// Keeps the buffers of a packet for reuse.
     pub(crate) fn keep(&mut self, packet: Packet) {
         if self.spare.len() < SPARE_MAX {
@@ -308,11 +299,11 @@ impl Sent {
         }
     }
 
-    /// Starts a new, empty model with the next packet. `less` is its memory if it has less than configured.
-    pub(crate) fn restart(&mut self, less: Option<u32>) {
+    /// Starts a new, empty model with the next packet.
+    pub(crate) fn restart(&mut self) {
         self.base = self.next.previous();
         self.epoch = self.base;
-        self.chain = Chain::empty(self.base, less);
+        self.chain = Chain::empty(self.base);
         self.unnamed = 0;
         self.memory = 0;
         while let Some(packet) = self.pending.pop_front() {

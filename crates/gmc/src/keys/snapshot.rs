@@ -6,6 +6,7 @@ use crate::cache::snapshot::Candidate;
 use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
+use crate::sort::sort;
 
 // Contexts: the archive has statistics of its own for each kind of value.
 const KEYS: u32 = 0x1200;
@@ -54,7 +55,7 @@ impl Keys {
     pub(crate) fn labels(&self) -> alloc::vec::Vec<u32> {
         let mut labels = alloc::vec![self.latest[0]];
         self.keys.each(|key| labels.push(key.label));
-        labels.sort_unstable();
+        sort(&mut labels);
         labels.dedup();
         labels
     }

@@ -18,7 +18,7 @@ use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 use crate::template::TemplateId;
-use crate::templates::{Search, Templates};
+use crate::templates::Templates;
 
 /// The label of a whole message that fits no template.
 const MISS: u32 = 0x3155;
@@ -102,16 +102,14 @@ impl MessageCoder {
         visit(&mut self.last_miss);
     }
 
-    /// Codes a message and appends it to `done`; the caller calls [`Batch::end_message`]. Returns whether another
-    /// template than the best one was used, as [`Search::FirstMatch`] allows.
+    /// Codes a message and appends it to `done`; the caller calls [`Batch::end_message`].
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
         config: &Config,
-        search: Search,
         given: Message<'_>,
         done: &mut Batch,
-    ) -> Result<bool, DecodeError> {
+    ) -> Result<(), DecodeError> {
         let first_field = done.fields.len();
         let is_first = done.len() == 0;
         self.fields.code(pass, is_first, given.fields, &mut done.fields)?;
@@ -123,15 +121,12 @@ impl MessageCoder {
         let out = &mut done.bytes;
         let start = out.len();
         let limit = config.max_message.min(config.max_packet - start).min(BULK);
-        let mut suboptimal = false;
         let choice = if pass.coder.decodes() {
             None
         } else {
             let likely = self.choices.recent(stream).likely();
             let spans = &mut self.buffers.scratch.spans;
-            let found = self.templates.search(search, given.bytes, &likely, spans);
-            suboptimal = found.is_some_and(|found| found.suboptimal);
-            found.map(|found| found.id)
+            self.templates.best(given.bytes, &likely, spans)
         };
         let choice = self.choices.code(pass, stream, choice)?;
         if let Some(id) = choice {
@@ -159,7 +154,7 @@ impl MessageCoder {
         if out.len() - start > limit {
             return Err(DecodeError::TooLarge);
         }
-        Ok(suboptimal)
+        Ok(())
     }
 
     /// Codes what fills the holes of a template, and appends the whole message to `out`.

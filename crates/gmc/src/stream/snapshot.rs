@@ -16,8 +16,8 @@ use crate::hash::hash;
 use crate::packet_number::PacketNumber;
 use crate::range_coder::Coder;
 use crate::reference::Reference;
+use crate::sort::sort;
 use crate::template::HoleKind;
-use crate::templates::Search;
 use crate::trace::Trace;
 
 // Contexts: the archive has statistics of its own for each kind of value.
@@ -31,7 +31,6 @@ impl Stream {
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self {
             config: self.config.clone(),
-            memory_max: self.memory_max,
             contexts: self.contexts.clone(),
             messages: self.messages.copy(),
             usual: self.usual.clone(),
@@ -97,7 +96,7 @@ impl Stream {
         let mut done = Batch::default();
         let mut guess = Trace::default();
         let distance = number.since(epoch).wrapping_sub(1);
-        let given = Datagram { epoch, distance, learns: true, search: Search::Best, batch };
+        let given = Datagram { epoch, distance, learns: true, batch };
         self.record(Some(epoch.next()));
         let result = self.code_datagram(archive.coder, given, &mut guess, &mut done);
         self.undo(epoch);
@@ -143,7 +142,7 @@ impl Stream {
             .into_iter()
             .map(|(_, sender)| sender_hash(sender))
             .collect();
-        first.sort_unstable();
+        sort(&mut first);
         first.dedup();
         let mut senders = first.clone();
         for key in self.messages.keys.labels() {
@@ -173,10 +172,10 @@ fn each_once(values: &[u32]) -> Vec<u32> {
     // Sorted by value, then by place. A set would make the WebAssembly module larger.
     let places = values.iter().zip(0u64..).map(|(&value, place)| u64::from(value) << 32 | place);
     let mut places: Vec<u64> = places.collect();
-    places.sort_unstable();
+    sort(&mut places);
     places.dedup_by_key(|value| *value >> 32);
     places.iter_mut().for_each(|place| *place = place.rotate_left(32));
-    places.sort_unstable();
+    sort(&mut places);
     places.into_iter().map(|value| value as u32).collect()
 }
 

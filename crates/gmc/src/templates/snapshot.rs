@@ -16,8 +16,8 @@ use crate::range_coder::Coder;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
 
-// Contexts: the archive has statistics of its own for each kind of value.
-const COUNT_MAX: u32 = 0x700;
+// Contexts of the archive.
+const RESERVED: u32 = 0x700;
 const PRESENT: u32 = 0x701;
 const USES: u32 = 0x702;
 const FITS: u32 = 0x703;
@@ -56,8 +56,9 @@ impl Templates {
         archive: &mut Archive<'_, C>,
     ) -> Result<()> {
         let count = self.slots.len();
-        let count_max = archive.up_to(COUNT_MAX, count - 1, count - self.count_max[0])?;
-        self.count_max.put(0, count - count_max);
+        if archive.up_to(RESERVED, count - 1, 0)? != 0 {
+            return Err(SnapshotError::Malformed);
+        }
         let mut last: Option<Arc<Template>> = None;
         let mut memory = count * PLACE;
         for number in 0..count {

@@ -170,8 +170,7 @@ impl End for Live {
 
     fn poll(&mut self, now: Duration) -> Option<Output> {
         self.now = now;
-        let came = &mut self.came;
-        self.endpoint.expire(now, |message| came.push(message.payload.to_vec()));
+        self.endpoint.expire(now);
         if !self.came.is_empty() {
             return Some(Output::Message(self.came.remove(0)));
         }

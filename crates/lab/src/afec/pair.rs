@@ -209,8 +209,7 @@ impl Node for Station {
                 }
                 send(to, &self.packet);
             }
-            // What is handed over here was held back; nothing is on a channel without order.
-            endpoint.expire(now, |_| {});
+            endpoint.expire(now);
             while let Some(notice) = endpoint.notice() {
                 counted.notices.push((now, notice));
             }

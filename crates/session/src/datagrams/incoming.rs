@@ -120,7 +120,7 @@ impl Leg {
         incoming: Incoming<'_>,
         outcome: Result<(), Error>,
     ) -> Result<(), Error> {
-        self.endpoint.expire(now, |_| {});
+        self.endpoint.expire(now);
         incoming.messages.finish(outcome)
     }
 }

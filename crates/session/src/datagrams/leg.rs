@@ -196,7 +196,7 @@ impl Leg {
         traced: bool,
         made: &mut Vec<Made>,
     ) -> Result<(), Error> {
-        self.endpoint.expire(now, |_| {});
+        self.endpoint.expire(now);
         self.submitted = 0;
         self.writer.begin();
         self.writer.keep_costs(traced);

@@ -102,7 +102,6 @@ impl Needs {
             // The session has limited the rate before it submits a message.
             rate_max: 0.0,
             priority: self.qos.priority,
-            may_lower: false,
         }
     }
 }
