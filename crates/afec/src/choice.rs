@@ -7,15 +7,15 @@
 //! # What the sender and the receiver do, and what it costs
 //!
 //! - **Repeats** ([`Code::repeats`], [`Code::other`]) are sent whether or not they are needed: piggybacks
-//!   ([`Repeat::Ride`](crate::code::Repeat::Ride)) in later packets with new messages, the others
-//!   ([`Repeat::Extra`](crate::code::Repeat::Extra)) in dedicated packets.
+//!   ([`Repeat::Piggyback`](crate::code::Repeat::Piggyback)) in later packets with new messages, the others
+//!   ([`Repeat::Dedicated`](crate::code::Repeat::Dedicated)) in dedicated packets.
 //! - **Tail flush** ([`Code::close`]): one more packet after the last packet of a cluster. It repeats the last message, and every
 //!   other message with piggybacks that found no packet, each once. It goes when the first piggyback of the last message is
 //!   due (one interval after the message if it has none), or earlier if the oldest of these messages would be late. One packet
 //!   costs less than one packet for each piggyback, and the first further copy of a message brings nearly all of the gain.
 //! - **Requests** ([`Code::ask`]): a receiver waits for the last repeat of a missing message and then requests it, unless its
 //!   error budget (a leaky bucket) permits to lose the message. Messages that are noticed together are requested in one
-//!   packet. The sender answers with `ask` copies, each as a piggyback, or in a dedicated packet at once if a piggyback would be
+//!   packet. The sender answers with `answers` copies, each as a piggyback, or in a dedicated packet at once if a piggyback would be
 //!   late. The receiver repeats the request after one round trip, one interval and the jitter, while an answer can be in
 //!   time.
 //!
@@ -168,18 +168,18 @@ impl<'a> Search<'a> {
         let worth = WORTH * (self.situation.packet_bytes + self.situation.repeat_bytes);
         let price = |choice: &Choice| choice.cost + worth * choice.misses;
         let sendings = self.model.sendings(&repeats);
-        for ask in 0..=self.model.answers(&sendings[0]) {
-            let asking = self.model.asking(&sendings[0], ask);
-            for close in self.model.flushes() {
-                let sending = &sendings[usize::from(close)];
-                let code = Code { repeats, other: repeats, share: 0.0, ask, close };
+        for answers in 0..=self.model.answers(&sendings[0]) {
+            let asking = self.model.asking(&sendings[0], answers);
+            for tail_flush in self.model.flushes() {
+                let sending = &sendings[usize::from(tail_flush)];
+                let code = Code { repeats, other: repeats, share: 0.0, answers, tail_flush };
                 let choice = |to: f64| {
                     let Outcome { misses, cost } = self.model.outcome(sending, &asking, to);
                     Choice { code, misses, cost, possible: misses }
                 };
                 let (most, exact) = (choice(0.0), choice(target));
                 let point = Point { misses: most.misses, cost: most.cost, repeats };
-                self.hulls[usize::from(close)][usize::from(ask)].add(point);
+                self.hulls[usize::from(tail_flush)][usize::from(answers)].add(point);
                 self.possible = self.possible.min(most.misses);
                 if most.misses < self.nearest.misses {
                     self.nearest = most;
@@ -194,11 +194,12 @@ impl<'a> Search<'a> {
 
     /// Weighs the mixtures of two of the weighed sets that hold the target exactly.
     fn share(&mut self) {
-        for close in [false, true] {
-            for ask in 0..=ANSWERS {
-                let hull = &self.hulls[usize::from(close)][usize::from(ask)];
+        for tail_flush in [false, true] {
+            for answers in 0..=ANSWERS {
+                let hull = &self.hulls[usize::from(tail_flush)][usize::from(answers)];
                 if let Some((stronger, weaker)) = hull.around(self.situation.target) {
-                    let shared = self.model.mixed(weaker.repeats, stronger.repeats, ask, close);
+                    let shared =
+                        self.model.mixed(weaker.repeats, stronger.repeats, answers, tail_flush);
                     self.keep_cheaper(shared);
                 }
             }
@@ -239,13 +240,14 @@ pub fn family(situation: &Situation) -> Vec<Code> {
                 _ => continue,
             };
             for share in steps.map(|eighths| f64::from(eighths) / 8.0) {
-                for close in model.flushes() {
-                    let at = usize::from(close);
+                for tail_flush in model.flushes() {
+                    let at = usize::from(tail_flush);
                     let shared = sending[at].shared(&stronger[at], share);
-                    for ask in 0..=model.answers(&shared) {
-                        let asking = model.asking(&shared, ask);
+                    for answers in 0..=model.answers(&shared) {
+                        let asking = model.asking(&shared, answers);
                         let outcome = model.outcome(&shared, &asking, situation.target);
-                        let code = Code { repeats: *repeats, other: *other, share, ask, close };
+                        let code =
+                            Code { repeats: *repeats, other: *other, share, answers, tail_flush };
                         all.push((outcome, code));
                     }
                 }

@@ -14,9 +14,9 @@ pub const MAX_DEDICATED: usize = 4;
 pub enum Repeat {
     /// A piggyback: the repeat goes in the n-th packet with new messages after the message's own packet (1 is the next
     /// one). If a pause begins first, the sender may send a packet for it: the tail flush (see [`Code::close`]).
-    Ride(u8),
+    Piggyback(u8),
     /// A dedicated packet: the repeat goes alone, this long after the message's own packet.
-    Extra(Duration),
+    Dedicated(Duration),
 }
 
 /// The repeats of a message. No two of them are equal.
@@ -39,9 +39,9 @@ impl Repeats {
         let mut dedicated = 0;
         for repeat in repeats {
             match repeat {
-                Repeat::Ride(lag @ 1..=LAST_PIGGYBACK) => all.piggybacks |= 1 << (lag - 1),
-                Repeat::Ride(_) => {}
-                Repeat::Extra(after) => {
+                Repeat::Piggyback(lag @ 1..=LAST_PIGGYBACK) => all.piggybacks |= 1 << (lag - 1),
+                Repeat::Piggyback(_) => {}
+                Repeat::Dedicated(after) => {
                     let Ok(micros @ 1..) = u32::try_from(after.as_micros()) else {
                         continue;
                     };
@@ -58,7 +58,7 @@ impl Repeats {
 
     /// FEC-n of the paper: a piggyback in each of the next `n` packets.
     pub fn repeat_last(n: u8) -> Self {
-        Repeats::new((1..=n).map(Repeat::Ride))
+        Repeats::new((1..=n).map(Repeat::Piggyback))
     }
 
     /// Iterates over the repeats: piggybacks first, each kind in ascending order.
@@ -66,8 +66,8 @@ impl Repeats {
         let piggybacks = (0..LAST_PIGGYBACK).filter(|bit| self.piggybacks >> bit & 1 == 1);
         let dedicated = self.dedicated.iter().filter(|micros| **micros > 0);
         let dedicated =
-            dedicated.map(|micros| Repeat::Extra(Duration::from_micros(u64::from(*micros))));
-        piggybacks.map(|bit| Repeat::Ride(bit + 1)).chain(dedicated)
+            dedicated.map(|micros| Repeat::Dedicated(Duration::from_micros(u64::from(*micros))));
+        piggybacks.map(|bit| Repeat::Piggyback(bit + 1)).chain(dedicated)
     }
 
     /// The number of repeats.
@@ -93,16 +93,21 @@ pub struct Code {
     pub share: f64,
     /// The number of packets in which each requested message is sent again; 0: the receiver does not request missing
     /// messages.
-    pub ask: u8,
+    pub answers: u8,
     /// The tail flush: whether the sender sends one more packet after the last message of a cluster, for the piggybacks
     /// that found no packet.
-    pub close: bool,
+    pub tail_flush: bool,
 }
 
 impl Code {
     /// Each message goes once.
-    pub const PLAIN: Code =
-        Code { repeats: Repeats::NONE, other: Repeats::NONE, share: 0.0, ask: 0, close: false };
+    pub const PLAIN: Code = Code {
+        repeats: Repeats::NONE,
+        other: Repeats::NONE,
+        share: 0.0,
+        answers: 0,
+        tail_flush: false,
+    };
 }
 
 #[cfg(test)]
@@ -113,22 +118,28 @@ mod tests {
 
     #[test]
     fn repeats_are_sorted_and_distinct() {
-        let dedicated = |ms| Repeat::Extra(Duration::from_millis(ms));
+        let dedicated = |ms| Repeat::Dedicated(Duration::from_millis(ms));
         let given = [
-            Repeat::Ride(3),
+            Repeat::Piggyback(3),
             dedicated(20),
-            Repeat::Ride(1),
+            Repeat::Piggyback(1),
             dedicated(10),
-            Repeat::Ride(3),
-            Repeat::Ride(0),
+            Repeat::Piggyback(3),
+            Repeat::Piggyback(0),
         ];
         let repeats = Repeats::new(given);
         assert_eq!(
             repeats.iter().collect::<Vec<_>>(),
-            [Repeat::Ride(1), Repeat::Ride(3), dedicated(10), dedicated(20)]
+            [Repeat::Piggyback(1), Repeat::Piggyback(3), dedicated(10), dedicated(20)]
         );
         assert_eq!(repeats.len(), 4);
-        assert_eq!(Repeats::new([Repeat::Ride(33), Repeat::Extra(Duration::MAX)]), Repeats::NONE);
-        assert_eq!(Repeats::repeat_last(2), Repeats::new([Repeat::Ride(2), Repeat::Ride(1)]));
+        assert_eq!(
+            Repeats::new([Repeat::Piggyback(33), Repeat::Dedicated(Duration::MAX)]),
+            Repeats::NONE
+        );
+        assert_eq!(
+            Repeats::repeat_last(2),
+            Repeats::new([Repeat::Piggyback(2), Repeat::Piggyback(1)])
+        );
     }
 }

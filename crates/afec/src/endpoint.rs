@@ -66,7 +66,7 @@ pub enum Notice {
     },
     /// The repeats of a channel do not all fit into packets any more, so that its target may not be met. The application should
     /// send smaller messages or set a higher target.
-    Crowded {
+    Overloaded {
         /// The number of the channel.
         channel: u32,
     },
@@ -241,7 +241,7 @@ impl Endpoint {
     fn note_overflow(&mut self, now: Duration) {
         let notices = &mut self.notices;
         self.sender.overflowing(now, |channel| {
-            let notice = Notice::Crowded { channel: channel.0 };
+            let notice = Notice::Overloaded { channel: channel.0 };
             if !notices.contains(&notice) {
                 notices.push(notice);
             }
@@ -415,7 +415,7 @@ impl Notice {
     fn is_about(&self, id: u32) -> bool {
         match self {
             Notice::CannotMeet { channel, .. } | Notice::CanMeet { channel } => *channel == id,
-            Notice::Crowded { .. } => false,
+            Notice::Overloaded { .. } => false,
         }
     }
 }

@@ -51,9 +51,9 @@ impl Scheme {
             Scheme::Fixed(code) => *code,
             Scheme::Adaptive => Code::PLAIN,
             Scheme::Fec(n) => {
-                Code { repeats: Repeats::repeat_last(*n), close: true, ..Code::PLAIN }
+                Code { repeats: Repeats::repeat_last(*n), tail_flush: true, ..Code::PLAIN }
             }
-            Scheme::Afec2012(_) => Code { close: true, ..Code::PLAIN },
+            Scheme::Afec2012(_) => Code { tail_flush: true, ..Code::PLAIN },
         }
     }
 

@@ -43,7 +43,7 @@ fn plain_datagrams_miss_the_messages_that_the_path_loses() {
 
 #[test]
 fn fec_3_of_the_paper_misses_messages_that_are_lost_four_times() {
-    let code = Code { repeats: Repeats::repeat_last(3), close: true, ..Code::PLAIN };
+    let code = Code { repeats: Repeats::repeat_last(3), tail_flush: true, ..Code::PLAIN };
     let mut world = World::new(fixed(code), Conditions::losing(0.2), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 8000);
@@ -54,7 +54,7 @@ fn fec_3_of_the_paper_misses_messages_that_are_lost_four_times() {
 
 #[test]
 fn requests_alone_meet_a_target_on_a_short_path() {
-    let code = Code { ask: 1, ..Code::PLAIN };
+    let code = Code { answers: 1, ..Code::PLAIN };
     let mut world = World::new(fixed(code), Conditions::losing(0.1), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 8000);
@@ -124,7 +124,7 @@ fn an_application_is_told_that_repeats_do_not_fit() {
     let mut world = World::new(config, Conditions::losing(0.0), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 100);
-    assert_eq!(world.ends[0].notice(), Some(Notice::Crowded { channel: 3 }));
+    assert_eq!(world.ends[0].notice(), Some(Notice::Overloaded { channel: 3 }));
     assert_eq!(world.delivered.len(), 100);
 }
 
@@ -141,10 +141,10 @@ fn conditions() -> impl Strategy<Value = Conditions> {
 }
 
 fn any_code() -> impl Strategy<Value = Code> {
-    (0u8..8, 0u8..4, any::<bool>()).prop_map(|(repeat, ask, close)| Code {
+    (0u8..8, 0u8..4, any::<bool>()).prop_map(|(repeat, answers, tail_flush)| Code {
         repeats: Repeats::repeat_last(repeat),
-        ask,
-        close,
+        answers,
+        tail_flush,
         ..Code::PLAIN
     })
 }

@@ -89,7 +89,7 @@ pub use groupwire_session::client::{
 };
 pub use groupwire_session::codecs;
 pub use groupwire_session::{
-    Breach, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
+    Breach, ContractEvent, ContractReport, ContractState, Histogram, Measure, Tally,
 };
 pub use groupwire_session::{ChannelStats, Compress, Index, ParticipantId, Position, Traffic};
 pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};

@@ -1,9 +1,9 @@
 //! The contract of a channel is its QoS. This module says whether the contract is kept, as a receiver of the channel judges
 //! (wire W76).
 
-mod course;
 mod judge;
 mod last_messages;
+mod sender_progress;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,8 +15,8 @@ use crate::Qos;
 use crate::ids::ChannelNo;
 use crate::trace::AGES;
 
-pub(crate) use course::Course;
-pub(crate) use judge::{Judge, Judged};
+pub(crate) use judge::{Judge, ReceivedMessage};
+pub(crate) use sender_progress::SenderProgress;
 
 /// The state of a channel's contract at a receiver, see [`Client::contract`](crate::Client::contract).
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub struct Tally {
     /// Messages for this receiver that are known to have been received in time or not. Values that its rate limit
     /// ([`Client::limit_rate`](crate::Client::limit_rate)) left out are not counted.
     pub judged: u64,
-    /// Judged messages that were not received, or too late. On a conflated channel, a newer value that is received in time
+    /// ReceivedMessage messages that were not received, or too late. On a conflated channel, a newer value that is received in time
     /// makes up for a lost one.
     pub missed: u64,
     /// Missed messages that were received, but too late.
@@ -120,17 +120,17 @@ pub enum Measure {
         saved: u64,
     },
     /// Lost messages are requested from the sender if there is time.
-    Asked {
+    Requested {
         /// Requested messages, on this transport.
         messages: u64,
     },
     /// The sender conflates above the maximum rate, in 1/1000 per second.
-    Paced {
+    RateLimited {
         /// The maximum rate.
         rate: u32,
     },
     /// The server leaves values out, because this receiver set a rate limit.
-    Thinned {
+    Downsampled {
         /// The rate limit for each key, in 1/1000 per second.
         rate: u32,
     },
@@ -143,7 +143,7 @@ pub enum Measure {
 
 /// An event: the state of a channel's contract changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContractNews {
+pub struct ContractEvent {
     /// The channel.
     pub channel: crate::client::ChannelId,
     /// The new state.
@@ -227,14 +227,14 @@ impl fmt::Display for Measure {
             Measure::Repeated { saved } => {
                 write!(f, "{saved} messages came in time because they were repeated")
             }
-            Measure::Asked { messages } => {
+            Measure::Requested { messages } => {
                 write!(f, "{messages} messages that did not come were asked for")
             }
-            Measure::Paced { rate } => {
+            Measure::RateLimited { rate } => {
                 let rate = Tenths(rate / 100);
                 write!(f, "senders send at most {rate} values per second, the newest")
             }
-            Measure::Thinned { rate } => {
+            Measure::Downsampled { rate } => {
                 let rate = Tenths(rate / 100);
                 write!(f, "as asked, at most {rate} values of a key come per second, the newest")
             }
@@ -276,7 +276,7 @@ mod tests {
             slow.to_string(),
             "cannot be met: 2.5 values per second came where 10 are needed"
         );
-        let thinned = Measure::Thinned { rate: 5_000 }.to_string();
-        assert_eq!(thinned, "as asked, at most 5 values of a key come per second, the newest");
+        let downsampled = Measure::Downsampled { rate: 5_000 }.to_string();
+        assert_eq!(downsampled, "as asked, at most 5 values of a key come per second, the newest");
     }
 }

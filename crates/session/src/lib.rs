@@ -44,7 +44,7 @@ pub use authority::{AllowAll, Authority, ChangeRequest, Grant, JoinRequest, Open
 pub use client::Client;
 pub use compress::{ChannelStats, Compress, Traffic};
 pub use contract::{
-    Breach, ChannelQuality, ContractNews, ContractReport, ContractState, Histogram, Measure, Tally,
+    Breach, ChannelQuality, ContractEvent, ContractReport, ContractState, Histogram, Measure, Tally,
 };
 pub use datagrams::Redundancy;
 pub use error::{Error, Fault, name_of};

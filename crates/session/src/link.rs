@@ -276,7 +276,7 @@ impl Link {
     /// Puts a ping before the body or chunk, which begins at `at`, if it would measure the link's rate (wire W51 and W55).
     pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
         let work = self.choosing.take_probe();
-        let has_block = self.choosing.blocks.take_sign();
+        let has_block = self.choosing.blocks.take_arrival_probe();
         if self.remaining(packet) < PING_SIZE {
             return;
         }
@@ -295,7 +295,7 @@ impl Link {
         Frame::Ping { time }.write(&mut frame);
         packet.splice(at..at, frame);
         if has_block {
-            self.choosing.blocks.leave(time, packet.len());
+            self.choosing.blocks.on_packet_sent(time, packet.len());
         }
     }
 
@@ -319,7 +319,7 @@ impl Link {
     /// microseconds of the other end's clock.
     pub(crate) fn on_pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
-        self.choosing.blocks.arrived(now, time, received);
+        self.choosing.blocks.on_arrival(now, time, received);
         let Some(Exchange { bytes, work, .. }) =
             self.exchange.take_if(|one| one.time == time && one.bytes > 0)
         else {
@@ -328,7 +328,7 @@ impl Link {
         let stay = Duration::from_micros(sent.saturating_sub(received));
         let sent = Duration::from_micros(time);
         if let Some(trip) = now.checked_sub(sent).and_then(|all| all.checked_sub(stay)) {
-            self.choosing.heard(bytes + self.received_bytes, trip.saturating_sub(work));
+            self.choosing.on_round_trip(bytes + self.received_bytes, trip.saturating_sub(work));
         }
     }
 

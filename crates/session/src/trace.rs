@@ -18,7 +18,7 @@ const KEPT: usize = 512;
 const PARTS_KEPT: usize = 8192;
 
 /// The [`Part::cost`] of a byte: costs are in 1/64 of a byte, which is an eighth of a bit.
-pub const OCTET: u32 = 64;
+pub const BYTE_COST: u32 = 64;
 
 /// The carrier of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Part {
     pub before: usize,
     /// Its age when the packet was made.
     pub age: Duration,
-    /// Its size in the packet, in eighths of a bit ([`OCTET`] is a byte). `None` if it is not known: then the recorder gives it a
+    /// Its size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if it is not known: then the recorder gives it a
     /// share of the rest of the body by size.
     pub cost: Option<u32>,
 }
@@ -65,7 +65,7 @@ pub struct Part {
 impl Part {
     /// A chunk of the room's snapshot. `before`: its bytes in the snapshot; `wire`: its bytes in the packet.
     pub(crate) fn of_snapshot(offset: usize, before: usize, wire: usize) -> Self {
-        let cost = u32::try_from(wire).unwrap_or(u32::MAX).saturating_mul(OCTET);
+        let cost = u32::try_from(wire).unwrap_or(u32::MAX).saturating_mul(BYTE_COST);
         Part {
             channel: ChannelNo(0),
             sender: ParticipantId(0),
@@ -86,7 +86,7 @@ pub struct Packet {
     /// The participant at the other end.
     pub participant: ParticipantId,
     /// True if it was sent to the participant, false if it was received.
-    pub out: bool,
+    pub is_outgoing: bool,
     /// Stream or datagrams.
     pub carrier: Carrier,
     /// The fan-out group that shares its body. `None` if the body is for this receiver alone.
@@ -94,11 +94,11 @@ pub struct Packet {
     /// The epoch of the model that its body is coded under. `None` if it is not known.
     pub epoch: Option<u32>,
     /// All its bytes.
-    pub octets: usize,
+    pub bytes: usize,
     /// Bytes before the body: frames for this receiver alone.
-    pub private: usize,
+    pub header_bytes: usize,
     /// Bytes of these frames that are reports and acknowledgements.
-    pub feedback: usize,
+    pub feedback_bytes: usize,
     /// The messages of its body.
     pub parts: Vec<Part>,
 }
@@ -107,15 +107,15 @@ impl Packet {
     /// Bytes of the body that belong to no message: its type, the epoch, a check, and padding to whole bytes.
     pub fn overhead(&self) -> usize {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
-        let known = known.div_ceil(OCTET.into()) as usize;
-        self.octets.saturating_sub(self.private).saturating_sub(known)
+        let known = known.div_ceil(BYTE_COST.into()) as usize;
+        self.bytes.saturating_sub(self.header_bytes).saturating_sub(known)
     }
 
     /// Sets the costs that are not known: each message gets a share of the rest of the body by size. Reduces all costs if their sum
     /// is larger than the body: zeros at the end of a coded body are not sent.
     fn share(&mut self) {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
-        let body = self.octets.saturating_sub(self.private) as u64 * u64::from(OCTET);
+        let body = self.bytes.saturating_sub(self.header_bytes) as u64 * u64::from(BYTE_COST);
         let left = body.saturating_sub(known);
         let weight = |part: &Part| part.before as u64 + 1;
         let is_unknown = |part: &&Part| part.cost.is_none();
@@ -217,13 +217,13 @@ mod tests {
         Packet {
             at: Duration::ZERO,
             participant: ParticipantId(1),
-            out: true,
+            is_outgoing: true,
             carrier: Carrier::Stream,
             group: None,
             epoch: None,
-            octets: 30,
-            private: 10,
-            feedback: 0,
+            bytes: 30,
+            header_bytes: 10,
+            feedback_bytes: 0,
             parts,
         }
     }
@@ -244,11 +244,12 @@ mod tests {
     #[test]
     fn unknown_costs_are_shared_by_size() {
         let mut trace = Trace { is_on: true, ..Trace::default() };
-        trace.push(packet([part(9, Some(4 * OCTET)), part(29, None), part(9, None)].into()));
+        trace.push(packet([part(9, Some(4 * BYTE_COST)), part(29, None), part(9, None)].into()));
         let packet = &trace.packets[0];
-        let costs: Vec<_> = packet.parts.iter().map(|part| part.cost.unwrap() / OCTET).collect();
+        let costs: Vec<_> =
+            packet.parts.iter().map(|part| part.cost.unwrap() / BYTE_COST).collect();
         assert_eq!((costs, packet.overhead()), ([4, 12, 4].into(), 0));
-        assert_eq!(packet.private + 20, packet.octets);
+        assert_eq!(packet.header_bytes + 20, packet.bytes);
     }
 
     #[test]

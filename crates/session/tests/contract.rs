@@ -70,7 +70,7 @@ fn w76_a_contract_that_is_kept_says_so() {
     assert!(report.rate.is_some_and(|rate| (24_000..=26_000).contains(&rate)), "{report:?}");
     let p99 = report.latency.quantile(0.99).unwrap();
     assert!((MS * 15..=MS * 60).contains(&p99), "{p99:?}");
-    assert_eq!(report.measures, [Measure::Stream, Measure::Paced { rate: 25_000 }]);
+    assert_eq!(report.measures, [Measure::Stream, Measure::RateLimited { rate: 25_000 }]);
     assert_eq!(news(&world, 1, POINTING), []);
 }
 
@@ -256,7 +256,7 @@ fn w78_a_receiver_gets_as_few_as_it_asks_for_and_always_the_last() {
         assert_eq!(came(1).last().map(String::as_str), Some("last"));
         let report = report(&world, 1, POINTING);
         assert_eq!((report.total.missed, report.state), (0, ContractState::Met), "as it asked");
-        assert!(report.measures.contains(&Measure::Thinned { rate: 5_000 }));
+        assert!(report.measures.contains(&Measure::Downsampled { rate: 5_000 }));
     }
 }
 

@@ -93,7 +93,7 @@ fn soon(took: &[Duration]) -> f64 {
 
 fn copies(world: &mut World) -> usize {
     let packets = world.room.traced();
-    let parts = packets.iter().filter(|one| one.out && one.carrier == Carrier::Datagrams);
+    let parts = packets.iter().filter(|one| one.is_outgoing && one.carrier == Carrier::Datagrams);
     parts.flat_map(|packet| &packet.parts).filter(|part| part.channel == ChannelNo(1)).count()
 }
 

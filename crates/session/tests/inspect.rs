@@ -6,7 +6,7 @@ mod support;
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::room::{Event, TransportFacts};
-use groupwire_session::trace::{Carrier, OCTET, Packet, Purpose};
+use groupwire_session::trace::{BYTE_COST, Carrier, Packet, Purpose};
 use groupwire_session::{ChannelNo, ParticipantId, Piece, Qos};
 use support::{Air, MS, World};
 
@@ -58,21 +58,27 @@ fn a_packets_parts_add_up_to_its_octets() {
     let after = world.room.stats();
     for packet in &packets {
         let costs: u64 = packet.parts.iter().map(|part| u64::from(part.cost.unwrap())).sum();
-        let body = (packet.octets - packet.private) as u64;
+        let body = (packet.bytes - packet.header_bytes) as u64;
         let overhead = packet.overhead() as u64;
-        assert!(packet.feedback <= packet.private && packet.private <= packet.octets, "{packet:?}");
-        assert!(costs <= (body - overhead) * u64::from(OCTET), "{packet:?}");
-        assert!((body - overhead) * u64::from(OCTET) < costs + u64::from(OCTET), "{packet:?}");
+        assert!(
+            packet.feedback_bytes <= packet.header_bytes && packet.header_bytes <= packet.bytes,
+            "{packet:?}"
+        );
+        assert!(costs <= (body - overhead) * u64::from(BYTE_COST), "{packet:?}");
+        assert!(
+            (body - overhead) * u64::from(BYTE_COST) < costs + u64::from(BYTE_COST),
+            "{packet:?}"
+        );
         // The type, the epoch's name, a check, the end.
         assert!(overhead <= 8, "{packet:?}");
     }
     let sum = |out: bool| -> u64 {
-        packets.iter().filter(|one| one.out == out).map(|one| one.octets as u64).sum()
+        packets.iter().filter(|one| one.is_outgoing == out).map(|one| one.bytes as u64).sum()
     };
     assert_eq!(sum(true), after.bytes_out_after - before.bytes_out_after);
     assert_eq!(sum(false), after.bytes_in_after - before.bytes_in_after);
     let new = |out: bool| {
-        let parts = packets.iter().filter(|one| one.out == out).flat_map(|one| &one.parts);
+        let parts = packets.iter().filter(|one| one.is_outgoing == out).flat_map(|one| &one.parts);
         parts
             .filter(|part| part.purpose == Purpose::New)
             .map(|part| part.before as u64)
@@ -80,20 +86,25 @@ fn a_packets_parts_add_up_to_its_octets() {
     };
     assert_eq!(new(false), after.bytes_in_before - before.bytes_in_before);
     assert!(
-        packets
-            .iter()
-            .any(|one| one.carrier == Carrier::Datagrams && one.out && !one.parts.is_empty())
+        packets.iter().any(|one| one.carrier == Carrier::Datagrams
+            && one.is_outgoing
+            && !one.parts.is_empty())
     );
-    assert!(
-        packets.iter().any(|one| one.carrier == Carrier::Datagrams && !one.out && one.feedback > 0)
-    );
+    assert!(packets.iter().any(|one| one.carrier == Carrier::Datagrams
+        && !one.is_outgoing
+        && one.feedback_bytes > 0));
     // Sums are of the same packets.
     let inspection = world.room.inspect(MS);
     assert_eq!(inspection.missed, 0);
-    let carried = |out| inspection.carrier_totals.iter().filter(move |one| one.out == out);
-    assert_eq!(carried(true).map(|one| one.octets).sum::<u64>(), sum(true));
+    let carried = |out| inspection.carrier_totals.iter().filter(move |one| one.is_outgoing == out);
+    assert_eq!(carried(true).map(|one| one.bytes).sum::<u64>(), sum(true));
     assert_eq!(
-        inspection.flows.iter().filter(|one| !one.out).map(|one| one.new_before).sum::<u64>(),
+        inspection
+            .flows
+            .iter()
+            .filter(|one| !one.is_outgoing)
+            .map(|one| one.new_before)
+            .sum::<u64>(),
         new(false)
     );
     let ages: u64 = inspection.flows.iter().flat_map(|one| one.ages).sum();
@@ -107,13 +118,13 @@ fn once_models_know_them_messages_are_small_and_ones_own_smaller() {
     act(&mut world, 100);
     world.room.set_tracing(true);
     let packets = act(&mut world, 50);
-    let parts = || packets.iter().filter(|one| one.out).flat_map(|one| &one.parts);
+    let parts = || packets.iter().filter(|one| one.is_outgoing).flat_map(|one| &one.parts);
     let mut costs: Vec<u32> = parts()
         .filter(|part| part.purpose == Purpose::New && part.channel == ChannelNo(2))
         .map(|part| part.cost.unwrap())
         .collect();
     costs.sort_unstable();
-    assert!(costs[costs.len() / 2] < 6 * OCTET, "{costs:?}");
+    assert!(costs[costs.len() / 2] < 6 * BYTE_COST, "{costs:?}");
     let own: Vec<_> = parts().filter(|part| part.purpose == Purpose::Own).collect();
     assert!(!own.is_empty());
     assert!(own.iter().all(|part| part.before == 0 && part.sender == ParticipantId(1)), "{own:?}");
@@ -234,7 +245,7 @@ fn w84_a_receiver_tells_what_it_misses_and_by_which_transport() {
         assert!(lost.is_some_and(|lost| (0.1..0.3).contains(&lost)), "{receiver:?} {sender:?}");
     }
     let code = receiver.measured[0].code.unwrap();
-    assert!(!code.repeats.is_empty() || code.share > 0.0 || code.close, "{code:?}");
+    assert!(!code.repeats.is_empty() || code.share > 0.0 || code.tail_flush, "{code:?}");
 }
 
 #[test]

@@ -179,10 +179,14 @@ fn w67_a_repeated_message_costs_a_few_octets_and_a_packet_s_own_part_as_many() {
         for packet in run.world.room.traced() {
             let of = |purpose| packet.parts.iter().filter(|part| part.purpose == purpose).count();
             let (new, repeated) = (of(Purpose::New), of(Purpose::Repeated));
-            if packet.carrier == Carrier::Datagrams && packet.out && new == 1 && repeated < 4 {
-                bodies[repeated].push(packet.octets - packet.private);
-                private.push(packet.private);
-                feedback += packet.feedback;
+            if packet.carrier == Carrier::Datagrams
+                && packet.is_outgoing
+                && new == 1
+                && repeated < 4
+            {
+                bodies[repeated].push(packet.bytes - packet.header_bytes);
+                private.push(packet.header_bytes);
+                feedback += packet.feedback_bytes;
             }
         }
     }

@@ -77,9 +77,9 @@ fn w62_everybody_is_sent_the_same_and_drops_their_own() {
 fn traced(world: &mut World, at: usize) -> (usize, usize) {
     let id = world.people[at].client.participant().unwrap();
     let packets = world.room.traced();
-    let of = packets
-        .iter()
-        .filter(|packet| packet.participant == id && packet.out && !packet.parts.is_empty());
+    let of = packets.iter().filter(|packet| {
+        packet.participant == id && packet.is_outgoing && !packet.parts.is_empty()
+    });
     let shared = of.clone().filter(|packet| packet.group.is_some()).count();
     (shared, of.count() - shared)
 }
@@ -248,9 +248,9 @@ fn where_there_are_datagrams_the_stream_has_the_rest() {
         }
         world.run(40 * MS);
     }
-    let classes: std::collections::BTreeSet<_> =
+    let groups: std::collections::BTreeSet<_> =
         world.room.traced().iter().filter_map(|packet| packet.group).collect();
-    assert_eq!(classes.len(), 2, "those with datagrams, and those without");
+    assert_eq!(groups.len(), 2, "those with datagrams, and those without");
     world.run(3 * SECOND);
     for at in 0..10 {
         let person = &world.people[at];

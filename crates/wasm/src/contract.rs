@@ -53,9 +53,9 @@ fn measure(measure: &Measure) -> JsValue {
         Measure::Datagrams => "datagrams",
         Measure::Stream => "stream",
         Measure::Repeated { .. } => "repeated",
-        Measure::Asked { .. } => "asked",
-        Measure::Paced { .. } => "paced",
-        Measure::Thinned { .. } => "thinned",
+        Measure::Requested { .. } => "requested",
+        Measure::RateLimited { .. } => "rateLimited",
+        Measure::Downsampled { .. } => "downsampled",
         Measure::Conflated { .. } => "conflated",
         _ => "other",
     };

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use groupwire_session::client::{Event, GapReason, Incoming, Output, ParticipantChange, Status};
-use groupwire_session::{ContractNews, PresenceState};
+use groupwire_session::{ContractEvent, PresenceState};
 use wasm_bindgen::prelude::JsValue;
 
 use crate::plain::Plain;
@@ -43,7 +43,7 @@ fn tell(event: Event) -> Plain {
         Event::Changed { channel, qos } => {
             Plain::of("changed").with("channel", channel.0).with("qos", qos::write(&qos))
         }
-        Event::Contract(ContractNews { channel, state, measures }) => Plain::of("contract")
+        Event::Contract(ContractEvent { channel, state, measures }) => Plain::of("contract")
             .with("channel", channel.0)
             .with("news", contract::state(state, &measures)),
         Event::Message(message) => incoming(message),

@@ -210,7 +210,7 @@ export interface Channel {
   /** Emitted when the QoS has changed. */
   on(event: "qos", listener: (qos: Qos) => void): () => void;
   /** Emitted when the contract begins to be missed, and when it is kept again. */
-  on(event: "contract", listener: (news: ContractNews) => void): () => void;
+  on(event: "contract", listener: (news: ContractEvent) => void): () => void;
   /**
    * Closes this channel for this participant, in all parts of the program that opened it; others keep it. Messages
    * that were sent before are delivered first: resolves once the server has confirmed them and the subscription has
@@ -222,7 +222,7 @@ export interface Channel {
 }
 
 /** The state of a contract, as the event `contract` reports it. */
-export interface ContractNews {
+export interface ContractEvent {
   /** `cannot-meet`: the network does not allow to keep the contract. */
   readonly state: "met" | "missed" | "cannot-meet";
   /** The part of the contract that is broken; undefined if the contract is met. */
@@ -244,13 +244,13 @@ export interface ContractBreach {
 
 /** A measure that Groupwire takes to keep a contract. */
 export interface ContractMeasure {
-  readonly kind: "datagrams" | "stream" | "repeated" | "asked" | "paced" | "thinned" | "conflated" | "other";
+  readonly kind: "datagrams" | "stream" | "repeated" | "requested" | "rateLimited" | "downsampled" | "conflated" | "other";
   /** The measure in a sentence for users. */
   readonly text: string;
 }
 
 /** How well a channel's contract is kept for this participant. */
-export interface Contract extends ContractNews {
+export interface Contract extends ContractEvent {
   /** The messages of the last ten seconds. */
   readonly recent: ContractTally;
   /** All messages since the channel was opened. */

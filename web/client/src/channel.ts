@@ -3,7 +3,7 @@ import type {
   ChannelOptions,
   Compress,
   Contract,
-  ContractNews,
+  ContractEvent,
   Message,
   Payload,
   Qos,
@@ -21,7 +21,7 @@ interface ChannelEvents {
   message: Message;
   synced: undefined;
   qos: Qos;
-  contract: ContractNews;
+  contract: ContractEvent;
 }
 
 export class RoomChannel implements Channel, DriverChannel {
@@ -129,7 +129,7 @@ export class RoomChannel implements Channel, DriverChannel {
   on(event: "message", listener: (message: Message) => void): () => void;
   on(event: "synced", listener: () => void): () => void;
   on(event: "qos", listener: (qos: Qos) => void): () => void;
-  on(event: "contract", listener: (news: ContractNews) => void): () => void;
+  on(event: "contract", listener: (news: ContractEvent) => void): () => void;
   on(event: keyof ChannelEvents, listener: (value: never) => void): () => void {
     return this.#events.on(event, listener as (value: unknown) => void);
   }
@@ -151,7 +151,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   /** Called by the room when the state of the contract has changed. */
-  contractChanged(news: ContractNews): void {
+  contractChanged(news: ContractEvent): void {
     this.#events.emit("contract", news);
   }
 

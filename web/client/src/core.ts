@@ -4,7 +4,7 @@ import type {
   ChannelTraffic,
   ConnectOptions,
   Contract,
-  ContractNews,
+  ContractEvent,
   Gap,
   Message,
   Qos,
@@ -93,7 +93,7 @@ export type CoreEvent =
   | { readonly type: "opened"; readonly channel: number; readonly qos: Qos }
   /** The QoS of an open channel has changed. */
   | { readonly type: "changed"; readonly channel: number; readonly qos: Qos }
-  | { readonly type: "contract"; readonly channel: number; readonly news: ContractNews }
+  | { readonly type: "contract"; readonly channel: number; readonly news: ContractEvent }
   /** The answer to `close`: the subscription has ended. No further event names this channel until it is opened again. */
   | { readonly type: "closed"; readonly channel: number }
   | CoreMessage

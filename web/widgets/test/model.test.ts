@@ -41,8 +41,8 @@ const TRANSPORT: Transport = {
   reason: null,
   datagrams: true,
   coded: true,
-  stream_class: null,
-  datagram_class: null,
+  stream_group: null,
+  datagram_group: null,
   epoch: 1,
   lost_to: 0.05,
   lost_from: null,
@@ -57,7 +57,7 @@ function part(channel: number, sender: number, purpose: number, before: number, 
 }
 
 function packet(parts: readonly Part[], more: Partial<Packet> = {}): Packet {
-  const all = { octets: 61, private: 4, feedback: 3, overhead: 2 };
+  const all = { bytes: 61, private: 4, feedback: 3, overhead: 2 };
   const where = { at: 1000, participant: 2, out: true, datagram: true, class: null, epoch: 9 };
   return { ...all, ...where, parts, ...more };
 }
@@ -99,22 +99,22 @@ describe("packets", () => {
     expect(packetSentence(packet(pointers), known)).toBe(
       "This packet carried 3 pointer messages from Ana, 2 of them again in case they were lost; 61 bytes instead of 412.",
     );
-    expect(packetSentence(packet([part(1, 2, OWN, 0, 64)], { octets: 3 }), known)).toBe(
+    expect(packetSentence(packet([part(1, 2, OWN, 0, 64)], { bytes: 3 }), known)).toBe(
       "This packet confirmed that 1 of Participant 2's own has its place now; 3 bytes.",
     );
-    expect(packetSentence(packet([], { octets: 7 }), known)).toMatch(/no messages, only feedback/);
-    expect(packetSentence(packet([], { octets: 1, feedback: 0 }), known)).toMatch(/only control.*1 byte\./);
+    expect(packetSentence(packet([], { bytes: 7 }), known)).toMatch(/no messages, only feedback/);
+    expect(packetSentence(packet([], { bytes: 1, feedback: 0 }), known)).toMatch(/only control.*1 byte\./);
     const late = [part(0, 0, STATE, 9000, 64 * 3000), part(1, 1, STATE, 90, 64 * 30)];
-    expect(packetSentence(packet(late, { octets: 3040 }), known)).toBe(
+    expect(packetSentence(packet(late, { bytes: 3040 }), known)).toBe(
       "This packet carried a piece of the room's snapshot and 1 draw message from Ana, 1 of them for a late joiner; 3,040 bytes instead of 9090.",
     );
   });
 
   test("the newest packets that match the filter, oldest first", () => {
-    const packets = [1, 2, 1, 1].map((participant, i) => packet([], { participant, octets: i, out: i !== 2 }));
+    const packets = [1, 2, 1, 1].map((participant, i) => packet([], { participant, bytes: i, out: i !== 2 }));
     const known = model(report(0, { packets }));
     const sizes = (participant: number | undefined, direction: "out" | "in" | "both", count = 9): number[] =>
-      known.newest({ participant, direction }, count).map(({ packet }) => packet.octets);
+      known.newest({ participant, direction }, count).map(({ packet }) => packet.bytes);
     expect(sizes(undefined, "both")).toEqual([0, 1, 2, 3]);
     expect(sizes(1, "out")).toEqual([0, 3]);
     expect(sizes(undefined, "in")).toEqual([2]);
@@ -125,12 +125,12 @@ describe("packets", () => {
 });
 
 describe("rates", () => {
-  const carriage = (octets: number) => ({
+  const carriage = (bytes: number) => ({
     participant: 1,
     out: true,
     datagram: false,
     packets: 1,
-    octets,
+    bytes,
     private: 0,
     feedback: 0,
   });
@@ -163,8 +163,8 @@ describe("rates", () => {
 });
 
 describe("how well channels work", () => {
-  const none = { after: [], extra: [] };
-  const code: Code = { most: none, others: { after: [1, 3], extra: [20] }, share: 0.3, asks: true, closes: false };
+  const none = { after: [], dedicated: [] };
+  const code: Code = { most: none, others: { after: [1, 3], dedicated: [20] }, share: 0.3, requests: true, tail_flush: false };
   const ages = [0, 0, 90, 0, 0, 0, 10, 0, 0, 0, 0, 0];
   const received: Received = {
     tally: { judged: 100, missed: 10, late: 10 },
@@ -221,9 +221,9 @@ describe("how well channels work", () => {
     expect(codeSet(code)).toBe(
       "30 % again 1 and 3 packets later, 20 ms later, else each once; requested again if missing",
     );
-    const plain = { most: none, others: none, share: 0, asks: false, closes: false };
+    const plain = { most: none, others: none, share: 0, requests: false, tail_flush: false };
     expect(codeSet(plain)).toBe("each once");
-    expect(codeSet({ ...plain, most: { after: [1], extra: [] }, closes: true })).toBe(
+    expect(codeSet({ ...plain, most: { after: [1], dedicated: [] }, tail_flush: true })).toBe(
       "again 1 packet later; the last value again",
     );
   });

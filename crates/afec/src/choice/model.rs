@@ -100,21 +100,27 @@ impl<'a> Model<'a> {
     }
 
     /// The mixture of two sets of repeats that holds the target. The weaker set alone misses more than the target.
-    pub(super) fn mixed(&self, weaker: Repeats, stronger: Repeats, ask: u8, close: bool) -> Choice {
+    pub(super) fn mixed(
+        &self,
+        weaker: Repeats,
+        stronger: Repeats,
+        answers: u8,
+        tail_flush: bool,
+    ) -> Choice {
         let target = self.situation.target;
         let [weak, strong] =
-            [weaker, stronger].map(|repeats| self.sendings(&repeats)[usize::from(close)]);
+            [weaker, stronger].map(|repeats| self.sendings(&repeats)[usize::from(tail_flush)]);
         // A receiver waits for the later last repeat of the two sets before it requests a message.
         let last = weak.last.max(strong.last);
         let least = |sending: Sending| {
             let sending = Sending { last, ..sending };
-            self.outcome(&sending, &self.asking(&sending, ask), 0.0).misses
+            self.outcome(&sending, &self.asking(&sending, answers), 0.0).misses
         };
         let (most, least) = (least(weak), least(strong));
         let share = if least < target { (most - target) / (most - least) } else { 1.0 };
         let code = match share {
-            1.0 => Code { repeats: stronger, other: stronger, share: 0.0, ask, close },
-            _ => Code { repeats: weaker, other: stronger, share, ask, close },
+            1.0 => Code { repeats: stronger, other: stronger, share: 0.0, answers, tail_flush },
+            _ => Code { repeats: weaker, other: stronger, share, answers, tail_flush },
         };
         self.expect(code)
     }
@@ -122,9 +128,9 @@ impl<'a> Model<'a> {
     /// What to expect of a code. [`Choice::possible`] is that of this code alone.
     pub(super) fn expect(&self, code: Code) -> Choice {
         let [repeats, other] = [code.repeats, code.other]
-            .map(|repeats| self.sendings(&repeats)[usize::from(code.close)]);
+            .map(|repeats| self.sendings(&repeats)[usize::from(code.tail_flush)]);
         let sending = repeats.shared(&other, code.share);
-        let asking = self.asking(&sending, code.ask);
+        let asking = self.asking(&sending, code.answers);
         let Outcome { misses, cost } = self.outcome(&sending, &asking, self.situation.target);
         Choice { code, misses, cost, possible: misses }
     }
@@ -202,15 +208,15 @@ impl<'a> Model<'a> {
         Outcome { misses, cost: sending.cost + asked * noticed * price }
     }
 
-    /// The effect of requests for a message that is lost with its repeats. None if `ask` is 0.
-    pub(super) fn asking(&self, sending: &Sending, ask: u8) -> Asking {
+    /// The effect of requests for a message that is lost with its repeats. None if `answers` is 0.
+    pub(super) fn asking(&self, sending: &Sending, answers: u8) -> Asking {
         let mut all = Asking::default();
-        if ask == 0 {
+        if answers == 0 {
             return all;
         }
-        let answers = f64::from(ask);
+        let count = f64::from(answers);
         let request = 1.0 - probability(self.situation.loss_back);
-        let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(ask) - 1);
+        let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(answers) - 1);
         // The gap is noticed when a later packet comes, perhaps not the next one. All packets until the last repeat are taken to
         // be lost with the message, mostly to one burst.
         let waited = ceil(sending.last) as usize;
@@ -227,8 +233,8 @@ impl<'a> Model<'a> {
                     break;
                 }
                 all.asks += missing;
-                all.answers += missing * request * answers;
-                all.packets += missing * request * (answers - floor(slack)).max(0.0);
+                all.answers += missing * request * count;
+                all.packets += missing * request * (count - floor(slack)).max(0.0);
                 all.success += missing * request * answer;
                 missing *= 1.0 - request * answer;
                 slack -= self.ask_again;
@@ -289,8 +295,8 @@ impl Copies {
     fn new(repeats: &Repeats, interval: f64) -> Self {
         let dedicated = || {
             repeats.iter().filter_map(|repeat| match repeat {
-                Repeat::Extra(after) => Some(after.as_secs_f64() / interval),
-                Repeat::Ride(_) => None,
+                Repeat::Dedicated(after) => Some(after.as_secs_f64() / interval),
+                Repeat::Piggyback(_) => None,
             })
         };
         let density = 1 + dedicated().count();
@@ -298,12 +304,12 @@ impl Copies {
             Copies { copies: [Copy::default(); REPEATS], len: 0, density, farthest_piggyback: 0 };
         for repeat in repeats.iter() {
             let copy = match repeat {
-                Repeat::Ride(lag) => {
+                Repeat::Piggyback(lag) => {
                     let piggyback = usize::from(lag);
                     all.farthest_piggyback = all.farthest_piggyback.max(piggyback);
                     Copy { at: piggyback as f64, lag: piggyback * density, piggyback }
                 }
-                Repeat::Extra(after) => {
+                Repeat::Dedicated(after) => {
                     let at = after.as_secs_f64() / interval;
                     // The dedicated packets of all messages that are sent after this message and no later than the copy.
                     let others = dedicated().map(|other| floor(at - other) + ceil(other));

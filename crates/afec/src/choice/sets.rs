@@ -63,12 +63,12 @@ impl DedicatedTimes {
     fn picked(self, picked: u32) -> impl Iterator<Item = Repeat> {
         (0..self.len)
             .filter(move |extra| picked >> extra & 1 == 1)
-            .map(move |extra| Repeat::Extra(self.offsets[extra as usize]))
+            .map(move |extra| Repeat::Dedicated(self.offsets[extra as usize]))
     }
 }
 
 fn piggybacks_of(piggybacks: u32) -> impl Iterator<Item = Repeat> {
-    (1..=FARTHEST as u8).filter(move |lag| piggybacks >> (lag - 1) & 1 == 1).map(Repeat::Ride)
+    (1..=FARTHEST as u8).filter(move |lag| piggybacks >> (lag - 1) & 1 == 1).map(Repeat::Piggyback)
 }
 
 /// All subsets of `of` elements with at most `most` of them, as bits; the empty subset first.

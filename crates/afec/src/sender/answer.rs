@@ -52,7 +52,7 @@ impl Sender {
         // A piggyback is cheaper, if a packet with new messages is expected in time.
         let next =
             channel.cadence.next(now).map(|next| next + interval / 4).filter(|next| *next <= until);
-        for nth in 0..u32::from(channel.code.ask.max(1)) {
+        for nth in 0..u32::from(channel.code.answers.max(1)) {
             let from_packet = Some(self.packets_with_new.wrapping_add(nth + 1));
             let at = Some((next.unwrap_or(now) + interval * nth).min(until.max(now)));
             self.schedule.push(Due { channel: place, index, from_packet, at, until });

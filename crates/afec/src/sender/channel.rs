@@ -203,7 +203,7 @@ impl Channel {
             (true, false) => (LEAST_AIM, CONFLATED_MOST),
             (true, true) => CONFLATED_LIMITED,
         };
-        let requests = self.code.ask > 0;
+        let requests = self.code.answers > 0;
         let balance =
             if requests { (self.balance - CORRECTED_BY_REQUESTS).max(0.0) } else { self.balance };
         (target * margin - balance / REPAID_OVER).within(target * least, target * most)

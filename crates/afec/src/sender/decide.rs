@@ -107,7 +107,7 @@ fn best(
         // With doubt the target is out of reach; without doubt it may be in reach.
         return choose(&Situation { target: channel.qos.target, loss, ..*situation });
     }
-    if choice.code.ask == 0 {
+    if choice.code.answers == 0 {
         return choice;
     }
     let target = situation.target * WITH_REQUESTS;

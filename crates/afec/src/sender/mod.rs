@@ -296,7 +296,7 @@ impl Sender {
 
     /// Whether the receiver should request the messages that it misses.
     pub(crate) fn wants_requests(&self) -> bool {
-        self.channels.iter().any(|channel| channel.code.ask > 0)
+        self.channels.iter().any(|channel| channel.code.answers > 0)
     }
 
     /// Memory in use, in bytes.

@@ -21,23 +21,23 @@ impl Sender {
             let repeats = channel.next_repeats();
             for repeat in repeats.iter() {
                 let (from_packet, at) = match repeat {
-                    Repeat::Ride(lag) => {
+                    Repeat::Piggyback(lag) => {
                         // Three quarters of an interval after the packet that should carry the repeat.
                         let at = (now + interval * u32::from(lag) + interval * 3 / 4).min(until);
                         let each = self.scheme.flushes_each();
                         let from_packet = self.packets_with_new.wrapping_add(u32::from(lag));
                         (Some(from_packet), each.then_some(at))
                     }
-                    Repeat::Extra(after) => (None, Some(now + after)),
+                    Repeat::Dedicated(after) => (None, Some(now + after)),
                 };
                 self.schedule.push(Due { channel: place, index, from_packet, at, until });
             }
             let code = channel.code;
             channel.flush_at = None;
-            if code.close && !self.scheme.flushes_each() {
+            if code.tail_flush && !self.scheme.flushes_each() {
                 // When the last message's first piggyback is due, or earlier if an older message would be late by then.
                 let piggyback =
-                    |repeat| if let Repeat::Ride(lag) = repeat { Some(lag) } else { None };
+                    |repeat| if let Repeat::Piggyback(lag) = repeat { Some(lag) } else { None };
                 let lag = repeats.iter().filter_map(piggyback).min().unwrap_or(1);
                 let due = now + interval * u32::from(lag) + interval / 2;
                 let late = self.schedule.first_until(place).map_or(until, |first| first.min(until));

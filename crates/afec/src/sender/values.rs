@@ -200,7 +200,7 @@ impl Values {
             repeats: repeats(whole - 1.0),
             other: repeats(whole),
             share: self.sendings - whole,
-            close: self.settled_repeats > 0,
+            tail_flush: self.settled_repeats > 0,
             ..Code::PLAIN
         }
     }

@@ -43,19 +43,20 @@ fn situation(loss: &LossModel, (round_trip, deadline): (u64, u64), target: f64) 
 /// The model is within 15 % of the simulated misses, or half a percentage point.
 #[test]
 fn the_model_expects_what_is_simulated() {
-    let piggybacks = |lags: &[u8]| Repeats::new(lags.iter().copied().map(Repeat::Ride));
-    let dedicated = |ms| Repeats::new([Repeat::Ride(2), Repeat::Extra(Duration::from_millis(ms))]);
+    let piggybacks = |lags: &[u8]| Repeats::new(lags.iter().copied().map(Repeat::Piggyback));
+    let dedicated =
+        |ms| Repeats::new([Repeat::Piggyback(2), Repeat::Dedicated(Duration::from_millis(ms))]);
     let plain = Code::PLAIN;
     let codes = [
         plain,
         Code { repeats: piggybacks(&[1]), ..plain },
         Code { repeats: piggybacks(&[2, 5]), ..plain },
-        Code { repeats: piggybacks(&[1, 2, 3]), close: true, ..plain },
+        Code { repeats: piggybacks(&[1, 2, 3]), tail_flush: true, ..plain },
         Code { repeats: dedicated(16), ..plain },
-        Code { other: piggybacks(&[4]), share: 0.5, close: true, ..plain },
-        Code { ask: 1, ..plain },
-        Code { ask: 2, close: true, ..plain },
-        Code { repeats: piggybacks(&[2]), ask: 1, ..plain },
+        Code { other: piggybacks(&[4]), share: 0.5, tail_flush: true, ..plain },
+        Code { answers: 1, ..plain },
+        Code { answers: 2, tail_flush: true, ..plain },
+        Code { repeats: piggybacks(&[2]), answers: 1, ..plain },
     ];
     for (name, loss) in CHANNELS {
         let model = Channel::learn(loss);
@@ -158,6 +159,6 @@ fn any_input_gives_a_choice() {
         };
         let choice = choose(&situation);
         assert!((0.0..=1.0).contains(&choice.code.share), "{choice:?}");
-        expect(&situation, Code { repeats: many, ask: 255, close: true, ..choice.code });
+        expect(&situation, Code { repeats: many, answers: 255, tail_flush: true, ..choice.code });
     }
 }

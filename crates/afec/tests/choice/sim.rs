@@ -124,8 +124,8 @@ fn micros(duration: std::time::Duration) -> Time {
 
 fn piggyback_lags(repeats: &Repeats) -> impl Iterator<Item = usize> + '_ {
     repeats.iter().filter_map(|repeat| match repeat {
-        Repeat::Ride(lag) => Some(usize::from(lag)),
-        Repeat::Extra(_) => None,
+        Repeat::Piggyback(lag) => Some(usize::from(lag)),
+        Repeat::Dedicated(_) => None,
     })
 }
 
@@ -214,14 +214,14 @@ impl<'a> Sim<'a> {
         self.send(now, packet);
 
         for repeat in self.messages[index].repeats.iter().collect::<Vec<_>>() {
-            if let Repeat::Extra(after) = repeat {
+            if let Repeat::Dedicated(after) = repeat {
                 self.at(now + micros(after), Event::Dedicated(index));
             }
         }
         if let Some(next) = self.messages.get(index + 1) {
             self.at(next.sent, Event::Regular(index + 1));
         }
-        if self.code.close && self.messages[index].last == index {
+        if self.code.tail_flush && self.messages[index].last == index {
             let sets = [self.code.repeats, self.code.other];
             let first = piggyback_lags(&self.messages[index].repeats).min().unwrap_or(1) as Time;
             let longest = sets.iter().flat_map(piggyback_lags).max().unwrap_or(1) as Time;
@@ -260,8 +260,8 @@ impl<'a> Sim<'a> {
         let interval = micros(self.situation.interval);
         let last_of = |repeats: Repeats| {
             let at = |repeat: Repeat| match repeat {
-                Repeat::Ride(lag) => Time::from(lag) * interval,
-                Repeat::Extra(after) => micros(after),
+                Repeat::Piggyback(lag) => Time::from(lag) * interval,
+                Repeat::Dedicated(after) => micros(after),
             };
             repeats.iter().map(at).max()
         };
@@ -287,7 +287,7 @@ impl<'a> Sim<'a> {
         let first = !std::mem::replace(&mut message.checked, true);
         let late = now + micros(self.situation.round_trip + self.situation.jitter)
             > message.sent + micros(self.situation.deadline);
-        if self.code.ask == 0 || late || (first && self.credit >= 1.0) {
+        if self.code.answers == 0 || late || (first && self.credit >= 1.0) {
             self.credit = (self.credit - 1.0).max(-20.0);
             return;
         }
@@ -309,7 +309,7 @@ impl<'a> Sim<'a> {
     }
 
     fn answer(&mut self, now: Time, messages: &[usize]) {
-        let mut own = vec![Vec::new(); usize::from(self.code.ask)];
+        let mut own = vec![Vec::new(); usize::from(self.code.answers)];
         for index in messages {
             let latest = now + self.slack(self.messages[*index].sent, now);
             for (on, own) in (self.next..).zip(&mut own) {

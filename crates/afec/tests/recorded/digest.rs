@@ -82,7 +82,7 @@ impl Digest {
                 self.float(target);
                 self.float(expected);
             }
-            Notice::Crowded { channel } => self.number(u64::from(channel) * 4 + 2),
+            Notice::Overloaded { channel } => self.number(u64::from(channel) * 4 + 2),
             Notice::CanMeet { channel } => self.number(u64::from(channel) * 4 + 3),
         }
     }
@@ -91,8 +91,8 @@ impl Digest {
         self.number(repeats.len() as u64);
         for repeat in repeats.iter() {
             match repeat {
-                Repeat::Ride(lag) => self.number(lag.into()),
-                Repeat::Extra(after) => self.time(after),
+                Repeat::Piggyback(lag) => self.number(lag.into()),
+                Repeat::Dedicated(after) => self.time(after),
             }
         }
     }
@@ -101,8 +101,8 @@ impl Digest {
         self.repeats(&code.repeats);
         self.repeats(&code.other);
         self.float(code.share);
-        self.number(code.ask.into());
-        self.number(code.close.into());
+        self.number(code.answers.into());
+        self.number(code.tail_flush.into());
     }
 
     pub(crate) fn loss(&mut self, loss: &LossModel) {

@@ -35,11 +35,15 @@ const PATHS: [(usize, u64); 3] = [(1200, 25), (300, 5), (110, 90)];
 
 fn schemes() -> Vec<(&'static str, Scheme)> {
     let mixed = Code {
-        repeats: Repeats::new([Repeat::Ride(2)]),
-        other: Repeats::new([Repeat::Ride(1), Repeat::Ride(4), Repeat::Extra(MS * 12)]),
+        repeats: Repeats::new([Repeat::Piggyback(2)]),
+        other: Repeats::new([
+            Repeat::Piggyback(1),
+            Repeat::Piggyback(4),
+            Repeat::Dedicated(MS * 12),
+        ]),
         share: 0.3,
-        ask: 2,
-        close: true,
+        answers: 2,
+        tail_flush: true,
     };
     let late_counts = Afec2012 { late_counts: true, period_ms: 1000, ..Afec2012::default() };
     vec![

@@ -270,7 +270,7 @@ impl Input {
 fn code_name(code: &Code) -> String {
     let set = |repeats: &groupwire_afec::code::Repeats| {
         let one = |repeat| match repeat {
-            Repeat::Ride(distance) => distance.to_string(),
+            Repeat::Piggyback(distance) => distance.to_string(),
             other => format!("{other:?}"),
         };
         let all: Vec<String> = repeats.iter().map(one).collect();
@@ -280,10 +280,10 @@ fn code_name(code: &Code) -> String {
     if code.share > 0.0 {
         name.push_str(&format!(", {:.2} of it {}", code.share, set(&code.other)));
     }
-    if code.ask > 0 {
-        name.push_str(&format!(", ask {}", code.ask));
+    if code.answers > 0 {
+        name.push_str(&format!(", ask {}", code.answers));
     }
-    if code.close {
+    if code.tail_flush {
         name.push_str(", close");
     }
     name

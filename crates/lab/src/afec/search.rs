@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
         messages: usize,
         price: Option<f64>,
     ) -> (f64, f64) {
-        let target = (code.ask > 0).then_some(cell.target);
+        let target = (code.answers > 0).then_some(cell.target);
         let messages = messages.min(self.input.len());
         let known = self.trials.iter().position(|trial| {
             trial.code == *code && trial.target == target && trial.messages == messages
@@ -173,17 +173,22 @@ fn thinned(codes: Vec<Code>, most: usize) -> impl Iterator<Item = Code> {
 fn simple() -> Vec<Code> {
     let mut codes = vec![Code::PLAIN];
     for distance in 1..=6 {
-        let one = Repeats::new([Repeat::Ride(distance)]);
-        let two = Repeats::new([Repeat::Ride(distance), Repeat::Ride(2 * distance)]);
-        for close in [false, true] {
+        let one = Repeats::new([Repeat::Piggyback(distance)]);
+        let two = Repeats::new([Repeat::Piggyback(distance), Repeat::Piggyback(2 * distance)]);
+        for tail_flush in [false, true] {
             let shares = (1..16).map(|share| f64::from(share) / 16.0);
-            codes.extend(shares.map(|share| Code { other: one, share, close, ..Code::PLAIN }));
-            let whole = |repeats| Code { repeats, other: repeats, close, ..Code::PLAIN };
+            codes.extend(shares.map(|share| Code { other: one, share, tail_flush, ..Code::PLAIN }));
+            let whole = |repeats| Code { repeats, other: repeats, tail_flush, ..Code::PLAIN };
             codes.extend([whole(one), whole(two)]);
         }
     }
     let fec = (2..=12).map(Repeats::repeat_last);
-    codes.extend(fec.map(|repeats| Code { repeats, other: repeats, close: true, ..Code::PLAIN }));
+    codes.extend(fec.map(|repeats| Code {
+        repeats,
+        other: repeats,
+        tail_flush: true,
+        ..Code::PLAIN
+    }));
     codes
 }
 

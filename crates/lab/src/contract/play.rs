@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Client, Config, Event, Outgoing, Sent};
-use groupwire_session::trace::{Carrier, OCTET, Purpose};
+use groupwire_session::trace::{BYTE_COST, Carrier, Purpose};
 use groupwire_session::{AllowAll, ContractState, Kind, Position, Room, Timing, room};
 
 use super::channels::Channel;
@@ -114,12 +114,13 @@ impl Played {
 
     fn note_repeats(&mut self, room: &mut Room) {
         let packets = room.traced();
-        let parts = packets.iter().filter(|one| one.out && one.carrier == Carrier::Datagrams);
+        let parts =
+            packets.iter().filter(|one| one.is_outgoing && one.carrier == Carrier::Datagrams);
         for part in parts.flat_map(|packet| &packet.parts) {
             match (part.purpose, part.cost) {
                 (Purpose::New, _) => self.new += 1,
                 (Purpose::Repeated, Some(cost)) => {
-                    self.repeats.push(f64::from(cost) / f64::from(OCTET));
+                    self.repeats.push(f64::from(cost) / f64::from(BYTE_COST));
                 }
                 _ => {}
             }

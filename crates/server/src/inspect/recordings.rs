@@ -12,7 +12,6 @@ pub(crate) struct State {
     /// Name of the file in the folder of recordings.
     pub(super) file: String,
     pub(super) messages: u64,
-    #[serde(rename = "octets")]
     pub(super) bytes: u64,
     /// Messages lost because they came faster than they were written.
     pub(super) missed: u64,

@@ -139,8 +139,8 @@ struct Transport {
     datagrams: bool,
     coded: bool,
     /// The fan-out groups whose stream and datagrams the participant receives.
-    stream_class: Option<u32>,
-    datagram_class: Option<u32>,
+    stream_group: Option<u32>,
+    datagram_group: Option<u32>,
     /// The newest epoch that the participant acknowledged.
     epoch: Option<u32>,
     /// Packet error rate of the datagrams to the participant, from 0 to 1.
@@ -168,8 +168,8 @@ impl Transport {
             reason: facts.reason,
             datagrams: facts.has_datagrams,
             coded: facts.is_coded,
-            stream_class: facts.stream_group.map(GroupId::get),
-            datagram_class: facts.datagram_group.map(GroupId::get),
+            stream_group: facts.stream_group.map(GroupId::get),
+            datagram_group: facts.datagram_group.map(GroupId::get),
             epoch: facts.epoch,
             lost_to: facts.lost_to,
             lost_from: facts.lost_from,
@@ -236,14 +236,14 @@ struct Received {
 }
 
 impl Received {
-    fn new(standing: &ChannelQuality) -> Self {
+    fn new(quality: &ChannelQuality) -> Self {
         Received {
-            tally: TallyView::new(standing.tally),
-            saved: standing.saved,
-            rate: standing.rate.map(per_second),
-            median: ms(standing.median),
-            p99: ms(standing.p99),
-            ages: standing.latencies,
+            tally: TallyView::new(quality.tally),
+            saved: quality.saved,
+            rate: quality.rate.map(per_second),
+            median: ms(quality.median),
+            p99: ms(quality.p99),
+            ages: quality.latencies,
         }
     }
 }
@@ -252,16 +252,16 @@ impl Received {
 #[derive(Serialize)]
 struct RepeatsView {
     after: Vec<u8>,
-    extra: Vec<f64>,
+    dedicated: Vec<f64>,
 }
 
 impl RepeatsView {
     fn new(repeats: &Repeats) -> Self {
-        let mut view = RepeatsView { after: Vec::new(), extra: Vec::new() };
+        let mut view = RepeatsView { after: Vec::new(), dedicated: Vec::new() };
         for repeat in repeats.iter() {
             match repeat {
-                Repeat::Ride(packets) => view.after.push(packets),
-                Repeat::Extra(time) => view.extra.push(ms(time)),
+                Repeat::Piggyback(packets) => view.after.push(packets),
+                Repeat::Dedicated(time) => view.dedicated.push(ms(time)),
             }
         }
         view
@@ -276,9 +276,9 @@ struct CodeView {
     others: RepeatsView,
     share: f64,
     /// True if receivers request missing messages.
-    asks: bool,
+    requests: bool,
     /// True if the last message of a cluster is repeated (tail flush).
-    closes: bool,
+    tail_flush: bool,
 }
 
 impl CodeView {
@@ -287,8 +287,8 @@ impl CodeView {
             most: RepeatsView::new(&code.repeats),
             others: RepeatsView::new(&code.other),
             share: code.share,
-            asks: code.ask > 0,
-            closes: code.close,
+            requests: code.answers > 0,
+            tail_flush: code.tail_flush,
         }
     }
 }
@@ -307,10 +307,20 @@ struct FlowView {
 
 impl FlowView {
     fn new(flow: &Flow) -> Self {
-        let Flow { participant, out, channel, messages, before, new_before, costs, ages } = *flow;
+        let Flow { participant, is_outgoing, channel, messages, before, new_before, costs, ages } =
+            *flow;
         let ages = ages.to_vec();
         let (participant, channel) = (participant.get(), channel.get());
-        FlowView { participant, out, channel, messages, before, new_before, costs, ages }
+        FlowView {
+            participant,
+            out: is_outgoing,
+            channel,
+            messages,
+            before,
+            new_before,
+            costs,
+            ages,
+        }
     }
 }
 
@@ -320,17 +330,32 @@ struct CarriageView {
     out: bool,
     datagram: bool,
     packets: u64,
-    octets: u64,
-    private: u64,
-    feedback: u64,
+    bytes: u64,
+    header_bytes: u64,
+    feedback_bytes: u64,
 }
 
 impl CarriageView {
     fn new(carriage: &CarrierTotals) -> Self {
-        let CarrierTotals { participant, out, carrier, packets, octets, private, feedback } =
-            *carriage;
+        let CarrierTotals {
+            participant,
+            is_outgoing,
+            carrier,
+            packets,
+            bytes,
+            header_bytes,
+            feedback_bytes,
+        } = *carriage;
         let (participant, datagram) = (participant.get(), carrier == Carrier::Datagrams);
-        CarriageView { participant, out, datagram, packets, octets, private, feedback }
+        CarriageView {
+            participant,
+            out: is_outgoing,
+            datagram,
+            packets,
+            bytes,
+            header_bytes,
+            feedback_bytes,
+        }
     }
 }
 
@@ -341,15 +366,15 @@ struct PacketView {
     out: bool,
     datagram: bool,
     /// The fan-out group that shares the packet's payload.
-    class: Option<u32>,
+    group: Option<u32>,
     /// The epoch of the model that compressed the packet.
     epoch: Option<u32>,
     /// Bytes of the packet.
-    octets: usize,
-    /// Bytes that are for this participant alone.
-    private: usize,
-    /// Bytes of acknowledgements and other feedback.
-    feedback: usize,
+    bytes: usize,
+    /// Bytes before the payload: they are for this participant alone.
+    header_bytes: usize,
+    /// Bytes of acknowledgements and reports among these.
+    feedback_bytes: usize,
     /// Bytes that belong to no message.
     overhead: usize,
     /// For each message: channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 the receiver's own), bytes
@@ -362,13 +387,13 @@ impl PacketView {
         PacketView {
             at: ms(packet.at),
             participant: packet.participant.get(),
-            out: packet.out,
+            out: packet.is_outgoing,
             datagram: packet.carrier == Carrier::Datagrams,
-            class: packet.group.map(GroupId::get),
+            group: packet.group.map(GroupId::get),
             epoch: packet.epoch,
-            octets: packet.octets,
-            private: packet.private,
-            feedback: packet.feedback,
+            bytes: packet.bytes,
+            header_bytes: packet.header_bytes,
+            feedback_bytes: packet.feedback_bytes,
             overhead: packet.overhead(),
             parts: packet.parts.iter().map(part).collect(),
         }

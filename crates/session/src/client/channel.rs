@@ -7,7 +7,7 @@ use core::time::Duration;
 use super::api::ChannelOptions;
 use super::outbox::{Item, SentValue};
 use crate::contract::Judge;
-use crate::datagrams::REST;
+use crate::datagrams::SETTLED_AFTER;
 use crate::ids::{ChannelNo, Counter, Index, Order, Position};
 use crate::latest::Latest;
 use crate::link::Link;
@@ -203,7 +203,7 @@ impl Channel {
     }
 
     /// The values to send again over the stream of this transport: those that an earlier transport may have lost, and those
-    /// sent as a datagram that no newer value followed for [`REST`].
+    /// sent as a datagram that no newer value followed for [`SETTLED_AFTER`].
     pub(super) fn settled(
         &self,
         now: Duration,
@@ -213,7 +213,7 @@ impl Channel {
         let settled =
             self.sent_values.after(Order(0)).filter(move |(_, value)| match value.carrier {
                 Carrier::Stream => value.transport != transport,
-                Carrier::Datagrams => !has_datagrams || value.sent + REST <= now,
+                Carrier::Datagrams => !has_datagrams || value.sent + SETTLED_AFTER <= now,
             });
         settled.map(|(order, _)| order)
     }
@@ -239,7 +239,9 @@ impl Channel {
     /// When the oldest value that was sent as a datagram is to be sent again over the stream.
     pub(super) fn settled_at(&self) -> Option<Duration> {
         let mut values = self.sent_values.after(Order(0)).map(|(_, value)| value);
-        values.find(|value| value.carrier == Carrier::Datagrams).map(|oldest| oldest.sent + REST)
+        values
+            .find(|value| value.carrier == Carrier::Datagrams)
+            .map(|oldest| oldest.sent + SETTLED_AFTER)
     }
 
     /// Takes the oldest message out, with its place among all that the application submitted.

@@ -10,7 +10,7 @@ use super::event::Event;
 use super::outbox::{Item, Pending, SentValue};
 use super::phase::{Joined, Phase};
 use super::session::Session;
-use crate::datagrams::{Datagrams, Made, Needs};
+use crate::datagrams::{Datagrams, Needs, OutgoingDatagram};
 use crate::ids::{Index, Order, ParticipantId, Position};
 use crate::link::Link;
 use crate::packing::Packing;
@@ -135,12 +135,12 @@ impl Joined {
             if made.is_empty() && due.is_empty() {
                 break;
             }
-            for Made { octets, .. } in made {
+            for OutgoingDatagram { bytes, .. } in made {
                 if !due.is_empty() {
                     link.on_app_data(now);
                 }
-                session.count_out(octets.len());
-                session.outputs.push_back(Output::Datagram(octets));
+                session.count_out(bytes.len());
+                session.outputs.push_back(Output::Datagram(bytes));
             }
         }
         Ok(())
@@ -273,7 +273,7 @@ impl Joined {
                 (Carrier::Stream, _) => {
                     coders.encoder.takes(coding) && coders.encoder.fits(bytes, remaining)
                 }
-                (Carrier::Datagrams, Some(datagrams)) => datagrams.has_room(),
+                (Carrier::Datagrams, Some(datagrams)) => datagrams.can_submit(),
                 (Carrier::Datagrams, None) => false,
             };
             if !takes {
@@ -331,7 +331,7 @@ impl Joined {
                 (Carrier::Stream, datagrams) => {
                     coders.encoder.push(&record);
                     if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams) {
-                        datagrams.copy(now, &record, Position(0), &channel.qos);
+                        datagrams.add_copy(now, &record, Position(0), &channel.qos);
                     }
                 }
                 (Carrier::Datagrams, Some(datagrams)) => {
@@ -380,7 +380,7 @@ fn carrier_of(datagrams: Option<&Datagrams>, channel: &Channel, item: &Item) -> 
     let key = item.key.as_ref().map_or(0, |key| key.len());
     let id = channel.id.unwrap_or_default();
     match datagrams {
-        Some(datagrams) if datagrams.takes(id, item.bytes.len(), key) => Carrier::Datagrams,
+        Some(datagrams) if datagrams.fits(id, item.bytes.len(), key) => Carrier::Datagrams,
         _ => Carrier::Stream,
     }
 }

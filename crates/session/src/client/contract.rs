@@ -9,11 +9,11 @@ use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
 use super::phase::{Joined, Phase};
 use super::session::Session;
-use crate::contract::{Judged, Measure};
+use crate::contract::{Measure, ReceivedMessage};
 use crate::datagrams::Datagrams;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
-use crate::{ContractNews, ContractReport, Error, Kind, Overflow, Qos};
+use crate::{ContractEvent, ContractReport, Error, Kind, Overflow, Qos};
 
 impl Client {
     /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The server's word is final:
@@ -95,7 +95,7 @@ impl Session {
     ) {
         let at = message.channel.0 as usize;
         let channel = &mut self.channels[at];
-        let judged = Judged {
+        let judged = ReceivedMessage {
             sender: message.sender,
             index: (channel.qos.kind == Kind::Awareness).then_some(message.index),
             age: message.age,
@@ -110,7 +110,7 @@ impl Session {
         for channel in &mut self.channels {
             let beyond = channel.judge.take_beyond();
             if let Some(id) = channel.id.filter(|_| beyond != 0.0) {
-                datagrams.judged(id, beyond);
+                datagrams.report_misses(id, beyond);
             }
         }
     }
@@ -120,7 +120,7 @@ impl Session {
         let channel = &mut self.channels[at];
         let Some(state) = channel.judge.news(now, &channel.qos, channel.limit) else { return };
         let (channel, measures) = (ChannelId(at as u32), self.measures(at, datagrams));
-        self.emit(Event::Contract(ContractNews { channel, state, measures }));
+        self.emit(Event::Contract(ContractEvent { channel, state, measures }));
     }
 
     /// What is done to keep a channel's contract.
@@ -135,12 +135,12 @@ impl Session {
         if let Some((_, _, received)) = stats {
             let (saved, asked) = (received.recovered, received.asked);
             measures.extend((saved > 0).then_some(Measure::Repeated { saved }));
-            measures.extend((asked > 0).then_some(Measure::Asked { messages: asked }));
+            measures.extend((asked > 0).then_some(Measure::Requested { messages: asked }));
         }
         if channel.qos.overflow == Overflow::Conflate {
             let (rate, values) = (channel.qos.rate_max, channel.judge.replaced);
-            measures.extend((rate > 0).then_some(Measure::Paced { rate }));
-            let limited = Measure::Thinned { rate: channel.limit };
+            measures.extend((rate > 0).then_some(Measure::RateLimited { rate }));
+            let limited = Measure::Downsampled { rate: channel.limit };
             measures.extend((channel.limit > 0).then_some(limited));
             measures.extend((values > 0).then_some(Measure::Conflated { values }));
         }

@@ -5,7 +5,7 @@ use super::channel_id::ChannelId;
 use super::event::{Event, Status};
 use super::session::Session;
 use crate::events::event;
-use crate::{ContractNews, ContractState, Error};
+use crate::{ContractEvent, ContractState, Error};
 
 impl Session {
     /// Hands an event to the application.
@@ -63,7 +63,7 @@ impl Session {
         }
     }
 
-    fn log_contract(&self, news: &ContractNews) {
+    fn log_contract(&self, news: &ContractEvent) {
         let (room, name) = (self.config.room.as_str(), self.name(news.channel));
         match news.state {
             ContractState::Met => event!(INFO, "contract kept again", room, name),

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::channel_id::ChannelId;
 use crate::ids::{Index, ParticipantId, Position};
-use crate::{ContractNews, Error, PresenceState, Qos};
+use crate::{ContractEvent, Error, PresenceState, Qos};
 
 /// Something the application should know.
 #[non_exhaustive]
@@ -40,7 +40,7 @@ pub enum Event {
         channel: ChannelId,
     },
     /// A channel's contract began to be missed, or is kept again.
-    Contract(ContractNews),
+    Contract(ContractEvent),
     /// A message.
     Message(Incoming),
     /// Participants came, changed or left.

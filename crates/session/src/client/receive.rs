@@ -64,7 +64,7 @@ impl Client {
         if let Some(joined) = self.phase.welcomed_mut()
             && let Some(datagrams) = &mut joined.datagrams
         {
-            datagrams.settled(ordered);
+            datagrams.on_ordered(ordered);
         }
         Ok(())
     }
@@ -178,11 +178,11 @@ impl Joined {
             }
             Frame::Contract(bytes) => self.on_contract(now, session, bytes),
             Frame::Quality(_) if !self.agreed.quality => {
-                Err(Error::malformed("STANDING: it was not agreed on"))
+                Err(Error::malformed("QUALITY: it was not agreed on"))
             }
             Frame::Quality(bytes) => self.reports.on_wish(now, bytes),
             Frame::Codecs { set } => {
-                self.link.choosing.reads(set);
+                self.link.choosing.set_peer_codecs(set);
                 Ok(())
             }
             Frame::Model { carrier: Carrier::Datagrams, group, total, offset, rest } => {
@@ -341,7 +341,7 @@ impl Joined {
             // W38.
             let _ = datagrams.finish(now, incoming, outcome);
         }
-        datagrams.settled(session.ordered);
+        datagrams.on_ordered(session.ordered);
         session.pass_missed(datagrams);
         self.heed_notices(now, session);
     }

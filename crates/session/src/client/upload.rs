@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use crate::ids::{Counter, Position};
 use crate::link::{Link, PING_SIZE};
-use crate::packing::{Packing, Piece};
+use crate::packing::{NextChunk, Packing};
 
 /// A snapshot on its way to the server.
 pub(super) struct Upload {
@@ -31,8 +31,8 @@ impl Upload {
     ) {
         let remaining = link.remaining(packet).saturating_sub(PING_SIZE);
         let Upload { as_of, ref bytes, offset } = *self;
-        let piece = Piece { as_of, counter: Counter(0), snapshot: bytes, offset };
-        self.offset += piece.write(now, remaining, &mut link.choosing, packing, None, packet);
+        let chunk = NextChunk { as_of, counter: Counter(0), snapshot: bytes, offset };
+        self.offset += chunk.write(now, remaining, &mut link.choosing, packing, None, packet);
         debug_assert!(self.offset <= self.bytes.len(), "a chunk is a part of the snapshot");
     }
 

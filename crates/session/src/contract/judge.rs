@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-use super::course::{Course, Terms};
 use super::last_messages::LastMessages;
+use super::sender_progress::{SenderProgress, Terms};
 use super::{Breach, ChannelQuality, ContractState, Histogram, Tally};
 use crate::datagrams::share::{LATE_TRANSACTIONS, permitted_misses, steered_misses};
 use crate::ids::{ChannelNo, Index, ParticipantId};
@@ -40,7 +40,7 @@ const MAX_SENDERS: usize = 4096;
 
 /// A received message that is to be judged.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Judged {
+pub(crate) struct ReceivedMessage {
     pub(crate) sender: ParticipantId,
     /// Its index on the channel. `None` for transactions, of which none is ever missing.
     pub(crate) index: Option<Index>,
@@ -53,7 +53,7 @@ pub(crate) struct Judged {
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     /// The newest message of each sender.
-    courses: Map<ParticipantId, Course>,
+    progress: Map<ParticipantId, SenderProgress>,
     /// The last ten seconds, as a ring.
     seconds: [Second; WINDOW],
     /// The present second, on the receiver's clock.
@@ -107,23 +107,23 @@ struct State {
 
 impl Judge {
     /// Judges a received message. `limit`: the receiver's rate limit, in 1/1000 per second; 0: none.
-    pub(crate) fn judge(&mut self, now: Duration, qos: &Qos, limit: u32, message: Judged) {
+    pub(crate) fn judge(&mut self, now: Duration, qos: &Qos, limit: u32, message: ReceivedMessage) {
         let rate_limit = interval_of(limit);
         self.turn_to(now);
-        let Judged { sender, index, age, is_state } = message;
+        let ReceivedMessage { sender, index, age, is_state } = message;
         let born = now.saturating_sub(age);
-        let known = self.courses.contains_key(&sender);
-        let is_followed = known || self.courses.len() < MAX_SENDERS;
+        let known = self.progress.contains_key(&sender);
+        let is_followed = known || self.progress.len() < MAX_SENDERS;
         if let Some(index) = index.filter(|_| is_followed && (is_state || !known)) {
-            self.courses.insert(sender, Course::at(index, born));
+            self.progress.insert(sender, SenderProgress::at(index, born));
         }
         if is_state {
             return;
         }
         let terms = Terms { qos, rate_limit };
-        let course = self.courses.get_mut(&sender).filter(|_| known);
-        let verdict = match (course, index) {
-            (Some(course), Some(index)) => course.on_message(now, index, age, terms),
+        let progress = self.progress.get_mut(&sender).filter(|_| known);
+        let verdict = match (progress, index) {
+            (Some(progress), Some(index)) => progress.on_message(now, index, age, terms),
             _ => terms.alone(age),
         };
         if index.is_none() {
@@ -155,7 +155,7 @@ impl Judge {
 
     /// A sender left the room for good.
     pub(crate) fn forget(&mut self, sender: ParticipantId) {
-        self.courses.remove(&sender);
+        self.progress.remove(&sender);
     }
 
     /// The transport is new: forgets the reports about the last one.

@@ -332,7 +332,7 @@ impl<'p> Messages<'p> {
         }
         self.count += 1;
         if self.count > MAX_RECORDS {
-            return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
+            return Err(Error::TooMany { what: "records in a payload", limit: MAX_RECORDS });
         }
         let mut fields = [0; FIELDS];
         for field in &mut fields {

@@ -41,7 +41,7 @@ impl Leg {
         batch: &'p mut Batch,
     ) -> Result<Incoming<'p>, Error> {
         let header = self.endpoint.receive_header(now, packet);
-        let header = header.map_err(|_| Error::malformed("datagram: its front"))?;
+        let header = header.map_err(|_| Error::malformed("datagram: its header"))?;
         let mut reader = Reader::new(header.rest, "datagram");
         if header.bits & ACKNOWLEDGES != 0 {
             self.writer.acknowledge(reader.bytes(MAX_ACKNOWLEDGEMENT, "acknowledgement")?);

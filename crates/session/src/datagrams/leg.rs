@@ -51,12 +51,12 @@ pub(crate) struct Path {
 }
 
 /// A datagram to send.
-pub(crate) struct Made {
-    pub(crate) octets: Vec<u8>,
+pub(crate) struct OutgoingDatagram {
+    pub(crate) bytes: Vec<u8>,
     /// Bytes before the body.
-    pub(crate) private: usize,
+    pub(crate) header_bytes: usize,
     /// Bytes of them that are reports and acknowledgements.
-    pub(crate) feedback: usize,
+    pub(crate) feedback_bytes: usize,
     /// The messages of the body. Empty unless the inspector is in use.
     pub(crate) parts: Vec<Part>,
 }
@@ -110,7 +110,7 @@ impl Leg {
         self.endpoint.allowed()
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    pub(super) fn can_submit(&self) -> bool {
         self.submitted < MAX_SUBMITTED
     }
 
@@ -120,7 +120,7 @@ impl Leg {
         keep(record, self.settings.sends, &mut self.kept);
         let key = key_of(record, &needs.qos).unwrap_or(0);
         let submission = Submission { key, age: record.age, payload: &self.kept };
-        // The only error is a channel that is not open. `Datagrams::takes` admits only channels that can be opened.
+        // The only error is a channel that is not open. `Datagrams::fits` admits only channels that can be opened.
         let _ = self.endpoint.submit(now, record.channel.get(), submission);
         self.submitted += 1;
     }
@@ -132,7 +132,7 @@ impl Leg {
             && copies::are_worth_it(qos, &self.endpoint.loss_ahead())
     }
 
-    pub(super) fn copy(
+    pub(super) fn add_copy(
         &mut self,
         now: Duration,
         record: &Record<'_>,
@@ -194,7 +194,7 @@ impl Leg {
         &mut self,
         now: Duration,
         traced: bool,
-        made: &mut Vec<Made>,
+        made: &mut Vec<OutgoingDatagram>,
     ) -> Result<(), Error> {
         self.endpoint.expire(now);
         self.submitted = 0;
@@ -233,7 +233,7 @@ impl Leg {
         traced: bool,
         mut packet: Vec<u8>,
         mut feedback: usize,
-        made: &mut Vec<Made>,
+        made: &mut Vec<OutgoingDatagram>,
     ) -> Result<usize, Error> {
         let mut coded = 0;
         // Ranges of messages that are still to be written, the first one on top.
@@ -253,10 +253,10 @@ impl Leg {
             packet[0] |= kind;
             self.endpoint.on_sent(now, packet.len());
             let described = if traced { self.writer.parts(part) } else { Vec::new() };
-            made.push(Made {
-                octets: core::mem::take(&mut packet),
-                private: header,
-                feedback: core::mem::take(&mut feedback),
+            made.push(OutgoingDatagram {
+                bytes: core::mem::take(&mut packet),
+                header_bytes: header,
+                feedback_bytes: core::mem::take(&mut feedback),
                 parts: described,
             });
             if !parts.is_empty() {
@@ -288,7 +288,7 @@ impl Leg {
         let (channel, expected) = match self.endpoint.notice()? {
             afec::Notice::CannotMeet { channel, expected, .. } => (channel, Some(expected)),
             afec::Notice::CanMeet { channel } => (channel, None),
-            afec::Notice::Crowded { channel } => (channel, Some(1.0)),
+            afec::Notice::Overloaded { channel } => (channel, Some(1.0)),
         };
         let channel = ChannelNo(channel);
         let (_, needs) = self.opened.iter().find(|(opened, _)| *opened == channel)?;

@@ -30,7 +30,7 @@ use crate::wire::record::Record;
 use crate::{Error, Qos};
 
 pub(crate) use self::incoming::Incoming;
-pub(crate) use self::leg::{Made, Path};
+pub(crate) use self::leg::{OutgoingDatagram, Path};
 pub use self::settings::Redundancy;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::share::{Needs, Notice};
@@ -43,11 +43,11 @@ const MAX_IN_FLIGHT: u8 = 2;
 const SMALLEST: usize = 256;
 
 /// After this time without a newer value of its key, a value also goes over the stream (wire W41).
-pub(crate) const REST: Duration = Duration::from_millis(250);
+pub(crate) const SETTLED_AFTER: Duration = Duration::from_millis(250);
 
 /// True if a message of this channel fits a datagram of its own. `max`: bytes of the largest datagram; `message` and `key`:
 /// their sizes in bytes.
-pub(crate) fn goes_as_datagram(max: usize, channel: ChannelNo, message: usize, key: usize) -> bool {
+pub(crate) fn fits_datagram(max: usize, channel: ChannelNo, message: usize, key: usize) -> bool {
     channel.get() as usize <= CHANNELS && message + key + RECORD_OVERHEAD_IN_DATAGRAMS <= max
 }
 
@@ -78,8 +78,8 @@ impl Datagrams {
 
     /// True if a message of this channel fits a datagram of its own. Otherwise it goes over the stream. `message` and `key`:
     /// their sizes in bytes.
-    pub(crate) fn takes(&self, channel: ChannelNo, message: usize, key: usize) -> bool {
-        goes_as_datagram(self.settings.max, channel, message, key)
+    pub(crate) fn fits(&self, channel: ChannelNo, message: usize, key: usize) -> bool {
+        fits_datagram(self.settings.max, channel, message, key)
     }
 
     /// The time from which on the path's rate permits new messages. `None` for at once.
@@ -88,8 +88,8 @@ impl Datagrams {
     }
 
     /// True if one more message may be submitted for the datagrams that are made next.
-    pub(crate) fn has_room(&self) -> bool {
-        self.leg.as_ref().is_none_or(|leg| leg.has_room())
+    pub(crate) fn can_submit(&self) -> bool {
+        self.leg.as_ref().is_none_or(|leg| leg.can_submit())
     }
 
     /// Takes a message to send.
@@ -105,7 +105,7 @@ impl Datagrams {
 
     /// Copies a transaction that is handed to the stream now. `previous`: the position of the transaction before it that the
     /// stream brings to the receiver; 0 in the direction of the server.
-    pub(crate) fn copy(
+    pub(crate) fn add_copy(
         &mut self,
         now: Duration,
         record: &Record<'_>,
@@ -113,12 +113,12 @@ impl Datagrams {
         qos: &Qos,
     ) {
         if self.wants_copies(qos) {
-            self.leg().copy(now, record, previous, qos);
+            self.leg().add_copy(now, record, previous, qos);
         }
     }
 
     /// This end's own transactions up to `counter` are ordered and need no copies any more.
-    pub(crate) fn settled(&mut self, counter: Counter) {
+    pub(crate) fn on_ordered(&mut self, counter: Counter) {
         if let Some(leg) = self.leg.as_mut() {
             leg.on_ordered(counter);
         }
@@ -126,7 +126,7 @@ impl Datagrams {
 
     /// The receiver of a channel missed `beyond` messages more than the channel's target permits, from application to
     /// application. Below zero: fewer.
-    pub(crate) fn judged(&mut self, channel: ChannelNo, beyond: f64) {
+    pub(crate) fn report_misses(&mut self, channel: ChannelNo, beyond: f64) {
         if let Some(leg) = self.leg.as_mut() {
             leg.report_misses(channel, beyond);
         }
@@ -149,8 +149,12 @@ impl Datagrams {
         self.leg.as_ref().filter(|_| self.ready())?.timeout(now)
     }
 
-    /// Makes the datagrams that are due, as many as the transport takes. `traced`: also fills [`Made::parts`].
-    pub(crate) fn make(&mut self, now: Duration, traced: bool) -> Result<Vec<Made>, Error> {
+    /// Makes the datagrams that are due, as many as the transport takes. `traced`: also fills [`OutgoingDatagram::parts`].
+    pub(crate) fn make(
+        &mut self,
+        now: Duration,
+        traced: bool,
+    ) -> Result<Vec<OutgoingDatagram>, Error> {
         let mut made = Vec::new();
         while self.ready() {
             let Some(leg) = self.leg.as_mut() else { break };
@@ -166,22 +170,27 @@ impl Datagrams {
     }
 
     /// Puts feedback about the datagrams of fan-out groups before the first one of `made`, or into a datagram of its own.
-    pub(crate) fn put_before(&mut self, feedback: Vec<u8>, made: &mut Vec<Made>) {
+    pub(crate) fn put_before(&mut self, feedback: Vec<u8>, made: &mut Vec<OutgoingDatagram>) {
         let size = feedback.len();
         // The feedback about two groups may be too large for a small datagram. It is dropped then, as if it was lost.
         if feedback.is_empty() || size > self.settings.max {
             return;
         }
-        match made.first_mut().filter(|first| first.octets.len() + size <= self.settings.max) {
+        match made.first_mut().filter(|first| first.bytes.len() + size <= self.settings.max) {
             Some(first) => {
-                first.octets.splice(0..0, feedback);
-                first.private += size;
-                first.feedback += size;
+                first.bytes.splice(0..0, feedback);
+                first.header_bytes += size;
+                first.feedback_bytes += size;
             }
             None => {
                 self.in_flight = self.in_flight.saturating_add(1);
                 let parts = Vec::new();
-                made.push(Made { octets: feedback, private: size, feedback: size, parts });
+                made.push(OutgoingDatagram {
+                    bytes: feedback,
+                    header_bytes: size,
+                    feedback_bytes: size,
+                    parts,
+                });
             }
         }
     }

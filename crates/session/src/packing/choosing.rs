@@ -6,7 +6,7 @@ use core::time::Duration;
 use groupwire_codecs::{Auto, Choice, Link};
 
 #[cfg(feature = "ace")]
-use super::blocks::Way;
+use super::blocks::BlockChoice;
 use super::blocks::{Blocks, Cache, Place};
 use super::codecs::Packing;
 use super::encoding_cache::EncodingCache;
@@ -20,7 +20,7 @@ const WORTH_A_PROBE: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Choosing {
     /// The codecs that the other end can read: bit n for codec number n (wire W46).
-    reads: u64,
+    peer_codecs: u64,
     /// Made for the first message of a channel with [`Compress::Auto`].
     auto: Option<Box<AutoChoice>>,
     pub(crate) blocks: Blocks,
@@ -41,8 +41,8 @@ struct AutoChoice {
 
 impl Choosing {
     /// The other end can read the codecs in `set` from now on (wire W46).
-    pub(crate) fn reads(&mut self, set: u64) {
-        self.reads = set;
+    pub(crate) fn set_peer_codecs(&mut self, set: u64) {
+        self.peer_codecs = set;
         self.begin_anew();
     }
 
@@ -71,11 +71,11 @@ impl Choosing {
             Compress::Template | Compress::Off => return None,
             Compress::Named(choice) => choice,
             Compress::Auto => {
-                let set = packing.set() & self.reads;
+                let set = packing.set() & self.peer_codecs;
                 self.auto.get_or_insert_default().choose(message, set, packing)
             }
         };
-        if choice.codec == 0 || self.reads >> choice.codec & 1 == 0 {
+        if choice.codec == 0 || self.peer_codecs >> choice.codec & 1 == 0 {
             return None;
         }
         let packed = match cached {
@@ -90,7 +90,7 @@ impl Choosing {
 
     /// True if blocks can be packed for the other end (wire W52).
     pub(crate) fn packs_blocks(&self, packing: &Packing) -> bool {
-        self.blocks.are_agreed() && packing.set() & self.reads & !1 != 0
+        self.blocks.are_agreed() && packing.set() & self.peer_codecs & !1 != 0
     }
 
     /// Packs a block. `None`: it arrives sooner unpacked. `more`: bytes that follow at once; `cached`: a cache of packed blocks,
@@ -106,17 +106,17 @@ impl Choosing {
         if block.is_empty() || !self.packs_blocks(packing) {
             return None;
         }
-        let set = packing.set() & self.reads;
+        let set = packing.set() & self.peer_codecs;
         self.blocks.pack(now, block, more, set, packing, cached)
     }
 
     /// Chooses how a body is sent that has late-joiner state or large messages (wire W54). `each`: bytes of a message, on
     /// average.
     #[cfg(feature = "ace")]
-    pub(crate) fn way(&mut self, is_state: bool, each: usize) -> Way {
+    pub(crate) fn choose_block(&mut self, is_state: bool, each: usize) -> BlockChoice {
         let auto = self.auto.get_or_insert_default();
         auto.wants_probe = true;
-        self.blocks.way(is_state, each, auto.rate.nanos_per_byte())
+        self.blocks.choose_block(is_state, each, auto.rate.nanos_per_byte())
     }
 
     /// Packs a body that has late-joiner state or large messages. `None`: it arrives sooner unpacked.
@@ -126,7 +126,7 @@ impl Choosing {
         body: &[u8],
         packing: &'a mut Packing,
     ) -> Option<&'a [u8]> {
-        let set = packing.set() & self.reads;
+        let set = packing.set() & self.peer_codecs;
         let travel = self.auto.as_ref().and_then(|auto| auto.rate.nanos_per_byte());
         self.blocks.pack_body(body, set, travel, packing)
     }
@@ -139,7 +139,7 @@ impl Choosing {
     }
 
     /// Takes a measurement: a ping and its answer, in packets of together `bytes` bytes, took `time`.
-    pub(crate) fn heard(&mut self, bytes: usize, time: Duration) {
+    pub(crate) fn on_round_trip(&mut self, bytes: usize, time: Duration) {
         if let Some(auto) = &mut self.auto {
             auto.rate.heard(bytes, time);
         }

@@ -110,7 +110,7 @@ impl Packing {
     }
 
     /// Gives all memory back if it has not been used for some time. The owner calls this regularly.
-    pub(crate) fn rest(&mut self, now: Duration) {
+    pub(crate) fn release_if_idle(&mut self, now: Duration) {
         if self.idle.is_over(now) {
             self.release();
         }
@@ -145,10 +145,10 @@ mod tests {
         let mut packing = Packing::new(ALL, Costs::reference());
         assert!(packing.pack(Choice::codec(1), MESSAGE).is_some());
         for seconds in [100, 109] {
-            packing.rest(Duration::from_secs(seconds));
+            packing.release_if_idle(Duration::from_secs(seconds));
             assert!(packing.packer.is_some());
         }
-        packing.rest(Duration::from_secs(110));
+        packing.release_if_idle(Duration::from_secs(110));
         assert_eq!((packing.packer.is_none(), packing.memory()), (true, 0));
     }
 

@@ -5,12 +5,12 @@ mod choosing;
 mod codecs;
 mod encoding_cache;
 mod idle;
-mod piece;
+mod next_chunk;
 
-pub(crate) use blocks::Cache;
 #[cfg(feature = "ace")]
-pub(crate) use blocks::Way;
+pub(crate) use blocks::BlockChoice;
+pub(crate) use blocks::Cache;
 pub(crate) use choosing::Choosing;
 pub(crate) use codecs::Packing;
 pub(crate) use encoding_cache::EncodingCache;
-pub(crate) use piece::Piece;
+pub(crate) use next_chunk::NextChunk;

@@ -68,7 +68,7 @@ pub enum Input<'a> {
         link: LinkId,
         /// The packet, read so far as to know the room.
         opening: &'a Opening<'a>,
-        /// Fresh random octets, should the client become a new participant.
+        /// Fresh random bytes, should the client become a new participant.
         secret: Secret,
         /// Octets that a datagram of the transport may have; 0: it has none.
         max_datagram: usize,
@@ -137,7 +137,7 @@ pub enum Output {
         link: LinkId,
         /// The packet, or what is to stand before the body.
         packet: Vec<u8>,
-        /// The same octets for many.
+        /// The same bytes for many.
         body: Option<Arc<[u8]>>,
     },
     /// Send this last packet if the transport takes it at once, and close. No [`Input::Closed`] is due.

@@ -140,8 +140,8 @@ impl Room {
                 chunks.release();
             }
             false => {
-                packing.rest(now);
-                chunks.rest(now);
+                packing.release_if_idle(now);
+                chunks.release_if_idle(now);
             }
         }
         self.tell_upstream(now);

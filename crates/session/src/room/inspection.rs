@@ -74,9 +74,9 @@ pub struct TransportFacts {
     pub clock_error: Option<Duration>,
     /// Why the participant has this transport, in its own words.
     pub reason: Option<String>,
-    /// What the way there carries, in octets per second, if it was measured.
+    /// What the way there carries, in bytes per second, if it was measured.
     pub rate: Option<f64>,
-    /// The most that may go there as datagrams, in octets per second with all headers, if the path shows a limit.
+    /// The most that may go there as datagrams, in bytes per second with all headers, if the path shows a limit.
     pub rate_limit: Option<u32>,
     /// Whether awareness goes as datagrams.
     pub has_datagrams: bool,
@@ -273,6 +273,7 @@ fn measured(
 
 /// A code by which each message is repeated after these numbers of packets.
 fn code_of(ticks: &[u32]) -> Code {
-    let rides = ticks.iter().map(|&ticks| Repeat::Ride(u8::try_from(ticks).unwrap_or(u8::MAX)));
+    let rides =
+        ticks.iter().map(|&ticks| Repeat::Piggyback(u8::try_from(ticks).unwrap_or(u8::MAX)));
     Code { repeats: Repeats::new(rides), ..Code::PLAIN }
 }

@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
-use crate::contract::{Course, Tally};
+use crate::contract::{SenderProgress, Tally};
 use crate::datagrams::Needs;
 use crate::{ChannelNo, Index, Qos};
 
@@ -84,7 +84,7 @@ impl Upstreams {
 /// What a participant sends on one channel, as it comes in at the room.
 #[derive(Debug)]
 pub(super) struct Upstream {
-    course: Course,
+    progress: SenderProgress,
     /// Since receivers were last told.
     tally: Tally,
     /// Before that: in the present span, and in the one before.
@@ -97,7 +97,7 @@ impl Upstream {
     /// Begins with the message that has this index.
     pub(super) fn at(index: Index, born: Duration) -> Self {
         Upstream {
-            course: Course::at(index, born),
+            progress: SenderProgress::at(index, born),
             tally: Tally { judged: 1, ..Tally::default() },
             spans: [Tally::default(); 2],
             span: 0,
@@ -106,7 +106,7 @@ impl Upstream {
 
     /// A message came that is this old.
     pub(super) fn came(&mut self, now: Duration, index: Index, age: Duration, qos: &Qos) {
-        self.course.count(now, index, age, qos, &mut self.tally);
+        self.progress.count(now, index, age, qos, &mut self.tally);
     }
 
     /// What became of the messages since the last call. To be called every second.

@@ -15,7 +15,7 @@ pub struct Flow {
     /// The participant.
     pub participant: ParticipantId,
     /// True for the direction to the participant, false for the direction from it.
-    pub out: bool,
+    pub is_outgoing: bool,
     /// The number of the channel in the room. 0 for the room's snapshot.
     pub channel: ChannelNo,
     /// The number of messages for each [`Purpose`], in its order.
@@ -36,17 +36,17 @@ pub struct CarrierTotals {
     /// The participant.
     pub participant: ParticipantId,
     /// True for the direction to the participant, false for the direction from it.
-    pub out: bool,
+    pub is_outgoing: bool,
     /// Stream or datagrams.
     pub carrier: Carrier,
     /// The number of packets.
     pub packets: u64,
     /// Their bytes.
-    pub octets: u64,
+    pub bytes: u64,
     /// Bytes before the payloads.
-    pub private: u64,
+    pub header_bytes: u64,
     /// Bytes of these that are reports and acknowledgements.
-    pub feedback: u64,
+    pub feedback_bytes: u64,
 }
 
 /// Sums for each participant, direction, and channel or carrier.
@@ -59,24 +59,25 @@ pub(crate) struct Tallies {
 impl Tallies {
     /// Adds a packet.
     pub(super) fn add(&mut self, packet: &Packet) {
-        let Packet { participant, out, carrier, .. } = *packet;
-        let key = (participant, out, carrier == Carrier::Datagrams);
+        let Packet { participant, is_outgoing, carrier, .. } = *packet;
+        let key = (participant, is_outgoing, carrier == Carrier::Datagrams);
         let totals = self.carrier_totals.entry(key).or_insert(CarrierTotals {
             participant,
-            out,
+            is_outgoing,
             carrier,
             packets: 0,
-            octets: 0,
-            private: 0,
-            feedback: 0,
+            bytes: 0,
+            header_bytes: 0,
+            feedback_bytes: 0,
         });
         totals.packets += 1;
-        totals.octets += packet.octets as u64;
-        totals.private += packet.private as u64;
-        totals.feedback += packet.feedback as u64;
+        totals.bytes += packet.bytes as u64;
+        totals.header_bytes += packet.header_bytes as u64;
+        totals.feedback_bytes += packet.feedback_bytes as u64;
         for part in &packet.parts {
-            let key = (participant, out, part.channel);
-            let new = || Flow { participant, out, channel: part.channel, ..Flow::default() };
+            let key = (participant, is_outgoing, part.channel);
+            let new =
+                || Flow { participant, is_outgoing, channel: part.channel, ..Flow::default() };
             self.flows.entry(key).or_insert_with(new).add(part);
         }
     }

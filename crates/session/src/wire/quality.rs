@@ -30,7 +30,7 @@ pub(crate) fn write_request(every: Option<Duration>) -> Vec<u8> {
 
 /// Reads the server's request.
 pub(crate) fn read_request(bytes: &[u8]) -> Result<Option<Duration>, Error> {
-    let mut reader = Reader::new(bytes, "STANDING");
+    let mut reader = Reader::new(bytes, "QUALITY");
     let every = reader.varint()?;
     reader.finish()?;
     Ok((every > 0).then(|| Duration::from_millis(every)))
@@ -65,7 +65,7 @@ pub(crate) fn read(
     bytes: &[u8],
     takes: impl Fn(ChannelNo) -> bool,
 ) -> Result<QualityReport, Error> {
-    let mut reader = Reader::new(bytes, "STANDING");
+    let mut reader = Reader::new(bytes, "QUALITY");
     let reason = reader.text(MAX_REASON, "reason for a transport")?.into();
     let mut report = QualityReport { reason, channels: Vec::new() };
     while !reader.is_empty() {

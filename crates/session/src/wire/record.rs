@@ -193,7 +193,7 @@ pub(crate) fn read<'a>(
         (None, _) => rest,
         (Some(packed), Some(packing)) => packing.unpack(packed, max_message)?,
         (Some(_), None) => {
-            return Err(Error::malformed("record: packed, in a body that is compressed"));
+            return Err(Error::malformed("record: packed, in a payload that is compressed"));
         }
     };
     if bytes.len() > max_message {

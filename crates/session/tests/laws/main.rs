@@ -74,8 +74,8 @@ fn the_laws_hold_in_random_sessions() {
     }
     // What no session reaches, none can break.
     let shared = shared.into_inner();
-    println!("{shared} of {} sessions have classes of datagrams", end - first);
-    assert!(shared >= (end - first) / 20, "{shared} sessions have classes of datagrams");
+    println!("{shared} of {} sessions have fan-out groups", end - first);
+    assert!(shared >= (end - first) / 20, "{shared} sessions have fan-out groups");
 }
 
 /// Law 4: the same inputs give the same outputs. Every tenth session is played again.

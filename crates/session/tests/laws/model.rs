@@ -361,7 +361,7 @@ impl Model {
             u64::from(packet.group.is_some() && packet.carrier == trace::Carrier::Datagrams);
         let Some(&owner) = self.owners.get(&packet.participant.get()) else { return };
         let app = &self.apps[owner];
-        if !packet.out || app.taint == Taint::Stream {
+        if !packet.is_outgoing || app.taint == Taint::Stream {
             return;
         }
         for part in &packet.parts {

@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
     /// Hash of the packets alone.
     pub(crate) packets: u64,
     pub(crate) delivered: u64,
-    /// Datagrams of classes.
+    /// Datagrams of fan-out groups.
     pub(crate) shared: u64,
 }
 
@@ -43,7 +43,7 @@ struct Story {
     most_memory: usize,
     /// Whether transports lie, which they do in few sessions.
     lies: bool,
-    /// Many with the same channels, most of whom have datagrams: then there are classes.
+    /// Many with the same channels, most of whom have datagrams: then there are fan-out groups.
     is_crowd: bool,
     /// Nobody leaves and nothing breaks: then nothing may be missing.
     is_calm: bool,
@@ -91,7 +91,7 @@ impl Story {
             config.limits.max_keys = 3;
             config.limits.max_log_bytes = 9000;
             config.limits.max_snapshot = 5000;
-            // What classes keep is far more, and has limits of its own.
+            // What fan-out groups keep is far more, and has limits of its own.
             (config.share_stream_above, config.share_datagrams_above) = (usize::MAX, usize::MAX);
         }
         let is_crowd = !is_tight && random.chance(20);

@@ -239,7 +239,7 @@ export class Inspector extends HTMLElement {
     say(this.recordButton, isOn ? "Stop recording" : "Record");
     this.recordButton.classList.toggle("on", isOn);
     const text = recording
-      ? (recording.error ?? `${recording.file}: ${number(recording.messages)} messages, ${bytes(recording.octets)}`)
+      ? (recording.error ?? `${recording.file}: ${number(recording.messages)} messages, ${bytes(recording.bytes)}`)
       : "";
     say(this.recordStatus, text);
   }

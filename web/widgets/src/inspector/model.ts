@@ -156,7 +156,7 @@ export class Model {
       carriages
         .filter(({ participant }) => filter.participant === undefined || participant === filter.participant)
         .filter(({ out }) => filter.direction === "both" || out === (filter.direction === "out"))
-        .reduce((sum, { octets }) => sum + octets, 0);
+        .reduce((sum, { bytes }) => sum + bytes, 0);
     const before = this.channels(filter).reduce((sum, { perSecond }) => sum + perSecond.before, 0);
     return { before, after: Math.max(bytes(report) - bytes(first), 0) / seconds };
   }
@@ -191,8 +191,8 @@ export function nameOf(participant: Participant | undefined, id: number): string
 /** The bytes of a packet by purpose. They add up to its size. */
 export function split(packet: Packet): Record<Purpose, number> {
   const bytes: Record<Purpose, number> = {
-    header: packet.private - packet.feedback + packet.overhead,
-    feedback: packet.feedback,
+    header: packet.header_bytes - packet.feedback_bytes + packet.overhead,
+    feedback: packet.feedback_bytes,
     new: 0,
     repeated: 0,
     state: 0,
@@ -200,7 +200,7 @@ export function split(packet: Packet): Record<Purpose, number> {
   };
   for (const part of packet.parts) bytes[purposeOf(part[3])] += part[6] / BYTE;
   // The last byte is partly unused; it counts as header.
-  const left = packet.octets - Object.values(bytes).reduce((sum, some) => sum + some, 0);
+  const left = packet.bytes - Object.values(bytes).reduce((sum, some) => sum + some, 0);
   bytes.header += left;
   return bytes;
 }

@@ -47,7 +47,7 @@ function head(packet: Packet, model: Model): HTMLElement {
     h("h3", "", packet.out ? `To ${name}` : `From ${name}`),
   );
   const facts = [packet.datagram ? "datagram" : "stream"];
-  if (packet.class !== null) facts.push(`group ${packet.class}`);
+  if (packet.group !== null) facts.push(`group ${packet.group}`);
   else if (packet.out) facts.push("for this participant only");
   if (packet.epoch !== null) facts.push(`epoch ${packet.epoch}`);
   facts.push(`${number(packet.at / 1000)} s`);
@@ -100,9 +100,9 @@ function messages(packet: Packet, model: Model): HTMLElement {
   for (const part of packet.parts.slice(0, LISTED)) body.append(message(part, model, largest));
   const more = packet.parts.length - LISTED;
   if (more > 0) body.append(wide(`and ${more} more`));
-  const control = packet.private - packet.feedback;
+  const control = packet.header_bytes - packet.feedback_bytes;
   if (control > 0) body.append(wide(`Control: pings and their answers, participants: ${bytes(control)}`, "header"));
-  if (packet.feedback > 0) body.append(wide(`Feedback, which packets came: ${bytes(packet.feedback)}`, "feedback"));
+  if (packet.feedback_bytes > 0) body.append(wide(`Feedback, which packets came: ${bytes(packet.feedback_bytes)}`, "feedback"));
   if (packet.overhead > 0) {
     const what = packet.parts.length > 0 ? "Type, epoch, checksum and the rest of the last byte" : "Type";
     body.append(wide(`${what}: ${bytes(packet.overhead)}`, "header"));

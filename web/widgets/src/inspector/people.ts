@@ -120,12 +120,12 @@ function rows(transport: Transport): [name: string, value: string, meaning: stri
     ["Coding", transport.coded ? "templates" : "none", "How messages are compressed."],
     [
       "Group, stream",
-      groupName(transport.stream_class),
+      groupName(transport.stream_group),
       "The fan-out group: receivers who get the same payload, coded once.",
     ],
     [
       "Group, datagrams",
-      transport.datagrams ? groupName(transport.datagram_class) : undefined,
+      transport.datagrams ? groupName(transport.datagram_group) : undefined,
       "The fan-out group: receivers who get the same payload, coded once.",
     ],
     [

@@ -63,8 +63,8 @@ export interface Transport {
   readonly reason: string | null;
   readonly datagrams: boolean;
   readonly coded: boolean;
-  readonly stream_class: number | null;
-  readonly datagram_class: number | null;
+  readonly stream_group: number | null;
+  readonly datagram_group: number | null;
   readonly epoch: number | null;
   /** Packet error rate of datagrams to and from the participant, 0 to 1. */
   readonly lost_to: number | null;
@@ -114,16 +114,16 @@ export interface Code {
   readonly others: Repeats;
   readonly share: number;
   /** True if receivers request missing messages again. */
-  readonly asks: boolean;
+  readonly requests: boolean;
   /** True if the last value, at which a pointer rests, is sent again. */
-  readonly closes: boolean;
+  readonly tail_flush: boolean;
 }
 
 export interface Repeats {
   /** Repeats with later packets: the number of packets between the message and each repeat. */
   readonly after: readonly number[];
   /** Dedicated packets for repeats: milliseconds after the message. */
-  readonly extra: readonly number[];
+  readonly dedicated: readonly number[];
 }
 
 /** Sums since the room is inspected. Lists are indexed by purpose: new, repeated, state, own. */
@@ -145,9 +145,9 @@ export interface Carriage {
   readonly out: boolean;
   readonly datagram: boolean;
   readonly packets: number;
-  readonly octets: number;
-  readonly private: number;
-  readonly feedback: number;
+  readonly bytes: number;
+  readonly header_bytes: number;
+  readonly feedback_bytes: number;
 }
 
 export interface Packet {
@@ -155,11 +155,11 @@ export interface Packet {
   readonly participant: number;
   readonly out: boolean;
   readonly datagram: boolean;
-  readonly class: number | null;
+  readonly group: number | null;
   readonly epoch: number | null;
-  readonly octets: number;
-  readonly private: number;
-  readonly feedback: number;
+  readonly bytes: number;
+  readonly header_bytes: number;
+  readonly feedback_bytes: number;
   readonly overhead: number;
   readonly parts: readonly Part[];
 }
@@ -177,7 +177,7 @@ export type Part = readonly [
 export interface Recording {
   readonly file: string;
   readonly messages: number;
-  readonly octets: number;
+  readonly bytes: number;
   readonly missed: number;
   readonly is_over: boolean;
   readonly error: string | null;

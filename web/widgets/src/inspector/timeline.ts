@@ -51,7 +51,7 @@ export class Timeline {
 
   show(shown: readonly PacketEntry[], model: Model): void {
     this.shown = shown;
-    const largest = Math.max(64, ...shown.map(({ packet }) => packet.octets));
+    const largest = Math.max(64, ...shown.map(({ packet }) => packet.bytes));
     const scale = 2 ** Math.ceil(Math.log2(largest));
     this.top.textContent = bytes(scale);
     this.middle.textContent = String(scale / 2);
@@ -69,7 +69,7 @@ export class Timeline {
     const sizes = split(packet);
     const made = PURPOSES.filter((purpose) => sizes[purpose] >= 0.5);
     const parts = made.map((purpose) => `${PURPOSE_WORDS[purpose]} ${Math.round(sizes[purpose])}`).join(", ");
-    bar.ariaLabel = `${bytes(packet.octets)} ${whom}: ${parts}`;
+    bar.ariaLabel = `${bytes(packet.bytes)} ${whom}: ${parts}`;
     bar.title = bar.ariaLabel;
     for (const purpose of PURPOSES) {
       if (sizes[purpose] <= 0) continue;

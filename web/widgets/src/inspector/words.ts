@@ -74,10 +74,10 @@ export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
 
 /** One sentence about a packet. */
 export function packetSentence(packet: Packet, model: Pick<Model, "channel" | "nameOf">): string {
-  const { parts, octets: size } = packet;
+  const { parts, bytes: size } = packet;
   if (parts.length === 0) {
     const what =
-      packet.feedback > 0 ? "only feedback: which packets came" : "only control: a ping, its answer, or participants";
+      packet.feedback_bytes > 0 ? "only feedback: which packets came" : "only control: a ping, its answer, or participants";
     return `This packet carried no messages, ${what}. ${bytes(size)}.`;
   }
   const own = parts.filter((part) => purposeOf(part[3]) === "own").length;
@@ -126,20 +126,20 @@ export function tolerated({ kind, loss }: Pick<Channel, "kind" | "loss">): numbe
 }
 
 /** A code set in words. */
-export function codeSet({ most, others, share, asks, closes }: Code): string {
+export function codeSet({ most, others, share, requests, tail_flush }: Code): string {
   const [usual, other] = [repeats(most), repeats(others)];
   const words: string[] = [];
   if (share <= 0 || usual === other) words.push(usual);
   else words.push(`${percent(share)} ${other}, else ${usual}`);
-  if (closes) words.push("the last value again");
+  if (tail_flush) words.push("the last value again");
   if (asks) words.push("requested again if missing");
   return words.join("; ");
 }
 
-function repeats({ after, extra }: Repeats): string {
+function repeats({ after, dedicated }: Repeats): string {
   const times: string[] = [];
   if (after.length > 0) times.push(`${list(after.map(String))} ${after.join() === "1" ? "packet" : "packets"} later`);
-  if (extra.length > 0) times.push(`${list(extra.map(ms))} later`);
+  if (dedicated.length > 0) times.push(`${list(dedicated.map(ms))} later`);
   return times.length > 0 ? `again ${times.join(", ")}` : "each once";
 }
 

@@ -11,8 +11,12 @@ fn point(judge: &mut Judge, start: u32, count: u32, of: u32, age: Duration) -> V
     let mut news = Vec::new();
     for index in (start..start + count).step_by(of as usize) {
         let now = MS * 40 * index + age;
-        let message =
-            Judged { sender: ParticipantId(1), index: Some(Index(index)), age, is_state: false };
+        let message = ReceivedMessage {
+            sender: ParticipantId(1),
+            index: Some(Index(index)),
+            age,
+            is_state: false,
+        };
         judge.judge(now, &POINTER, 0, message);
         news.extend(judge.news(now, &POINTER, 0));
     }
@@ -56,7 +60,7 @@ fn the_minimum_rate_is_missed_if_values_are_lost() {
     let mut news = Vec::new();
     for index in (1..250).step_by(5) {
         let now = MS * 40 * index;
-        let message = Judged {
+        let message = ReceivedMessage {
             sender: ParticipantId(1),
             index: Some(Index(index)),
             age: MS * 30,
@@ -75,8 +79,12 @@ fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, Contract
     for index in 1..count {
         let age = if is_late(index) { MS * 150 } else { MS * 20 };
         let now = MS * 40 * index + MS * 150;
-        let message =
-            Judged { sender: ParticipantId(1), index: Some(Index(index)), age, is_state: false };
+        let message = ReceivedMessage {
+            sender: ParticipantId(1),
+            index: Some(Index(index)),
+            age,
+            is_state: false,
+        };
         judge.judge(now, &POINTER, 0, message);
         news.extend(judge.news(now, &POINTER, 0).map(|state| (now, state)));
     }
@@ -110,7 +118,8 @@ fn rare_transactions_are_judged_by_the_last_ones() {
             // One transaction every five seconds.
             let now = MS * 5000 * number;
             let age = if number % of == 1 { MS * 400 } else { MS * 50 };
-            let message = Judged { sender: ParticipantId(1), index: None, age, is_state: false };
+            let message =
+                ReceivedMessage { sender: ParticipantId(1), index: None, age, is_state: false };
             judge.judge(now, &qos, 0, message);
             news.extend(judge.news(now, &qos, 0));
         }
@@ -138,7 +147,7 @@ fn rare_transactions_are_judged_by_the_last_ones() {
 fn senders_are_bounded() {
     let mut judge = Judge::default();
     for sender in 0..MAX_SENDERS as u32 + 10 {
-        let message = Judged {
+        let message = ReceivedMessage {
             sender: ParticipantId(sender),
             index: Some(Index(1)),
             age: MS,
@@ -146,7 +155,7 @@ fn senders_are_bounded() {
         };
         judge.judge(MS, &POINTER, 0, message);
     }
-    assert!(judge.courses.len() <= MAX_SENDERS);
+    assert!(judge.progress.len() <= MAX_SENDERS);
 }
 
 #[test]
@@ -165,7 +174,7 @@ fn counts_do_not_overflow() {
         now,
         &qos,
         1,
-        Judged {
+        ReceivedMessage {
             sender: ParticipantId(1),
             index: Some(Index(0)),
             age: Duration::ZERO,
@@ -181,7 +190,12 @@ fn counts_do_not_overflow() {
                 now,
                 &qos,
                 limit,
-                Judged { sender: ParticipantId(1), index: index.map(Index), age, is_state: false },
+                ReceivedMessage {
+                    sender: ParticipantId(1),
+                    index: index.map(Index),
+                    age,
+                    is_state: false,
+                },
             );
         }
         judge.seconds[judge.current as usize % WINDOW].tally = full;

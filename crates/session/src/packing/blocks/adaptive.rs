@@ -104,7 +104,7 @@ impl Chooser {
     }
 
     /// A packet with blocks leaves, with a ping whose time is `time`.
-    pub(super) fn leave(&mut self, time: u64, bytes: usize) {
+    pub(super) fn on_packet_sent(&mut self, time: u64, bytes: usize) {
         self.in_flight += bytes;
         let blocks = core::mem::take(&mut self.blocks);
         let unpacking = core::mem::take(&mut self.unpacking);
@@ -124,7 +124,7 @@ impl Chooser {
     }
 
     /// The ping whose time is `time` arrived at `received`, in microseconds of the other end's clock.
-    pub(super) fn arrived(&mut self, now: Duration, time: u64, received: u64) {
+    pub(super) fn on_arrival(&mut self, now: Duration, time: u64, received: u64) {
         let mut delivered = Delivered {
             blocks: 0,
             wire: 0,

@@ -70,7 +70,7 @@ impl Cache {
     }
 
     /// Empties the cache if it has not been used for some time. The owner calls this regularly.
-    pub(crate) fn rest(&mut self, now: Duration) {
+    pub(crate) fn release_if_idle(&mut self, now: Duration) {
         if self.idle.is_over(now) {
             self.release();
         }
@@ -112,10 +112,10 @@ mod tests {
         assert_eq!(cache.pack((Position(7), 45, 3), LZ4, b"abc", &mut packing).0, None);
         assert_eq!(cache.get((Position(7), 45, 3), LZ4), None);
         for seconds in [100, 109] {
-            cache.rest(Duration::from_secs(seconds));
+            cache.release_if_idle(Duration::from_secs(seconds));
             assert_ne!(cache.memory(), 0);
         }
-        cache.rest(Duration::from_secs(110));
+        cache.release_if_idle(Duration::from_secs(110));
         assert_eq!(cache.memory(), 0);
     }
 

@@ -35,7 +35,7 @@ impl Chooser {
         false
     }
 
-    pub(super) fn leave(&mut self, _: u64, _: usize) {}
+    pub(super) fn on_packet_sent(&mut self, _: u64, _: usize) {}
 
-    pub(super) fn arrived(&mut self, _: Duration, _: u64, _: u64) {}
+    pub(super) fn on_arrival(&mut self, _: Duration, _: u64, _: u64) {}
 }

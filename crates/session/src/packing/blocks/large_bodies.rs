@@ -34,7 +34,7 @@ const FOLLOW: f32 = 0.5;
 
 /// How a large body is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum BlockChoice {
     /// A codec packs the payload as a whole. It is sent as it is, if it arrives sooner that way.
     Block,
     /// Coded by gmc.
@@ -66,7 +66,7 @@ struct Estimates {
 impl LargeBodies {
     /// The choice with which a body arrives sooner. `each`: bytes of a message, on average; `travel`: the time of a byte on the
     /// link, in nanoseconds.
-    pub(super) fn way(&mut self, is_state: bool, each: usize, travel: f32) -> Way {
+    pub(super) fn choose_block(&mut self, is_state: bool, each: usize, travel: f32) -> BlockChoice {
         self.estimates[usize::from(!is_state)].choose(each, travel)
     }
 
@@ -99,18 +99,24 @@ impl LargeBodies {
     }
 
     /// Takes the size of a body before (`plain`) and after it was packed or coded (`wire`).
-    pub(super) fn went(&mut self, way: Way, is_state: bool, plain: usize, wire: usize) {
+    pub(super) fn record_size(
+        &mut self,
+        way: BlockChoice,
+        is_state: bool,
+        plain: usize,
+        wire: usize,
+    ) {
         let estimates = &mut self.estimates[usize::from(!is_state)];
         match way {
-            Way::Block => estimates.packed(plain, wire, self.work),
-            Way::Coded => estimates.coded(plain, wire),
+            BlockChoice::Block => estimates.packed(plain, wire, self.work),
+            BlockChoice::Coded => estimates.coded(plain, wire),
         }
     }
 }
 
 impl Estimates {
-    fn choose(&mut self, each: usize, travel: f32) -> Way {
-        let Some((ratio, work)) = self.block else { return Way::Block };
+    fn choose(&mut self, each: usize, travel: f32) -> BlockChoice {
+        let Some((ratio, work)) = self.block else { return BlockChoice::Block };
         let (assumed, coding) = CODED[usize::from(each >= LONG)];
         let coded = coding + self.coded.unwrap_or(assumed) * travel;
         let block = work + ratio * travel;
@@ -120,10 +126,10 @@ impl Estimates {
             self.since = 0;
         }
         match coded < block {
-            true if !is_retry => Way::Coded,
+            true if !is_retry => BlockChoice::Coded,
             // gmc is slow. It is not tried where even half of its assumed ratio would not pay.
-            false if is_retry && coding + assumed / 2.0 * travel < block => Way::Coded,
-            _ => Way::Block,
+            false if is_retry && coding + assumed / 2.0 * travel < block => BlockChoice::Coded,
+            _ => BlockChoice::Block,
         }
     }
 
@@ -155,10 +161,12 @@ mod tests {
         let mut send = |_| {
             let way = estimates.choose(each, 8000.0 / megabits);
             match way {
-                Way::Block => estimates.packed(50_000, (50e3 * block.0) as usize, 50e3 * block.1),
-                Way::Coded => estimates.coded(50_000, (50e3 * ratio) as usize),
+                BlockChoice::Block => {
+                    estimates.packed(50_000, (50e3 * block.0) as usize, 50e3 * block.1)
+                }
+                BlockChoice::Coded => estimates.coded(50_000, (50e3 * ratio) as usize),
             }
-            way == Way::Coded
+            way == BlockChoice::Coded
         };
         (0..200).map(&mut send).skip(100).filter(|&is_coded| is_coded).count()
     }

@@ -19,9 +19,9 @@ pub(crate) use cache::{Cache, Place};
 #[cfg(not(feature = "ace"))]
 use fastest::Chooser;
 #[cfg(feature = "ace")]
-use large_bodies::LargeBodies;
+pub(crate) use large_bodies::BlockChoice;
 #[cfg(feature = "ace")]
-pub(crate) use large_bodies::Way;
+use large_bodies::LargeBodies;
 
 use super::codecs::Packing;
 use crate::limits::MAX_BLOCK;
@@ -107,9 +107,14 @@ impl Blocks {
 
     /// Chooses how a body is sent that has late-joiner state or large messages. `each`: bytes of a message, on average.
     #[cfg(feature = "ace")]
-    pub(crate) fn way(&mut self, is_state: bool, each: usize, travel: Option<f32>) -> Way {
+    pub(crate) fn choose_block(
+        &mut self,
+        is_state: bool,
+        each: usize,
+        travel: Option<f32>,
+    ) -> BlockChoice {
         let travel = self.travel(travel);
-        self.large_bodies.get_or_insert_default().way(is_state, each, travel)
+        self.large_bodies.get_or_insert_default().choose_block(is_state, each, travel)
     }
 
     /// Packs a body that has late-joiner state or large messages. `None`: it arrives sooner unpacked.
@@ -128,27 +133,33 @@ impl Blocks {
 
     /// Takes the size of a large body before (`plain`) and after it was packed or coded (`wire`).
     #[cfg(feature = "ace")]
-    pub(crate) fn went(&mut self, way: Way, is_state: bool, plain: usize, wire: usize) {
-        self.large_bodies.get_or_insert_default().went(way, is_state, plain, wire);
+    pub(crate) fn record_size(
+        &mut self,
+        way: BlockChoice,
+        is_state: bool,
+        plain: usize,
+        wire: usize,
+    ) {
+        self.large_bodies.get_or_insert_default().record_size(way, is_state, plain, wire);
     }
 
     /// True if a block is in the packet that is being made, so that a ping is to measure its arrival.
-    pub(crate) fn take_sign(&mut self) -> bool {
+    pub(crate) fn take_arrival_probe(&mut self) -> bool {
         core::mem::take(&mut self.in_packet)
             && self.chooser.as_ref().is_some_and(|chooser| chooser.wants_arrivals())
     }
 
     /// A packet of `bytes` bytes leaves, with a block and a ping whose time is `time`.
-    pub(crate) fn leave(&mut self, time: u64, bytes: usize) {
+    pub(crate) fn on_packet_sent(&mut self, time: u64, bytes: usize) {
         if let Some(chooser) = &mut self.chooser {
-            chooser.leave(time, bytes);
+            chooser.on_packet_sent(time, bytes);
         }
     }
 
     /// The ping whose time is `time` arrived at `received`, in microseconds of the other end's clock.
-    pub(crate) fn arrived(&mut self, now: Duration, time: u64, received: u64) {
+    pub(crate) fn on_arrival(&mut self, now: Duration, time: u64, received: u64) {
         if let Some(chooser) = &mut self.chooser {
-            chooser.arrived(now, time, received);
+            chooser.on_arrival(now, time, received);
         }
     }
 }

@@ -34,7 +34,7 @@ pub(in crate::room) fn copy(
                 true => builder.own(message, number, compress),
                 false => builder.record(message, one.order, number, compress),
             };
-            datagrams.copy(now, &record, previous, &qos);
+            datagrams.add_copy(now, &record, previous, &qos);
         }
         previous = one.position;
         true

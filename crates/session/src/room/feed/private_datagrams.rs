@@ -88,7 +88,7 @@ impl PrivateDatagrams {
 impl Sink<'_> {
     /// Returns false if the datagrams that are made next hold no further message.
     fn push(&mut self, order: Order, value: &Value) -> bool {
-        if !self.datagrams.has_room() {
+        if !self.datagrams.can_submit() {
             return false;
         }
         let message = &value.message;

@@ -11,9 +11,9 @@ pub(super) use quality::Quality;
 pub use recorder::Recorded;
 
 use super::feed::shared_stream::SharedPayload;
-use crate::datagrams::Made;
+use crate::datagrams::OutgoingDatagram;
 use crate::link::Coders;
-use crate::trace::{Carrier, OCTET, Packet, Part, Trace};
+use crate::trace::{BYTE_COST, Carrier, Packet, Part, Trace};
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::payload::account::{part, price};
 use crate::wire::record::Record;
@@ -84,44 +84,45 @@ impl Inspector {
         now: Duration,
         participant: ParticipantId,
         coders: Option<&mut Coders>,
-        octets: usize,
+        bytes: usize,
     ) {
         if !self.is_on() {
             return;
         }
         let mut parts = self.trace.noted();
         let made = coders.map(|coders| coders.encoder.take_account()).unwrap_or_default();
-        let known = parts.iter().filter_map(|part| part.cost).map(|cost| (cost / OCTET) as usize);
+        let known =
+            parts.iter().filter_map(|part| part.cost).map(|cost| (cost / BYTE_COST) as usize);
         let mut payload: usize = known.sum();
         for mut made in made {
-            payload += made.octets;
+            payload += made.bytes;
             parts.append(&mut made.parts);
         }
-        let private = octets.saturating_sub(payload);
+        let header_bytes = bytes.saturating_sub(payload);
         self.trace.push(Packet {
-            octets,
-            private,
+            bytes,
+            header_bytes,
             parts,
             ..sent(now, participant, Carrier::Stream)
         });
     }
 
-    /// A payload of a shared stream goes to a member, behind `private` bytes for it alone.
+    /// A payload of a shared stream goes to a member, behind `header_bytes` bytes for it alone.
     pub(super) fn sent_shared(
         &mut self,
         now: Duration,
         participant: ParticipantId,
         group: GroupId,
         payload: &SharedPayload,
-        private: usize,
+        header_bytes: usize,
     ) {
         if !self.is_on() {
             return;
         }
         self.trace.push(Packet {
             group: Some(group),
-            octets: private + payload.bytes.len(),
-            private,
+            bytes: header_bytes + payload.bytes.len(),
+            header_bytes,
             parts: payload.contents.parts.clone(),
             ..sent(now, participant, Carrier::Stream)
         });
@@ -135,14 +136,19 @@ impl Inspector {
     }
 
     /// A private datagram goes to a participant.
-    pub(super) fn sent_datagram(&mut self, now: Duration, participant: ParticipantId, made: &Made) {
+    pub(super) fn sent_datagram(
+        &mut self,
+        now: Duration,
+        participant: ParticipantId,
+        made: &OutgoingDatagram,
+    ) {
         if !self.is_on() {
             return;
         }
         self.trace.push(Packet {
-            octets: made.octets.len(),
-            private: made.private,
-            feedback: made.feedback,
+            bytes: made.bytes.len(),
+            header_bytes: made.header_bytes,
+            feedback_bytes: made.feedback_bytes,
             parts: made.parts.clone(),
             ..sent(now, participant, Carrier::Datagrams)
         });
@@ -178,27 +184,34 @@ impl Inspector {
                 _ => {}
             }
         }
-        let octets = packet.len();
-        let private = octets.saturating_sub(payload);
+        let bytes = packet.len();
+        let header_bytes = bytes.saturating_sub(payload);
         let sent = sent(now, participant, Carrier::Stream);
-        self.trace.push(Packet { out: false, octets, private, parts, ..sent });
+        self.trace.push(Packet { is_outgoing: false, bytes, header_bytes, parts, ..sent });
     }
 
-    /// A datagram of this size came and was read. Its first `private` bytes are no payload.
+    /// A datagram of this size came and was read. Its first `header_bytes` bytes are no payload.
     pub(super) fn received_datagram(
         &mut self,
         now: Duration,
         participant: ParticipantId,
-        octets: usize,
-        private: usize,
+        bytes: usize,
+        header_bytes: usize,
     ) {
         if !self.is_on() {
             return;
         }
         let parts = self.trace.noted();
-        let feedback = private.saturating_sub(DATAGRAM_HEADER);
+        let feedback_bytes = header_bytes.saturating_sub(DATAGRAM_HEADER);
         let sent = sent(now, participant, Carrier::Datagrams);
-        self.trace.push(Packet { out: false, octets, private, feedback, parts, ..sent });
+        self.trace.push(Packet {
+            is_outgoing: false,
+            bytes,
+            header_bytes,
+            feedback_bytes,
+            parts,
+            ..sent
+        });
     }
 }
 
@@ -207,13 +220,13 @@ fn sent(now: Duration, participant: ParticipantId, carrier: Carrier) -> Packet {
     Packet {
         at: now,
         participant,
-        out: true,
+        is_outgoing: true,
         carrier,
         group: None,
         epoch: None,
-        octets: 0,
-        private: 0,
-        feedback: 0,
+        bytes: 0,
+        header_bytes: 0,
+        feedback_bytes: 0,
         parts: Vec::new(),
     }
 }

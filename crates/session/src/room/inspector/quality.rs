@@ -51,7 +51,7 @@ impl Quality {
         receives: impl Fn(ChannelNo) -> bool,
     ) -> Result<(), Error> {
         if !self.agreed {
-            return Err(Error::malformed("STANDING: it was not agreed on"));
+            return Err(Error::malformed("QUALITY: it was not agreed on"));
         }
         let told = quality::read(report, receives)?;
         // A report that comes unasked, or too late, is not kept.

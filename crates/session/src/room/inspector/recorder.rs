@@ -8,9 +8,9 @@ use crate::ids::{ChannelNo, ParticipantId};
 use crate::wire::record::Record;
 
 /// Octets of messages that may wait to be fetched: some seconds of a busy room.
-const MOST_OCTETS: usize = 16 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
-/// What a message takes beside its octets.
+/// What a message takes beside its bytes.
 const OVERHEAD: usize = 64;
 
 /// A message as it came into the room.
@@ -31,7 +31,7 @@ pub struct Recorded {
 pub(super) struct Recorder {
     is_on: bool,
     messages: Vec<Recorded>,
-    octets: usize,
+    bytes: usize,
     missed: u64,
 }
 
@@ -46,12 +46,12 @@ impl Recorder {
         if !self.is_on {
             return;
         }
-        let octets = record.bytes.len() + OVERHEAD;
-        if self.octets + octets > MOST_OCTETS {
+        let bytes = record.bytes.len() + OVERHEAD;
+        if self.bytes + bytes > MOST_BYTES {
             self.missed += 1;
             return;
         }
-        self.octets += octets;
+        self.bytes += bytes;
         let at = now.saturating_sub(record.age).saturating_sub(one_way);
         self.messages.push(Recorded {
             at,
@@ -70,7 +70,7 @@ impl Recorder {
 
     /// The messages since the last call, and how many were missed since recording began, as nobody fetched them in time.
     pub(super) fn take(&mut self) -> (Vec<Recorded>, u64) {
-        self.octets = 0;
+        self.bytes = 0;
         (core::mem::take(&mut self.messages), self.missed)
     }
 }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::message::{Transaction, Value};
-use crate::datagrams::goes_as_datagram;
+use crate::datagrams::fits_datagram;
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::{ChannelNo, Order, ParticipantId};
@@ -125,7 +125,7 @@ impl Carries {
     pub(in crate::room) fn takes(self, order: Order, value: &Value) -> bool {
         let message = &value.message;
         let fits = |max: usize| {
-            goes_as_datagram(max, message.channel, message.bytes.len(), message.key_size())
+            fits_datagram(max, message.channel, message.bytes.len(), message.key_size())
         };
         match self {
             Carries::All => true,

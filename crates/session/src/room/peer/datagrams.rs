@@ -83,9 +83,9 @@ impl Peer {
                 Ok(made) => {
                     for made in made {
                         common.stats.packets_out += 1;
-                        common.stats.bytes_out_after += made.octets.len() as u64;
+                        common.stats.bytes_out_after += made.bytes.len() as u64;
                         common.inspector.sent_datagram(now, id, &made);
-                        let packet = made.octets;
+                        let packet = made.bytes;
                         common.outputs.push_back(Output::Datagram { link, packet, body: None });
                     }
                 }

@@ -138,7 +138,7 @@ impl Peer {
     /// W46: the participant can read these codecs.
     fn set_codecs(&mut self, set: u64) {
         if let Some(connection) = self.connection_mut() {
-            connection.link.choosing.reads(set);
+            connection.link.choosing.set_peer_codecs(set);
         }
     }
 
@@ -224,7 +224,7 @@ impl Peer {
         while rest.first() == Some(&ACKNOWLEDGED) {
             let mut frames = Frames::new(rest);
             let Some(Frame::Acknowledged { group, rest: acknowledgement }) = frames.next()? else {
-                return Err(Error::malformed("datagram: its front"));
+                return Err(Error::malformed("datagram: its header"));
             };
             self.acknowledged(now, group, Carrier::Datagrams, acknowledgement, common)?;
             rest = frames.remaining();

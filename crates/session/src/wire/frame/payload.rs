@@ -320,7 +320,7 @@ fn frame_name(kind: u8) -> &'static str {
         0x20 => "CHANGE",
         0x21 => "RATE",
         0x22 => "CONTRACT",
-        0x26 => "STANDING",
+        0x26 => "QUALITY",
         0x27 => "SHARED_AGAIN",
         _ => "frame",
     }

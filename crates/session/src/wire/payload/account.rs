@@ -14,9 +14,9 @@ use crate::wire::record::{Number, Record};
 
 /// A payload that was written, for the inspector.
 #[derive(Default)]
-pub(crate) struct Made {
+pub(crate) struct WrittenPayload {
     /// The size of the payload in bytes, with its tag.
-    pub(crate) octets: usize,
+    pub(crate) bytes: usize,
     /// The messages of the payload, in order.
     pub(crate) parts: Vec<Part>,
 }
@@ -55,7 +55,7 @@ mod on {
     use groupwire_gmc as gmc;
 
     use super::*;
-    use crate::trace::OCTET;
+    use crate::trace::BYTE_COST;
     use crate::wire::frame::{CODED_LAST, MESSAGES_LAST};
     use crate::wire::io::Write;
     use crate::wire::record::FIELDS;
@@ -65,7 +65,7 @@ mod on {
     pub(crate) struct Account {
         is_on: bool,
         parts: Vec<Part>,
-        made: Vec<Made>,
+        made: Vec<WrittenPayload>,
     }
 
     impl Account {
@@ -116,12 +116,13 @@ mod on {
                     let sizes = ends.iter().zip(starts).map(|(end, start)| end - start);
                     let all = fields.iter().zip(sizes).skip(written.start);
                     for (part, (fields, size)) in parts.iter_mut().zip(all) {
-                        part.cost = Some((plain_size(fields, size) as u32).saturating_mul(OCTET));
+                        part.cost =
+                            Some((plain_size(fields, size) as u32).saturating_mul(BYTE_COST));
                     }
                 }
                 None => {}
             }
-            self.made.push(Made { octets: payload.len(), parts });
+            self.made.push(WrittenPayload { bytes: payload.len(), parts });
         }
 
         pub(crate) fn clear(&mut self) {
@@ -129,7 +130,7 @@ mod on {
         }
 
         /// Returns the payloads that were written since the last call.
-        pub(crate) fn take(&mut self) -> Vec<Made> {
+        pub(crate) fn take(&mut self) -> Vec<WrittenPayload> {
             take(&mut self.made)
         }
     }
@@ -144,7 +145,7 @@ mod on {
         coder.set_costing(on);
     }
 
-    /// The cost of each message of the last packet. [`OCTET`] is the cost of one byte.
+    /// The cost of each message of the last packet. [`BYTE_COST`] is the cost of one byte.
     pub(crate) fn encoder_costs(coder: &gmc::Encoder) -> &[u32] {
         coder.costs()
     }
@@ -201,7 +202,7 @@ mod off {
 
         pub(crate) fn clear(&mut self) {}
 
-        pub(crate) fn take(&mut self) -> Vec<Made> {
+        pub(crate) fn take(&mut self) -> Vec<WrittenPayload> {
             Vec::new()
         }
     }

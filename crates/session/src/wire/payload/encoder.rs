@@ -11,7 +11,7 @@ use super::account::{self, Account};
 use crate::Error;
 use crate::limits::{MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 #[cfg(feature = "ace")]
-use crate::packing::Way;
+use crate::packing::BlockChoice;
 use crate::packing::{Choosing, Packing};
 use crate::trace::Carrier;
 use crate::wire::coding::Coding;
@@ -82,7 +82,7 @@ impl PayloadEncoder {
     }
 
     /// Returns the payloads that were written since the last call, with their messages.
-    pub(crate) fn take_account(&mut self) -> Vec<account::Made> {
+    pub(crate) fn take_account(&mut self) -> Vec<account::WrittenPayload> {
         self.account.take()
     }
 
@@ -203,11 +203,11 @@ impl PayloadEncoder {
     ) -> Result<(), Error> {
         let (all, is_state) = (0..self.fields.len(), self.has_state);
         let plain = self.contents.len();
-        let choice = choosing.way(is_state, plain / all.len().max(1));
+        let choice = choosing.choose_block(is_state, plain / all.len().max(1));
         let before = out.len();
         match choice {
-            Way::Coded => self.write(all, out)?,
-            Way::Block => {
+            BlockChoice::Coded => self.write(all, out)?,
+            BlockChoice::Block => {
                 let mut payload = Vec::with_capacity(plain + all.len() * 16);
                 self.write_plain(all, &mut payload);
                 match choosing.pack_body(&payload, packing) {
@@ -222,7 +222,7 @@ impl PayloadEncoder {
                 }
             }
         }
-        choosing.blocks.went(choice, is_state, plain, out.len() - before);
+        choosing.blocks.record_size(choice, is_state, plain, out.len() - before);
         Ok(())
     }
 

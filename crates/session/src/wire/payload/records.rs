@@ -105,7 +105,10 @@ impl Records<'_> {
                 }
                 *count += 1;
                 if *count > MAX_RECORDS {
-                    return Err(Error::TooMany { what: "records in a body", limit: MAX_RECORDS });
+                    return Err(Error::TooMany {
+                        what: "records in a payload",
+                        limit: MAX_RECORDS,
+                    });
                 }
                 let mut fields = [0; FIELDS];
                 for field in &mut fields {

@@ -41,7 +41,7 @@ impl Round {
 }
 
 /// A group's datagrams of one tick.
-pub(in crate::room) struct Made {
+pub(in crate::room) struct Composed {
     pub(in crate::room) packets: Vec<Packet>,
     /// Whether all awareness that came is in them, so that nothing is left for the members' own feeds.
     pub(in crate::room) is_complete: bool,
@@ -78,13 +78,13 @@ impl Packet {
         trace::Packet {
             at: now,
             participant: receiver,
-            out: true,
+            is_outgoing: true,
             carrier: trace::Carrier::Datagrams,
             group: Some(group),
             epoch: Some(self.epoch),
-            octets: self.frame.len(),
-            private: 0,
-            feedback: 0,
+            bytes: self.frame.len(),
+            header_bytes: 0,
+            feedback_bytes: 0,
             parts: self.parts.clone(),
         }
     }
@@ -97,8 +97,13 @@ impl Group {
 
     /// Makes the datagrams of what the tick let go and of what is to be repeated, if there are members or receivers that wait to
     /// become members.
-    pub(in crate::room) fn compose(&mut self, now: Duration, tick: Duration, log: &Log) -> Made {
-        let mut made = Made { packets: Vec::new(), is_complete: true };
+    pub(in crate::room) fn compose(
+        &mut self,
+        now: Duration,
+        tick: Duration,
+        log: &Log,
+    ) -> Composed {
+        let mut made = Composed { packets: Vec::new(), is_complete: true };
         if self.members.is_empty() && !self.is_awaited {
             self.rounds.clear();
             self.feed.cursor = self.feed.until;
@@ -167,7 +172,7 @@ impl Group {
         }
     }
 
-    fn code(&mut self, now: Duration, parts: Vec<Part>, made: &mut Made) {
+    fn code(&mut self, now: Duration, parts: Vec<Part>, made: &mut Composed) {
         for one in self.encoder.finish(MAX_PAYLOAD - HEADER) {
             let mut frame = Vec::with_capacity(HEADER + one.body.len());
             shared_datagram(self.id, &mut frame);

@@ -11,7 +11,7 @@ use crate::wire::frame::Frame;
 use crate::wire::snapshot::{Chunk, HEADER};
 
 /// The part of a snapshot from `offset` on, which is still to be sent.
-pub(crate) struct Piece<'a> {
+pub(crate) struct NextChunk<'a> {
     pub(crate) as_of: Position,
     /// The counter of the receiver's own last transaction in the snapshot; 0 in the direction of the server.
     pub(crate) counter: Counter,
@@ -19,7 +19,7 @@ pub(crate) struct Piece<'a> {
     pub(crate) offset: usize,
 }
 
-impl Piece<'_> {
+impl NextChunk<'_> {
     /// Appends a chunk to a packet that may take `remaining` bytes more. Returns the chunk's size in the snapshot.
     pub(crate) fn write(
         &self,
@@ -30,7 +30,7 @@ impl Piece<'_> {
         cache: Option<&mut Cache>,
         packet: &mut Vec<u8>,
     ) -> usize {
-        let Piece { as_of, counter, snapshot, offset } = *self;
+        let NextChunk { as_of, counter, snapshot, offset } = *self;
         let plain = Chunk::cut(as_of, counter, snapshot, offset, remaining);
         let size = choosing.blocks.chunk(offset).min(snapshot.len() - offset);
         let more = snapshot.len() - offset - size;

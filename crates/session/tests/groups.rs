@@ -141,7 +141,7 @@ fn w41_w74_all_kinds_of_paths_bring_what_was_said() {
         world.run(MS * 1500);
         check(&world, &[], seed);
         let shared = world.people.iter().filter(|person| person.brought.shared.0 > 100).count();
-        assert!(shared >= 10, "seed {seed}: classes served {shared}");
+        assert!(shared >= 10, "seed {seed}: groups served {shared}");
     }
 }
 
@@ -164,7 +164,7 @@ fn w75_people_come_and_go_and_break_off() {
         let brought = world.people[at].brought;
         assert!(brought.shared.0 > 50, "a newcomer enters the class: {brought:?}");
     }
-    // Too few are left for classes.
+    // Too few are left for a group.
     for at in 5..18 {
         world.people[at].client.leave();
     }
@@ -264,7 +264,7 @@ fn w73_those_who_lose_much_share_repeats() {
     let lost = 1.0 - came as f64 / (8 * said) as f64;
     assert!(lost < 0.03, "{lost} of {said} were lost");
     let served = (18..26).filter(|&at| since(&world, at, before[at])[1].0 > 400).count();
-    assert!(served >= 6, "classes serve {served} of 8 who lose much");
+    assert!(served >= 6, "groups serve {served} of 8 who lose much");
     // The others pay nothing for it.
     let [_, lossy] = since(&world, 20, before[20]);
     let [_, clear] = since(&world, 10, before[10]);

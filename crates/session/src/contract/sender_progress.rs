@@ -16,7 +16,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(5);
 
 /// The newest message of a sender.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Course {
+pub(crate) struct SenderProgress {
     index: Index,
     /// When its sender made it, on the receiver's clock.
     born: Duration,
@@ -60,10 +60,10 @@ impl Terms<'_> {
     }
 }
 
-impl Course {
+impl SenderProgress {
     /// A sender whose newest message has this index.
     pub(crate) fn at(index: Index, born: Duration) -> Self {
-        Course { index, born }
+        SenderProgress { index, born }
     }
 
     /// Judges an awareness message that was received, and with it the missing ones before it.
@@ -106,11 +106,11 @@ impl Course {
         let is_enough = sent >= per_mille * step.as_millis();
         verdict.step =
             Some(step).filter(|&step| per_mille > 0 && step <= LONGEST_STEP && is_enough);
-        *self = Course { index, born };
+        *self = SenderProgress { index, born };
         verdict
     }
 
-    /// Judges a message like [`Course::on_message`] and adds the result to `tally`.
+    /// Judges a message like [`SenderProgress::on_message`] and adds the result to `tally`.
     pub(crate) fn count(
         &mut self,
         now: Duration,
@@ -155,52 +155,52 @@ mod tests {
 
     #[test]
     fn a_newer_value_in_time_makes_up_for_a_conflated_one() {
-        let mut course = Course::at(Index(1), Duration::ZERO);
+        let mut progress = SenderProgress::at(Index(1), Duration::ZERO);
         // The values made at 40, 80, 120 and 160 ms are missing. The value made at 200 ms is received at 230 ms, when those of
         // 40, 80 and 120 ms are older than 100 ms.
-        let verdict = course.on_message(230 * MS, Index(6), 30 * MS, terms(&POINTER));
+        let verdict = progress.on_message(230 * MS, Index(6), 30 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 5, missed: 3, late: 0 });
         assert_eq!((verdict.replaced, verdict.step), (4, Some(200 * MS)));
-        let verdict = course.on_message(270 * MS, Index(7), 110 * MS, terms(&POINTER));
+        let verdict = progress.on_message(270 * MS, Index(7), 110 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 1, missed: 1, late: 1 });
     }
 
     #[test]
     fn an_aggregated_message_is_missed_until_it_is_received() {
         let qos = POINTER.aggregate();
-        let mut course = Course::at(Index(u32::MAX), Duration::ZERO);
-        let verdict = course.on_message(50 * MS, Index(2), 10 * MS, terms(&qos));
+        let mut progress = SenderProgress::at(Index(u32::MAX), Duration::ZERO);
+        let verdict = progress.on_message(50 * MS, Index(2), 10 * MS, terms(&qos));
         assert_eq!(verdict.tally, Tally { judged: 3, missed: 2, late: 0 });
-        assert!(course.on_message(60 * MS, Index(0), 60 * MS, terms(&qos)).is_found);
-        let late = course.on_message(160 * MS, Index(1), 140 * MS, terms(&qos));
+        assert!(progress.on_message(60 * MS, Index(0), 60 * MS, terms(&qos)).is_found);
+        let late = progress.on_message(160 * MS, Index(1), 140 * MS, terms(&qos));
         assert_eq!((late.is_found, late.tally.late), (false, 1));
     }
 
     #[test]
     fn values_that_the_rate_limit_left_out_are_not_missed() {
-        let mut course = Course::at(Index(1), Duration::ZERO);
+        let mut progress = SenderProgress::at(Index(1), Duration::ZERO);
         let limited = Terms { qos: &POINTER, rate_limit: 500 * MS };
-        let verdict = course.on_message(520 * MS, Index(13), 40 * MS, limited);
+        let verdict = progress.on_message(520 * MS, Index(13), 40 * MS, limited);
         assert_eq!(verdict.tally, Tally { judged: 1, missed: 0, late: 0 });
     }
 
     #[test]
     fn pauses_do_not_count_for_the_rate() {
-        let mut course = Course::at(Index(1), Duration::ZERO);
+        let mut progress = SenderProgress::at(Index(1), Duration::ZERO);
         assert_eq!(
-            course.on_message(900 * MS, Index(2), Duration::ZERO, terms(&POINTER)).step,
+            progress.on_message(900 * MS, Index(2), Duration::ZERO, terms(&POINTER)).step,
             None
         );
         assert_eq!(
-            course.on_message(940 * MS, Index(3), Duration::ZERO, terms(&POINTER)).step,
+            progress.on_message(940 * MS, Index(3), Duration::ZERO, terms(&POINTER)).step,
             Some(40 * MS)
         );
     }
 
     #[test]
     fn the_missing_messages_of_a_gap_are_bounded() {
-        let mut course = Course::at(Index(1), Duration::ZERO);
-        let verdict = course.on_message(
+        let mut progress = SenderProgress::at(Index(1), Duration::ZERO);
+        let verdict = progress.on_message(
             900 * MS,
             Index(1 << 30),
             Duration::ZERO,
