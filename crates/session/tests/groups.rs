@@ -94,6 +94,23 @@ fn w70_a_crowd_shares_its_datagrams() {
     }
 }
 
+#[test]
+fn w85_a_group_brings_nothing_of_a_channel_that_was_closed() {
+    for phase in 0..5 {
+        let mut world = crowd(20, CLEAR);
+        move_about(&mut world, 50);
+        world.run(MS * (50 * phase));
+        let shared = |world: &World| world.people[19].brought.shared.0;
+        assert!(shared(&world) > 20, "{}", shared(&world));
+        world.people[19].client.close(PATHS).unwrap();
+        // SHUT goes with the next packet, and what the server had sent before is on its way.
+        move_about(&mut world, 3);
+        let before = shared(&world);
+        move_about(&mut world, 25);
+        assert_eq!(shared(&world), before, "{}", 50 * phase);
+    }
+}
+
 /// What everybody was told is what was said, once and not backwards; and it ends with the last values.
 fn check(world: &World, except: &[usize], seed: u64) {
     let said: Vec<Vec<String>> = (0..SENDERS).map(|at| world.people[at].said.to_vec()).collect();

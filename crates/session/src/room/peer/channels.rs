@@ -123,6 +123,10 @@ impl Peer {
         if let Some(datagrams) = &mut connection.link.datagrams {
             datagrams.close(channel);
         }
+        if let Some(place) = &mut connection.place {
+            // W85: its fan-out group goes on bringing the channel, so the participant is served alone until it has another.
+            place.leave(&mut connection.link);
+        }
         Ok(())
     }
 

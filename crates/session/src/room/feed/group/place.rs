@@ -251,6 +251,15 @@ impl Place {
         }
     }
 
+    /// The receiver leaves the group that it is in, and does not enter the one that it was to enter.
+    pub(in crate::room) fn leave(&mut self, link: &mut Link) {
+        let groups = [
+            self.served.take().map(|served| served.group),
+            self.entering.take().map(|entering| entering.group),
+        ];
+        groups.into_iter().flatten().for_each(|group| send_leave(link, group));
+    }
+
     /// The receiver did not keep up with a group that it is in or enters.
     pub(in crate::room) fn drop_group(&mut self, now: Duration, group: GroupId, link: &mut Link) {
         let is_in = self.served.as_ref().is_some_and(|served| served.group == group);
