@@ -7,7 +7,7 @@ use core::time::Duration;
 const PERIOD: Duration = Duration::from_secs(10);
 /// The clock of a packet is not believed if the packet seems to have taken this many ms less than the fastest packet:
 /// one false clock would make all following packets seem late. Until [`AGREE`] packets agree, the fastest packet itself
-/// may have had a false clock; so long, a packet that seems to have taken this many ms more is not believed either.
+/// may have had a false clock; until then a packet that seems to have taken this many ms more is not believed either.
 /// Chosen by judgement; not tuned.
 const ODD: i16 = 50;
 /// A new clock is believed after this many consecutive packets that agree with it. Packet numbers have the same rule:

@@ -172,7 +172,8 @@ impl Receiver {
                 self.path.sample(now.saturating_sub(at).saturating_sub(held));
             }
         }
-        // An echo of a later report confirms them too: later reports repeat the same losses and rate, or newer ones.
+        // An echo of a later report confirms the losses and the rate, too: later reports repeat the same losses and
+        // rate, or newer ones.
         if header.echo.is_some_and(|echo| echo.covers(reported.unconfirmed_number)) {
             reported.unconfirmed = false;
         }

@@ -12,9 +12,10 @@ const REORDER: u32 = 16;
 /// After this many packets of which none came too late, one overtaking packet less is enough to count a packet as lost:
 /// 17 seconds of a telepointer. Chosen by judgement; not tuned.
 const CALM: u32 = 500;
-/// After this many consecutive packets that are too old to be told from copies, but have numbers near each other,
-/// counting continues from these numbers: the highest number was false, or the sender began anew (RFC 3550, appendix
-/// A.1, which takes two). Six are more than reordering brings at once, and take a telepointer a fifth of a second.
+/// After this many consecutive packets that are so old that a copy would not be recognised, but have numbers near each
+/// other, counting continues from these numbers: the highest number was false, or the sender began anew (RFC 3550,
+/// appendix A.1, which takes two). Six are more than reordering brings at once, and take a telepointer a fifth of a
+/// second.
 const ASTRAY: u8 = 6;
 
 /// The numbers of the packets that came, and how long to wait for one that did not.

@@ -25,8 +25,8 @@ const PENDING: usize = MOST;
 pub(super) const MOST: usize = 12;
 /// The number of values over which averages are taken. Chosen by judgement; not tuned.
 const COUNTED_OVER: f64 = 64.0;
-/// A repeat does not piggyback before one part in this many of the time until it is due has passed: the packets shortly
-/// after a value are often lost with it. Chosen by judgement; not tuned.
+/// A repeat may piggyback only after a part of the time until it is due has passed, namely one divided by this: the
+/// packets shortly after a value are often lost with it. Chosen by judgement; not tuned.
 const PIGGYBACK_AFTER: u32 = 4;
 /// The assumed interval between the values of a key before the first two, in seconds: 30 per second, the paper's telepointer.
 const INTERVAL: f64 = 0.033;
@@ -277,7 +277,8 @@ impl Values {
                 break;
             }
             let saved = misses[most - 1] - misses[most];
-            // The share of values that need a repeat to be sent once more: so few newer values of their key follow.
+            // The share of values for which this costs a further repeat, because too few newer values of their key
+            // follow.
             let repeated: f64 = self.shares[..most].iter().sum();
             if possible > target * near && saved < worth * repeated {
                 break;
