@@ -9,20 +9,22 @@
 //! - **Repeats** ([`Code::repeats`], [`Code::other`]) are sent whether or not they are needed: piggybacks
 //!   ([`Repeat::Piggyback`](crate::code::Repeat::Piggyback)) in later packets with new messages, the others
 //!   ([`Repeat::Dedicated`](crate::code::Repeat::Dedicated)) in dedicated packets.
-//! - **Tail flush** ([`Code::close`]): one more packet after the last packet of a cluster. It repeats the last message, and every
-//!   other message with piggybacks that found no packet, each once. It goes when the first piggyback of the last message is
-//!   due (one interval after the message if it has none), or earlier if the oldest of these messages would be late. One packet
-//!   costs less than one packet for each piggyback, and the first further copy of a message brings nearly all of the gain.
-//! - **Requests** ([`Code::ask`]): a receiver waits for the last repeat of a missing message and then requests it, unless its
-//!   error budget (a leaky bucket) permits to lose the message. Messages that are noticed together are requested in one
-//!   packet. The sender answers with `answers` copies, each as a piggyback, or in a dedicated packet at once if a piggyback would be
-//!   late. The receiver repeats the request after one round trip, one interval and the jitter, while an answer can be in
-//!   time.
+//! - **Tail flush** ([`Code::tail_flush`]): one more packet after the last packet of a cluster. It repeats the last
+//!   message, and every other message that still waits for a packet to carry its piggybacks, each once. It is sent when
+//!   the first piggyback of the last message is due (one interval after the message if it has none), or earlier if the
+//!   oldest of these messages would be late. One packet costs less than one packet for each piggyback, and the first
+//!   further copy of a message brings nearly all of the gain.
+//! - **Requests** ([`Code::answers`]): a receiver waits for the last repeat of a missing message and then requests the
+//!   message, unless its error budget (a leaky bucket) permits to miss it. Messages whose loss is noticed at the same
+//!   time are requested in one packet. The sender answers with `answers` copies, each as a piggyback, or in a dedicated
+//!   packet at once if a piggyback would be late. The receiver repeats the request after one round trip, one interval
+//!   and the jitter, as long as an answer can still be in time.
 //!
 //! # Simplifications
 //!
-//! - Lags are counted in packets, dedicated ones included, as in [`LossModel::again`]. Where losses depend on time and not on
-//!   packets, the gain of dedicated packets is overestimated until the losses are measured with them.
+//! - Lags are counted in packets, dedicated ones included, as in [`LossModel::again`]. Where losses depend on time and
+//!   not on packets, the gain of dedicated packets is overestimated until dedicated packets are sent and their losses
+//!   measured.
 //! - Each of two sets of repeats is priced as if all messages were sent with it.
 //! - Losses are taken to come in bursts that are independent of each other and lose all packets while they last.
 
@@ -39,18 +41,18 @@ use self::model::{Model, Outcome, Sending};
 use crate::code::{Code, Repeats};
 use crate::loss::LossModel;
 
-/// The most packets of an answer to a request, in codes that are chosen. Chosen by judgement; not tuned.
+/// The largest [`Code::answers`] that [`choose`] chooses. Chosen by judgement; not tuned.
 const ANSWERS: u8 = 3;
 /// The most packets that a code may cost for each message that it saves, where no code meets the target. On a path that loses
 /// 5 %, one dedicated packet per message costs this much. Chosen by judgement; not tuned.
 pub(crate) const WORTH: f64 = 20.0;
-/// The target counts as nearly met if the least possible misses are below this many times the target: expectations are no more
-/// exact than that. Tuned on the nearly infeasible cells of `groupwire lab afec --part grid`.
+/// The target counts as nearly met if the least possible misses are below this many times the target: the model's
+/// expectations are no more exact than that. Tuned on the nearly infeasible cells of `groupwire lab afec --part grid`.
 pub(crate) const NEAR: f64 = 2.0;
-/// A target also counts as met if rounding errors of this size miss it.
+/// A target also counts as met if the expected misses exceed it by no more than this: a rounding error.
 const ROUNDING: f64 = 1e-9;
-/// How far the model may be wrong, as a share of what it expects, if [`family`] is to contain the best code. Twice what
-/// `tests/choice` allows.
+/// The error of the expected misses, as a share of them, up to which [`family`] still contains the best code. Twice the
+/// error that `tests/choice` allows.
 const DOUBT: f64 = 0.3;
 /// The most codes in a [`family`]: each is tried in a simulation. Chosen by judgement; not tuned.
 const FAMILY: usize = 400;
@@ -72,7 +74,7 @@ pub struct Situation<'a> {
     pub deadline: Duration,
     /// The interval between packets with new messages during a cluster.
     pub interval: Duration,
-    /// The mean number of messages in a cluster.
+    /// The mean number of messages in a cluster: between two pauses.
     pub cluster: f64,
     /// The share of messages that may miss.
     pub target: f64,
@@ -82,8 +84,8 @@ pub struct Situation<'a> {
     pub packet_bytes: f64,
     /// The bytes of a request for any number of messages: a packet, or less if packets go in that direction anyway.
     pub ask_bytes: f64,
-    /// The time from when a lost packet would have come to when the receiver requests its messages: until the next packet shows
-    /// the gap (about an interval), and while the report waits.
+    /// The time from when a lost packet would have come to when the receiver requests its messages: until the next
+    /// packet shows the gap (about an interval), and while the report with the request waits to be sent.
     pub ask_delay: Duration,
 }
 
@@ -96,8 +98,9 @@ pub struct Choice {
     pub misses: f64,
     /// The expected bytes per message beyond sending each message once, in both directions.
     pub cost: f64,
-    /// The least share of misses that any weighed code reaches, at whatever cost. If it is above the target, the application is to
-    /// be told. If the target is held, even less may be possible: codes that cost more are not weighed.
+    /// The least share of misses that any weighed code reaches, at whatever cost. If it is above the target, no code
+    /// holds the target, and the application should get a notice. Otherwise codes that cost more may reach even less:
+    /// they are not weighed.
     pub possible: f64,
 }
 
@@ -112,7 +115,8 @@ pub fn choose(situation: &Situation) -> Choice {
     if search.costs_more_than(0.0) {
         sets::piggybacked(&model).skip(1).for_each(|repeats| search.weigh(repeats));
         search.share();
-        // The least cost of dedicated packets: as few messages have one as would do if none of these missed.
+        // A lower bound of the cost of dedicated packets: it assumes that no message with a dedicated packet misses, so
+        // that the fewest messages need one.
         let packet = situation.packet_bytes + situation.repeat_bytes;
         let share = (1.0 - situation.target / situation.loss.rate).max(0.0);
         if search.costs_more_than(share * packet) {
@@ -135,7 +139,8 @@ pub fn expect(situation: &Situation, code: Code) -> Choice {
 struct Search<'a> {
     situation: &'a Situation<'a>,
     model: &'a Model<'a>,
-    /// The hulls without and with a tail flush, each by the number of packets of an answer.
+    /// The hulls of the weighed sets. The first index is 1 for codes with a tail flush, the second is
+    /// [`Code::answers`].
     hulls: [[Hull; ANSWERS as usize + 1]; 2],
     /// The cheapest code that holds the target.
     best: Option<Choice>,
@@ -143,7 +148,7 @@ struct Search<'a> {
     nearest: Choice,
     /// The cheapest code if a missed message costs [`WORTH`] packets.
     fallback: Choice,
-    /// The fewest misses.
+    /// The least share of misses of all codes weighed so far.
     possible: f64,
 }
 
@@ -162,7 +167,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Weighs sending all messages with one set of repeats.
+    /// Weighs the codes that send all messages with the set `repeats`.
     fn weigh(&mut self, repeats: Repeats) {
         let target = self.situation.target;
         let worth = WORTH * (self.situation.packet_bytes + self.situation.repeat_bytes);
@@ -206,7 +211,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the best code costs more than this, or there is none.
+    /// Whether the best code costs more than `bytes` per message, or no code holds the target yet.
     fn costs_more_than(&self, bytes: f64) -> bool {
         self.best.is_none_or(|best| best.cost > bytes)
     }
@@ -221,10 +226,11 @@ impl<'a> Search<'a> {
 
 /// Static codes to try one after the other, cheapest first, in search of the best one in hindsight.
 ///
-/// They are the sets of repeats that [`choose`] weighs, and mixtures of two of them in steps of one eighth, with and without
-/// requests and tail flush, as far as they may be the cheapest codes to hold the target if the model is wrong by up to 30 % of
-/// the misses. The first one that holds the target in a trial is the best. If none may hold it, they are those with the fewest
-/// misses. The first code is always [`Code::PLAIN`].
+/// The codes use the sets of repeats that [`choose`] weighs, and mixtures of two of these sets in steps of one eighth,
+/// with and without requests and tail flush. A code is left out if it cannot be the cheapest one that holds the target
+/// even when its expected misses are wrong by 30 %. The first code that holds the target in a trial is the best one. If
+/// no code can hold the target, the codes with the fewest expected misses are returned. The first code is always
+/// [`Code::PLAIN`].
 pub fn family(situation: &Situation) -> Vec<Code> {
     let model = Model::new(situation);
     let sets: Vec<(Repeats, [Sending; 2])> = sets::piggybacked(&model)
@@ -260,7 +266,7 @@ pub fn family(situation: &Situation) -> Vec<Code> {
     core::iter::once(Code::PLAIN).chain(codes).collect()
 }
 
-/// Keeps those of the codes, cheapest first, that may be the cheapest to hold the target.
+/// Keeps the codes that may be the cheapest ones to hold the target, at most [`FAMILY`]. The codes are sorted by cost.
 fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
     let least = all.iter().fold(1.0, |least: f64, (outcome, _)| least.min(outcome.misses));
     let may_miss = (target + ROUNDING).max(least) / (1.0 - DOUBT);
@@ -269,7 +275,7 @@ fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
     if let Some(enough) = all.iter().position(surely) {
         all.truncate(enough + 1);
     }
-    // The codes that the fewest others beat at both misses and cost.
+    // Keeps the codes for which the fewest cheaper codes have no more misses.
     let mut misses: Vec<f64> = Vec::new();
     let mut beaten = Vec::new();
     for (outcome, code) in all.iter() {

@@ -2,18 +2,19 @@
 
 use core::time::Duration;
 
-/// The farthest packet that can carry a repeat as a piggyback, counted from the message's own packet. 32 holds the
-/// paper's FEC-n for all n that fit one path MTU of telepointer messages.
+/// The farthest packet that can carry a piggyback, counted in packets with new messages after the message's own packet.
+/// One packet of the path MTU has room for about 32 telepointer messages: the most that FEC-n of the AFEC paper can
+/// repeat.
 pub const LAST_PIGGYBACK: u8 = 32;
-/// The most dedicated packets that one message can have. Chosen by judgement; not tuned: [`choose`](crate::choice::choose)
-/// uses three at most.
+/// The most dedicated packets that one message can have. [`choose`](crate::choice::choose) uses at most three. Chosen
+/// by judgement; not tuned.
 pub const MAX_DEDICATED: usize = 4;
 
 /// One further sending of a message, after the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Repeat {
     /// A piggyback: the repeat goes in the n-th packet with new messages after the message's own packet (1 is the next
-    /// one). If a pause begins first, the sender may send a packet for it: the tail flush (see [`Code::close`]).
+    /// one). If a pause begins first, the sender may send a packet for it: the tail flush (see [`Code::tail_flush`]).
     Piggyback(u8),
     /// A dedicated packet: the repeat goes alone, this long after the message's own packet.
     Dedicated(Duration),
@@ -22,7 +23,7 @@ pub enum Repeat {
 /// The repeats of a message. No two of them are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Repeats {
-    /// One bit for each packet that may carry a piggyback; the lowest bit is the next packet.
+    /// Bit n - 1 is set if the n-th packet after the message's own packet carries a piggyback.
     piggybacks: u32,
     /// The delays of the dedicated packets in µs, ascending; unused places at the end are 0.
     dedicated: [u32; MAX_DEDICATED],
@@ -56,7 +57,7 @@ impl Repeats {
         all
     }
 
-    /// FEC-n of the paper: a piggyback in each of the next `n` packets.
+    /// FEC-n of the AFEC paper (2012): a piggyback in each of the next `n` packets.
     pub fn repeat_last(n: u8) -> Self {
         Repeats::new((1..=n).map(Repeat::Piggyback))
     }
@@ -94,13 +95,13 @@ pub struct Code {
     /// The number of packets in which each requested message is sent again; 0: the receiver does not request missing
     /// messages.
     pub answers: u8,
-    /// The tail flush: whether the sender sends one more packet after the last message of a cluster, for the piggybacks
-    /// that found no packet.
+    /// The tail flush: whether the sender sends one more packet when a pause follows a cluster of messages. That packet
+    /// carries the piggybacks for which no packet with new messages came.
     pub tail_flush: bool,
 }
 
 impl Code {
-    /// Each message goes once.
+    /// Each message is sent once and never repeated.
     pub const PLAIN: Code = Code {
         repeats: Repeats::NONE,
         other: Repeats::NONE,

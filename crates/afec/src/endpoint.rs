@@ -20,8 +20,8 @@ use crate::wire::{
 };
 use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 
-/// The newest packets whose time of sending is remembered, to measure round trips: two seconds of a telepointer. Chosen by
-/// judgement; not tuned.
+/// The number of newest packets whose time of sending is remembered, to measure round trips: two seconds of a
+/// telepointer. Chosen by judgement; not tuned.
 const SENT: usize = 64;
 
 /// The least time between two choices of codes. A choice takes about 0.1 ms, all other work for a packet less than 1 µs
@@ -106,20 +106,21 @@ pub enum Notice {
 ///
 /// # Bad input
 ///
-/// For all packets, in every order and number:
+/// For all packets that a peer may send, in any order and however many:
 ///
 /// - Memory stays under 16 KB for each channel and direction, without the messages that wait to be sent.
 /// - Packets that only carry a report are at least 5 ms apart and have at most 16 parts about channels. No packet exceeds
 ///   [`Config::mtu`].
-/// - A message is repeated as often as its code says (at most seven times if this crate chose the code, 32 times with the
-///   paper's), for at most four requests, each answered in at most three packets (or [`Code::ask`]), and once by the tail
-///   flush; on a conflated channel up to eleven times. It is not repeated after its deadline.
+/// - A message is repeated as often as its code says (at most seven times if this crate chose the code, 32 times with
+///   [`Scheme::Fec`] and [`Scheme::Afec2012`]), once more by the tail flush, and again for at most four requests, each
+///   answered in at most three packets (or [`Code::answers`]). On a conflated channel it is repeated up to eleven
+///   times. It is not repeated after its deadline.
 /// - Codes are chosen at most every 20 ms, with many channels less often.
 /// - A rate limit from a report is forgotten after four seconds unless another report repeats it.
 /// - A copy of a packet is recognised for 15 s; no network is expected to hold a packet for longer.
-/// - Up to five consecutive packets with a false number, clock or index are forgotten after six honest ones; up to three
-///   false round trips do no harm. While all messages seem to be too late, one goes every 200 ms, so that the path can show
-///   that they are not.
+/// - Up to five consecutive packets with a false number, clock or index are forgotten after six honest ones; up to
+///   three false round trips do no harm. While all messages seem to be too late, one is sent every 200 ms all the same,
+///   to find out whether the path became faster.
 ///
 /// Packets are not authenticated. An attacker who can write many packets in the peer's name can distort the estimates of the
 /// path, within these bounds, until honest reports correct them.
@@ -134,12 +135,12 @@ pub struct Endpoint {
     sent: [Option<(PacketNumber, Duration)>; SENT],
     /// The echo of the newest report that came.
     echo: Echo,
-    /// When that report came, and how many further packets say so.
+    /// When that report came, and how many further packets are to echo it.
     echoing: Option<(Duration, u8)>,
     notices: Vec<Notice>,
     /// When codes were last chosen.
     decided: Option<Duration>,
-    /// Whether something changed since then on which the choice depends.
+    /// Whether something on which the choice depends changed since codes were last chosen.
     undecided: bool,
     /// The newest packet with which a round trip was measured.
     measured: Option<PacketNumber>,
@@ -229,7 +230,7 @@ impl Endpoint {
         Some(made)
     }
 
-    /// Whether messages are due, and whether a report is. Chooses codes first, if that is due.
+    /// Returns whether messages are due, and whether a report is due. Before that it chooses codes, if a choice is due.
     fn due(&mut self, now: Duration) -> (bool, bool) {
         self.undecided |= self.sender.drop_old_limit(now);
         self.decide_if_due(now);
@@ -237,7 +238,7 @@ impl Endpoint {
         (messages, self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now))
     }
 
-    /// Notices the channels whose repeats stopped fitting into packets.
+    /// Adds a [`Notice::Overloaded`] for each channel whose repeats stopped fitting into packets.
     fn note_overflow(&mut self, now: Duration) {
         let notices = &mut self.notices;
         self.sender.overflowing(now, |channel| {
@@ -269,8 +270,8 @@ impl Endpoint {
         self.receiver.messages(now, queued, &self.path, Messages::new(reader), &mut deliver)
     }
 
-    /// Takes the report of a packet. `short_echoes`: in how many packets to echo the report, if the packet has a short header;
-    /// whole headers echo it always.
+    /// Takes the report of a packet. `short_echoes`: in how many further packets to echo the report, if the packet has
+    /// a short header. Full headers always have an echo.
     fn take_report(
         &mut self,
         now: Duration,
@@ -336,7 +337,8 @@ impl Endpoint {
         }
     }
 
-    /// Chooses the codes of all channels and notices changes of what can be met.
+    /// Chooses the codes of all channels, and adds a notice for each channel whose target went out of reach or came
+    /// back into reach.
     fn decide(&mut self, now: Duration) {
         let loss_back = self.receiver.loss().rate;
         let notices = &mut self.notices;
@@ -351,7 +353,7 @@ impl Endpoint {
         });
     }
 
-    /// Counts the messages as missed whose deadline has passed.
+    /// Counts missing messages as missed once their deadline has passed.
     pub fn expire(&mut self, now: Duration) {
         self.receiver.expire(now);
     }
@@ -373,13 +375,14 @@ impl Endpoint {
         if self.notices.is_empty() { None } else { Some(self.notices.remove(0)) }
     }
 
-    /// What was sent on a channel, and its code; on a conflated channel ([`Order::Newest`](crate::Order::Newest)) the repeats
-    /// of a value that no newer one follows in time.
+    /// The statistics of what was sent on a channel, and the channel's code. A conflated channel
+    /// ([`Order::Newest`](crate::Order::Newest)) has no code of its own: the returned one describes the repeats of a
+    /// value that no newer value follows in time.
     pub fn sent(&self, channel: impl Into<ChannelId>) -> Option<(SenderStats, Code)> {
         self.sender.stats(channel.into())
     }
 
-    /// What was received on a channel.
+    /// The statistics of what was received on a channel; `None` if it is not open.
     pub fn received(&self, channel: impl Into<ChannelId>) -> Option<&ReceiverStats> {
         self.receiver.stats(channel.into())
     }

@@ -7,7 +7,8 @@ use core::fmt;
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
-    /// The largest number of a channel: on the wire two more bits travel with it in 32 bits.
+    /// The largest number of a channel: on the wire the number and two flag bits share an integer
+    /// of 32 bits.
     pub(crate) const MAX: ChannelId = ChannelId(u32::MAX / 4);
 }
 
@@ -54,17 +55,19 @@ impl MessageIndex {
         self.0.wrapping_sub(earlier.0)
     }
 
-    /// How far the index that ends in `low` is ahead of this one; negative if it is behind.
+    /// How many messages the index whose 16 low bits are `low` is ahead of this one; negative if it
+    /// is behind.
     pub(crate) fn ahead(self, low: u16) -> i16 {
         low.wrapping_sub(self.low()) as i16
     }
 
-    /// The index that is `ahead` of this one, or behind it if negative.
+    /// The index that is `ahead` messages after this one, or before it if `ahead` is negative.
     pub(crate) fn offset(self, ahead: i16) -> Self {
         MessageIndex(self.0.wrapping_add_signed(i32::from(ahead)))
     }
 
-    /// True if this message was sent before `other`: by at most half of the circle of indices.
+    /// True if this message was sent before `other`. Because indices wrap around, the two must be
+    /// less than 2^31 apart.
     pub(crate) fn is_before(self, other: MessageIndex) -> bool {
         (self.0.wrapping_sub(other.0) as i32) < 0
     }
@@ -89,13 +92,14 @@ impl PacketNumber {
         PacketNumber(self.0.wrapping_add(1))
     }
 
-    /// True if this packet was sent after `other`: by at most half of the circle of numbers.
+    /// True if this packet was sent after `other`. Because numbers wrap around, the two must be
+    /// less than 2^31 apart.
     pub(crate) fn is_after(self, other: PacketNumber) -> bool {
         self.0.wrapping_sub(other.0) as i32 > 0
     }
 }
 
-/// The number of a report, of which four bits travel with the report and three with its echo.
+/// The number of a report: four bits travel with the report, and three with its [`Echo`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ReportNumber(pub(crate) u8);
 
@@ -108,18 +112,19 @@ impl ReportNumber {
         ReportNumber(self.0.wrapping_add(1) & 0x0f)
     }
 
-    /// The part of the number that travels in the other direction to say that the report came.
+    /// The part of the number that the receiver of the report sends back to confirm that the report
+    /// came.
     pub(crate) fn echo(self) -> Echo {
         Echo(self.0 & Self::ECHO)
     }
 }
 
-/// The three low bits of a report's number.
+/// The three low bits of a report's number, sent back to confirm that the report came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Echo(pub(crate) u8);
 
 impl Echo {
-    /// The echo in the low bits of `bits`, of which the others are ignored.
+    /// The echo in the three low bits of `bits`; the other bits are ignored.
     pub(crate) fn of(bits: u8) -> Self {
         ReportNumber(bits).echo()
     }

@@ -1,7 +1,8 @@
 //! The losses of a path: a model of them, and its estimator.
 //!
-//! A receiver tells the estimator for each packet [whether it was lost](LossEstimator::push) and takes the [`LossModel`] from it.
-//! It sends the model, in [six bytes](LossModel::write), when it [differs](LossModel::differs) from the model that it sent last.
+//! A receiver tells the estimator for each packet [whether it was lost](LossEstimator::push) and gets a [`LossModel`]
+//! from it. The receiver sends the model, in [six bytes](LossModel::write), when it [differs](LossModel::differs) from
+//! the model that it sent last.
 
 mod estimator;
 mod tally;
@@ -15,10 +16,11 @@ use crate::within::Within;
 /// The longest distance, in packets, over which the losses of two packets are compared. Chosen by judgement; not tuned.
 pub const LAGS: usize = 12;
 
-/// A difference in the share of lost messages that matters to no target: a third of the lowest target, 1 %.
+/// Two shares of lost messages that differ by less than this count as equal: it is a third of the lowest target, 1 %.
 const SMALL: f64 = 0.003;
-/// The relative difference of a loss rate that changes noticeably what a sender does: first when much is known of the path, then
-/// when little is. Tuned on `examples/loss.rs`: steady paths cause fewer than 4 reports in 1000 packets.
+/// Two loss rates with a relative difference above this count as noticeably different. The first number is for a path
+/// of which much is known, the second for one of which little is known. Tuned on `examples/loss.rs`: steady paths cause
+/// fewer than 4 reports in 1000 packets.
 const NOTICEABLE: (f64, f64) = (0.15, 0.25);
 
 /// A model of the losses of a path.
@@ -28,13 +30,13 @@ pub struct LossModel {
     pub rate: f64,
     /// `again[d - 1]`: the probability that packet i + d is lost, given that packet i was.
     pub again: [f64; LAGS],
-    /// The number of packets that the model rests on: those since the losses last changed. It is small just after a change, and in
-    /// between (a geometric mean) while it is uncertain whether they changed.
+    /// The number of packets from which the model was estimated: those since the losses of the path last changed. While
+    /// a change is uncertain, it is the geometric mean of the possible numbers.
     pub weight: f64,
 }
 
 impl Default for LossModel {
-    /// A path of which nothing is known: it is taken to lose nothing.
+    /// The model of an unknown path: it is assumed to lose nothing.
     fn default() -> Self {
         LossModel { rate: 0.0, again: [0.0; LAGS], weight: 0.0 }
     }
@@ -63,7 +65,7 @@ impl LossModel {
         libm::sqrt(rate * (1.0 - rate) / packets * (1.0 + tie) / (1.0 - tie))
     }
 
-    /// A model with a higher rate, by a number of standard errors, and bursts of the same length.
+    /// The same model with a rate that is `errors` standard errors higher, and bursts of the same length.
     pub fn doubted(&self, errors: f64) -> LossModel {
         let rate = (self.rate + errors * self.rate_error()).within(self.rate, 1.0);
         let tie =
@@ -72,7 +74,7 @@ impl LossModel {
         LossModel { rate, again, weight: self.weight }
     }
 
-    /// The number of bursts that the model rests on; a single loss is a burst.
+    /// The number of bursts from which the model was estimated; a single loss is a burst.
     pub fn bursts(&self) -> f64 {
         self.weight * self.rate * (1.0 - self.again[0])
     }
@@ -80,8 +82,8 @@ impl LossModel {
     /// Whether a sender would act noticeably differently with this model than with `reported`, for some target of 1 to 20 %:
     /// whether a message that is sent once, or twice at some distance, is lost noticeably more or less often.
     ///
-    /// While little is known of the path the model changes much. It has to differ more then, so that it is not reported all the
-    /// time.
+    /// While little is known of the path, the estimated model changes much. Only a larger difference counts then, so
+    /// that the model is not reported all the time.
     pub fn differs(&self, reported: &LossModel) -> bool {
         let (least, most) = NOTICEABLE;
         let share = (self.rate_error() / self.rate.max(SMALL)).within(least, most);

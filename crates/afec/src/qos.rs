@@ -5,10 +5,10 @@ use core::time::Duration;
 /// The longest deadline: the receiver's 16-bit clocks in ms repeat after 65 s.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The order in which a receiver hands over the messages of a channel.
+/// The order in which a receiver hands the messages of a channel to the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// In the order of arrival: a recovered message comes after newer ones, with its age.
+    /// In the order of arrival: a message that only a repeat brought comes after newer messages.
     #[default]
     AsTheyCome,
     /// Only the newest value of each key matters (a conflated channel): a value that is older than the newest one handed over is
@@ -21,18 +21,21 @@ pub enum Order {
 pub struct Qos {
     /// The share of messages that may miss, 0 to 1. A message misses if it never comes or comes after its deadline.
     pub target: f64,
-    /// The deadline of a message, counted from when the sender's application had it. Later it is worth nothing.
+    /// The deadline of a message, counted from the moment when the application at its first sender had it. After it the
+    /// message is worth nothing.
     pub deadline: Duration,
-    /// The part of the deadline that is left for further legs after this path. Redundancy is chosen so that messages come this
-    /// much before the deadline; those that come later, but by the deadline, are still met.
+    /// The part of the deadline that is reserved for further legs after this path, such as the leg from a server to a
+    /// client. Redundancy is chosen so that messages come this much before the deadline. Messages that come later, but
+    /// by the deadline, do not miss.
     pub ahead: Duration,
-    /// The order in which messages are handed over.
+    /// The order in which the application gets the messages.
     pub order: Order,
     /// The messages per second below which the channel must not be slowed down; 0: no such limit.
     pub rate_min: f64,
     /// The messages per second above which the channel is conflated ([`Order::Newest`]) or aggregated; 0: no limit.
     pub rate_max: f64,
-    /// When the path is too narrow, the channel with the lowest priority yields first. 128 by default.
+    /// When the rate of the path does not suffice, the channel with the lowest priority is slowed down first. 128 by
+    /// default.
     pub priority: u8,
 }
 
@@ -40,7 +43,8 @@ impl Qos {
     /// The longest deadline there can be.
     pub const LONGEST_DEADLINE: Duration = LONGEST;
 
-    /// 5 % may miss, the deadline is 250 ms, messages are handed over as they come, at any rate: a telepointer of the paper.
+    /// 5 % may miss, the deadline is 250 ms, messages are handed over as they come, and there are no rate limits: a
+    /// telepointer as in the AFEC paper (2012).
     pub const fn new() -> Self {
         Qos {
             target: 0.05,

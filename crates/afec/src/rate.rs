@@ -1,4 +1,5 @@
-//! Rate control for small real-time messages over raw datagrams, which the paper leaves out (its section 5.3).
+//! Rate control for small real-time messages over raw datagrams, which the AFEC paper of 2012 leaves out (its section
+//! 5.3).
 //!
 //! Three independent parts:
 //! - [`RateEstimator`], at the receiver, finds from the arrival of packets whether the path is full, and its rate;

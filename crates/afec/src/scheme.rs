@@ -1,4 +1,4 @@
-//! The schemes by which redundancy is chosen.
+//! The schemes by which redundancy is chosen. "The paper" is the AFEC paper of 2012.
 
 use crate::code::{Code, Repeats};
 
@@ -10,8 +10,8 @@ pub enum Scheme {
     Adaptive,
     /// Always this code. [`Code::PLAIN`] is plain UDP.
     Fixed(Code),
-    /// FEC-n of the paper: each packet repeats the last n messages; after the last message of a cluster further packets
-    /// repeat them.
+    /// FEC-n of the paper: each packet repeats the last n messages; after the last message of a cluster, further
+    /// packets carry the repeats that are still missing.
     Fec(u8),
     /// The controller of the paper (section 3.3).
     Afec2012(Afec2012),
@@ -24,18 +24,19 @@ pub struct Afec2012 {
     pub min: f64,
     /// Above this message error rate the sender adds one repeat (NAK).
     pub max: f64,
-    /// The messages over which the error rate is taken.
+    /// The number of newest messages over which the error rate is measured.
     pub window: usize,
-    /// The time between two looks at the error rate, in ms.
+    /// The time between two checks of the error rate, in ms.
     pub period_ms: u32,
     /// Whether late messages count as lost. In the paper they do not.
     pub late_counts: bool,
 }
 
 impl Default for Afec2012 {
-    /// As in the paper's evaluation (section 4): 5 to 6 % of the last 1000 messages. The paper does not state the period. With
-    /// 5 s the error rate stays within 4 to 7 % on all loss patterns of the paper, as it says (section 4.1.3); with 1 s it stays
-    /// below and costs twice as much (measured with `groupwire lab afec --part paper`).
+    /// As in the paper's evaluation (section 4): 5 to 6 % of the last 1000 messages. The paper does not state the
+    /// period. With 5 s the error rate stays within 4 to 7 % on all loss patterns of the paper, as the paper reports
+    /// (section 4.1.3); with 1 s the error rate stays below that range and the repeats cost twice as much (measured
+    /// with `groupwire lab afec --part paper`).
     fn default() -> Self {
         Afec2012 { min: 0.05, max: 0.06, window: 1000, period_ms: 5000, late_counts: false }
     }

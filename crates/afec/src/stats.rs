@@ -14,7 +14,7 @@ pub struct SenderStats {
     pub bytes: u64,
     /// Messages that a newer one of their key replaced before they were sent.
     pub conflated: u64,
-    /// Messages dropped because their deadline passed before they could be sent.
+    /// Messages dropped before they were sent: their deadline could not be met any more, or too many messages waited.
     pub stale: u64,
     /// Repeats that were sent.
     pub repeats: u64,
@@ -39,7 +39,7 @@ pub struct ReceiverStats {
     pub recovered: u64,
     /// Repeats of messages that had come already.
     pub useless: u64,
-    /// Messages that were dropped because a newer value of their key had been handed over.
+    /// Messages that were dropped because a newer value of their key had already been handed to the application.
     pub superseded: u64,
     /// Requests for missing messages.
     pub asked: u64,

@@ -4,8 +4,8 @@
 /// 52 bits behind its leading bit.
 const WHOLE_FROM: f64 = (1_u64 << 52) as f64;
 
-/// The largest whole number that is not above `x`, bit for bit as by `libm::floor`, on which simulated sessions spent 15 % of
-/// their processor time. Infinities and NaN stay as they are.
+/// The largest whole number that is not above `x`, bit for bit the result of `libm::floor`. It replaces `libm::floor`
+/// because simulated sessions spent 15 % of their processor time there. Infinities and NaN stay as they are.
 pub(crate) fn floor(x: f64) -> f64 {
     // No range contains NaN.
     if !(-WHOLE_FROM..WHOLE_FROM).contains(&x) {
@@ -15,7 +15,7 @@ pub(crate) fn floor(x: f64) -> f64 {
     if towards_zero > x { towards_zero - 1.0 } else { towards_zero.copysign(x) }
 }
 
-/// The smallest whole number that is not below `x`, bit for bit as by `libm::ceil`.
+/// The smallest whole number that is not below `x`, bit for bit the result of `libm::ceil`.
 pub(crate) fn ceil(x: f64) -> f64 {
     -floor(-x)
 }
@@ -45,7 +45,7 @@ mod tests {
     }
 
     proptest! {
-        /// The range of the model: intervals, sendings and turns are far below this.
+        /// All numbers that this crate rounds (counts, intervals) are far inside this range.
         #[test]
         fn numbers_are_rounded_like_by_libm(x in -1e15..1e15_f64, small in -100.0..100.0_f64) {
             is_like_libm(x);

@@ -1,4 +1,4 @@
-//! The cheapest mixtures of two codes, some messages with one and some with the other.
+//! The cheapest mixtures of two sets of repeats: some messages are sent with one set, all others with the other.
 
 use alloc::vec::Vec;
 
@@ -47,8 +47,8 @@ impl Hull {
         }
     }
 
-    /// The neighbouring points of the hull on the two sides of the target: the one that holds it and the one that does not.
-    /// `None` if all points lie on one side.
+    /// The two neighbouring points of the hull around the target: first the one that holds the target, then the one
+    /// that misses more. `None` if all points lie on one side.
     pub(super) fn around(&self, target: f64) -> Option<(&Point, &Point)> {
         let at = self.points.partition_point(|point| point.misses <= target);
         Some((self.points.get(at.checked_sub(1)?)?, self.points.get(at)?))

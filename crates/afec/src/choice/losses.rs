@@ -1,13 +1,15 @@
 //! The probability that several packets are all lost.
 //!
-//! A receiver can only measure pairs of packets. For more packets, losses are taken to come in independent bursts that lose all
-//! packets while they last. The length of bursts follows from the pairs: two losses are in one burst as far as they are more
-//! probable than two independent losses. For Gilbert-Elliott losses this is exact. Unlike a Markov chain it also describes
-//! bursts of limited length, and long outages together with single losses.
+//! A receiver can only measure pairs of packets. For more packets, losses are taken to come in independent bursts that
+//! lose all packets while they last. The length of bursts follows from the pairs: the excess of their probability over
+//! that of two independent losses is the probability that both packets were lost to one burst. For Gilbert-Elliott
+//! losses this is exact. Unlike a Markov chain it also describes bursts of limited length, and long outages together
+//! with single losses.
 
 use crate::loss::{LAGS, LossModel};
 
-/// The most repeats of a message that count: more than [`choose`](super::choose) ever weighs.
+/// The most repeats of a message that the model considers; further ones are ignored. [`choose`](super::choose) never
+/// weighs as many.
 pub(super) const REPEATS: usize = 8;
 /// The longest run of losses, in packets: twice the measured lags.
 const LONGEST_RUN: usize = 2 * LAGS;
@@ -16,7 +18,7 @@ const LONGEST_RUN: usize = 2 * LAGS;
 pub(crate) struct Losses {
     /// The share of packets that are lost.
     pub(crate) rate: f64,
-    /// By lag: the probability that the burst that lost a packet also loses the one this many later.
+    /// `same_burst[d]`: the probability that the burst that lost packet i also loses packet i + d.
     same_burst: [f64; LONGEST_RUN + 1],
     /// The probability that the next n packets are all lost, given that this one was.
     pub(super) run: [f64; LONGEST_RUN + 1],
@@ -25,7 +27,7 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Every packet is lost.
+    /// The losses of a path on which every packet is lost.
     pub(super) const TOTAL: Losses = Losses {
         rate: 1.0,
         same_burst: [1.0; LONGEST_RUN + 1],
@@ -42,7 +44,7 @@ impl Losses {
         for (same, again) in same_burst[1..].iter_mut().zip(model.again) {
             *same = probability((probability(again) - rate) / (1.0 - rate));
         }
-        // Beyond the measured lags, as if bursts had no memory.
+        // Beyond the measured lags, bursts are assumed to have no memory.
         for lag in LAGS + 1..=LONGEST_RUN {
             same_burst[lag] = same_burst[LAGS] * same_burst[lag - LAGS];
         }
@@ -87,7 +89,7 @@ impl LossModel {
     }
 }
 
-/// The event that some packets are all lost, as one after the other is added.
+/// Computes the probability that several packets are all lost. The packets are added one by one.
 #[derive(Clone, Copy)]
 pub(super) struct AllLost<'a> {
     losses: &'a Losses,

@@ -17,15 +17,17 @@ pub(super) struct Model<'a> {
     interval: f64,
     /// How long after its message a repeat may be sent to be in time, in intervals.
     pub(super) slack: f64,
-    /// The time from when a repeat would have come to when the answer to the first request comes, in intervals.
+    /// The time from when the last repeat should have arrived to when the answer to the first request arrives, in
+    /// intervals.
     first_answer: f64,
     /// The time between two requests for a message, in intervals.
     ask_again: f64,
     losses: Losses,
-    /// The share of messages that are lost with all packets after them: without and with a tail flush, each by the number of
-    /// packets in an interval.
+    /// The share of messages that are lost together with all later packets of their cluster, so that no gap shows. The
+    /// first index is 1 with a tail flush, the second is the number of packets in an interval.
     silent: [[f64; MAX_DEDICATED + 2]; 2],
-    /// The share of messages that at least n others follow in their cluster. Lengths of clusters are taken to be geometric.
+    /// `onward[n]`: the share of messages that at least n others follow in their cluster. The lengths of clusters are
+    /// assumed to have a geometric distribution.
     onward: [f64; LAST_PIGGYBACK as usize + 2],
 }
 
@@ -34,15 +36,16 @@ pub(super) struct Model<'a> {
 pub(super) struct Sending {
     /// The share of messages that miss.
     misses: f64,
-    /// The share of messages that are lost without a later packet that would show the gap.
+    /// The share of messages that are lost together with all later packets of their cluster, so that the receiver sees
+    /// no gap.
     silent: f64,
-    /// The bytes per message.
+    /// The bytes per message that the repeats add.
     cost: f64,
     /// When the last repeat is sent, in intervals after the message.
     last: f64,
 }
 
-/// Expected misses and bytes per message.
+/// The expected share of messages that miss, and the expected bytes per message beyond sending each once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) misses: f64,
@@ -94,7 +97,8 @@ impl<'a> Model<'a> {
         Duration::from_micros((intervals * self.interval * 1e6) as u64)
     }
 
-    /// The values of [`Code::close`] to weigh: a tail flush only if it is in time one interval after the last message.
+    /// The values of [`Code::tail_flush`] to weigh: true only if a packet that is sent one interval after the last
+    /// message is in time.
     pub(super) fn flushes(&self) -> impl Iterator<Item = bool> + use<> {
         [false, true].into_iter().take(if self.slack >= 1.0 { 2 } else { 1 })
     }
@@ -125,7 +129,7 @@ impl<'a> Model<'a> {
         self.expect(code)
     }
 
-    /// What to expect of a code. [`Choice::possible`] is that of this code alone.
+    /// What to expect of a code. [`Choice::possible`] is the misses of this code.
     pub(super) fn expect(&self, code: Code) -> Choice {
         let [repeats, other] = [code.repeats, code.other]
             .map(|repeats| self.sendings(&repeats)[usize::from(code.tail_flush)]);
@@ -135,7 +139,7 @@ impl<'a> Model<'a> {
         Choice { code, misses, cost, possible: misses }
     }
 
-    /// The effect of a set of repeats without requests: without and with a tail flush.
+    /// The effect of a set of repeats without requests: first without, then with a tail flush.
     pub(super) fn sendings(&self, repeats: &Repeats) -> [Sending; 2] {
         let Situation { repeat_bytes, packet_bytes, .. } = *self.situation;
         let copies = Copies::new(repeats, self.interval);
@@ -208,7 +212,7 @@ impl<'a> Model<'a> {
         Outcome { misses, cost: sending.cost + asked * noticed * price }
     }
 
-    /// The effect of requests for a message that is lost with its repeats. None if `answers` is 0.
+    /// The effect of requests for a message that is lost with its repeats. If `answers` is 0, requests have no effect.
     pub(super) fn asking(&self, sending: &Sending, answers: u8) -> Asking {
         let mut all = Asking::default();
         if answers == 0 {
@@ -244,8 +248,9 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The share of messages that are lost with all packets after them. `ends`: the share of messages that end their cluster.
-/// `packets`: the packets in an interval. `flushed`: the intervals that a tail flush adds to a cluster.
+/// The share of messages that are lost together with all later packets of their cluster. `ends`: the share of messages
+/// that end their cluster. `packets`: the packets in an interval. `flushed`: the intervals that a tail flush adds to a
+/// cluster.
 fn silent(losses: &Losses, ends: f64, packets: usize, flushed: usize) -> f64 {
     let after = |behind: usize| (behind + flushed) * packets + packets.saturating_sub(1);
     let mut share = ends * losses.rate;
@@ -258,8 +263,8 @@ fn silent(losses: &Losses, ends: f64, packets: usize, flushed: usize) -> f64 {
 }
 
 impl Sending {
-    /// The effect if a share of the messages is sent with the `other` set of repeats. The receiver does not know which messages
-    /// these are, so that it waits for the later last repeat.
+    /// The effect if a share of the messages is sent with the `other` set of repeats. The receiver does not know which
+    /// set a message has, so that it always waits for the later one of the two last repeats.
     pub(super) fn shared(&self, other: &Sending, share: f64) -> Sending {
         let between = |a: f64, b: f64| a + share * (b - a);
         Sending {
@@ -285,9 +290,9 @@ struct Copies {
 struct Copy {
     /// When the copy is sent, in intervals after the message.
     at: f64,
-    /// How many packets after the message's own it is sent.
+    /// How many packets after the message's own packet the copy is sent.
     lag: usize,
-    /// The same in packets with new messages; 0 for a dedicated packet.
+    /// The same lag counted in packets with new messages; 0 if the copy has a dedicated packet.
     piggyback: usize,
 }
 

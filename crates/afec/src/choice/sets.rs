@@ -5,13 +5,13 @@ use core::time::Duration;
 use super::model::Model;
 use crate::code::{Repeat, Repeats};
 
-/// The farthest packet that carries a piggyback. Losses that are further apart are nearly independent, and the longer a repeat
-/// waits, the more messages are at the end of a cluster without it. Chosen by judgement; not tuned.
+/// The farthest packet that carries a piggyback. Losses that are further apart are nearly independent, and the longer a
+/// repeat waits, the more often the cluster ends before the repeat is sent. Chosen by judgement; not tuned.
 pub(super) const FARTHEST: u32 = 8;
 /// The most piggybacks of a message. Chosen by judgement; not tuned: more sets take `choose` longer (`benches/choose.rs`).
 const MOST_PIGGYBACKS: u32 = 4;
-/// The most piggybacks of a message with dedicated packets, and the farthest packet for them. Where more would be in time, they
-/// are cheaper than dedicated packets.
+/// The most piggybacks of a message with dedicated packets, and the farthest packet for them. Where more piggybacks
+/// would be in time, piggybacks alone are cheaper than dedicated packets.
 const WITH_DEDICATED: (u32, u32) = (1, 4);
 /// The most dedicated packets of a message. Chosen by judgement; not tuned.
 const MOST_DEDICATED: u32 = 3;
@@ -33,8 +33,8 @@ pub(super) fn with_dedicated(model: &Model) -> impl Iterator<Item = Repeats> {
     })
 }
 
-/// The possible times of dedicated packets: a quarter and half of an interval after a message, and one interval later than
-/// these. If half an interval is too late, the latest time that is not.
+/// The possible times of dedicated packets: a quarter and half of an interval after a message, and one interval later
+/// than these. A time of half an interval that is too late is replaced by the latest time that is not too late.
 #[derive(Clone, Copy)]
 struct DedicatedTimes {
     offsets: [Duration; 4],

@@ -1,5 +1,5 @@
-//! Packets whose messages the caller codes as a unit: the endpoint decides which messages are in a packet and judges those
-//! that come.
+//! Packets whose messages the caller codes as a unit: the endpoint decides which messages are in a packet, and judges
+//! whether those that arrive are in time.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -22,10 +22,10 @@ const ECHOES: u8 = 1;
 pub struct Planned<'a> {
     /// The number of its channel.
     pub channel: u32,
-    /// The 16 low bits of its place among the messages of the channel on this path. Travels with the message.
+    /// The 16 low bits of the message's place among the messages of its channel on this path. Travels with the message.
     pub index: u16,
-    /// How many messages of the channel earlier its key was used before; 0 for never, or if the channel is not conflated.
-    /// Travels with the message.
+    /// How many messages earlier in its channel the message's key was last used; 0 for never, or if the channel is not
+    /// conflated. Travels with the message.
     pub back: u32,
     /// The age of the message in ms. Travels with the message.
     pub age: u32,
@@ -57,7 +57,7 @@ pub struct ShortHeader<'a> {
     pub bits: u8,
     /// The bytes after the header.
     pub rest: &'a [u8],
-    /// The time from the other end without queues: half of the smallest round trip, once one was measured.
+    /// The delay of the path from the other end without queues: half of the smallest round trip, once one was measured.
     pub way: Option<Duration>,
     /// The time that the packet spent in queues.
     pub queued: Duration,
@@ -139,7 +139,7 @@ impl Endpoint {
         number
     }
 
-    /// The caller sent a packet of `bytes` bytes.
+    /// Counts a packet of `bytes` bytes, which the caller sent, against the rate limit.
     pub fn on_sent(&mut self, now: Duration, bytes: usize) {
         self.sender.on_sent(now, bytes + self.config.transport_headers);
     }
@@ -192,7 +192,8 @@ impl Endpoint {
         self.receiver.message(now, &head, message.age, &[], &self.path, &mut |_| {})
     }
 
-    /// Replaces the QoS of a channel, separately for each direction. `reset_balance`: misses so far do not count any more.
+    /// Replaces the QoS of a channel, separately for each direction. `reset_balance`: earlier misses do not count any
+    /// more.
     pub fn set_qos(
         &mut self,
         channel: impl Into<ChannelId>,
@@ -212,9 +213,9 @@ impl Endpoint {
         self.sender.forget_messages(channel.into());
     }
 
-    /// Adds `beyond` misses to the error-budget balance that this end reports to the other one: those beyond the permitted
-    /// ones, negative if fewer. For a caller that judges messages from application to application, over more legs than this
-    /// one: from the first call on, the misses that the endpoint sees itself do not count.
+    /// Adds `beyond` to the error-budget balance that this end reports to the other end: the number of misses minus the
+    /// number of permitted misses. It is for a caller that judges messages from application to application, over more
+    /// legs than this path: from the first call on, the misses that the endpoint itself sees do not count.
     pub fn report_misses(&mut self, channel: impl Into<ChannelId>, beyond: f64) {
         self.receiver.report_misses(channel.into(), beyond);
     }

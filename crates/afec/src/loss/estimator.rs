@@ -1,10 +1,10 @@
 //! The estimator of a path's losses, which also notices when they change.
 //!
-//! It is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is a packet since which the losses have had
-//! one distribution, with a probability. Each belief predicts the next packet from the counts since its start, as a two-state
-//! Markov chain: bursts are no surprise on a path with bursts. Beliefs that predict well become more probable. With each packet
-//! a new belief begins, without counts. The model is the mean over the beliefs; after a change the new beliefs take over as fast
-//! as the evidence permits, without a threshold.
+//! It is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is the assumption, with a
+//! probability, that all losses since a certain packet have had one distribution. Each belief predicts the next packet
+//! from the counts since its start, as a two-state Markov chain: bursts are no surprise on a path with bursts. Beliefs
+//! that predict well become more probable. With each packet a new belief begins, without counts. The model is the mean
+//! over the beliefs; after a change the new beliefs take over as fast as the evidence permits, without a threshold.
 //!
 //! Young beliefs are all kept, older ones are kept ever sparser: beliefs that began at nearly the same time predict nearly the
 //! same.
@@ -15,12 +15,12 @@ use super::{LAGS, LossModel};
 /// The probability of a change at each packet. Tuned on `examples/loss.rs`: at 1/10,000 the end of losses in bursts is noticed
 /// about 10 packets later; at 1/1,000 chance is taken for a change four times as often on steady paths.
 const CHANGES: f32 = 1.0 / 5_000.0;
-/// The first belief of a new path is that this many packets came before without a loss. See [`UNKNOWN`].
+/// The first belief about a new path starts as if this many packets had come without a loss. See [`UNKNOWN`].
 const CLEAN: u16 = 60;
-/// The probability of the second belief, which has no counts. With both, the first rate is below the lowest target, 1 %, because
-/// most paths lose nothing, and yet a loss of 20 % is noticed within 15 packets. Tuned on `examples/loss.rs`: the rate of paths
-/// with a few outages in a hundred packets is underestimated by a quarter 300 packets after the beginning (by more than a third
-/// with 200 clean packets).
+/// The probability of the second belief about a new path, which starts without counts. With both beliefs, the first
+/// estimated rate is below the lowest target, 1 %, because most paths lose nothing, and yet a loss of 20 % is noticed
+/// within 15 packets. Tuned on `examples/loss.rs`: the rate of paths with a few outages in a hundred packets is
+/// underestimated by a quarter 300 packets after the beginning (by more than a third with 200 clean packets).
 const UNKNOWN: f32 = 0.05;
 /// Beliefs that are older than this many packets are dropped once there is a younger one: five minutes of a telepointer. Chosen by
 /// judgement; not tuned.
@@ -89,12 +89,13 @@ impl LossEstimator {
         self.counts.push(lost);
     }
 
-    /// The number of packets since the start of a belief.
+    /// The number of packets since the start of the belief at place `at`.
     fn age(&self, at: usize) -> u16 {
         self.counts.packets().wrapping_sub(self.starts[at].packets())
     }
 
-    /// Removes beliefs to make room for new ones. It is called so often that differences of counts fit 16 bits.
+    /// Removes beliefs to make room for new ones. [`push`](LossEstimator::push) calls it so often that differences of
+    /// counts fit into 16 bits.
     fn thin(&mut self) {
         while self.age(1) > MEMORY || self.age(0) > 4 * MEMORY {
             self.merge(0, 1);

@@ -3,20 +3,23 @@
 use super::LAGS;
 use crate::within::Within;
 
-/// The prior counts of losses after a packet that came: [`STARTS`] of [`STARTS_OF`] packets. Few packets, so that ten real ones
-/// outweigh them, and much less than one loss, because most paths lose nothing. Tuned on `examples/loss.rs`.
+/// The prior of the loss probability after a packet that came, as counts: [`STARTS`] losses in [`STARTS_OF`] packets.
+/// They are few packets, so that ten real ones outweigh them, and much less than one loss, because most paths lose
+/// nothing. Tuned on `examples/loss.rs`.
 const STARTS: f32 = 0.2;
 /// See [`STARTS`].
 const STARTS_OF: f32 = 3.0;
-/// The prior counts of losses after a lost packet: [`GOES_ON`] of [`GOES_ON_OF`] packets. Tuned on `examples/loss.rs`.
+/// The prior of the loss probability after a lost packet, as counts: [`GOES_ON`] losses in [`GOES_ON_OF`] packets.
+/// Tuned on `examples/loss.rs`.
 const GOES_ON: f32 = 0.5;
 /// See [`GOES_ON`].
 const GOES_ON_OF: f32 = 1.5;
-/// The weight of the fitted Markov chain against counted pairs, in losses. Tuned on `examples/loss.rs`.
+/// The weight of the fitted Markov chain against counted pairs of losses: it counts as much as this many lost packets.
+/// Tuned on `examples/loss.rs`.
 const CHAIN_WEIGHT: f32 = 10.0;
 
-/// Running counts since any packet. They wrap around, so that only the difference of two counts is meaningful, if it is less than
-/// 65,536 packets.
+/// Running counts, which wrap around. Only the difference between two states is meaningful, if fewer than 65,536
+/// packets lie between them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     /// After a packet that came: the packets that came, and those that were lost.
@@ -43,7 +46,7 @@ impl Counts {
         self.recent = self.recent << 1 | u16::from(lost);
     }
 
-    /// Earlier counts: as they would have been before `packets` packets came without a loss.
+    /// The counts as they were `packets` packets earlier, if all these packets came.
     pub(super) fn less_clean(mut self, packets: u16) -> Self {
         self.after_came[0] = self.after_came[0].wrapping_sub(packets);
         self
@@ -53,7 +56,7 @@ impl Counts {
         self.recent & 1 == 1
     }
 
-    /// The number of packets.
+    /// The number of packets counted, modulo 2^16.
     pub(super) fn packets(&self) -> u16 {
         let [after_came, after_lost] = [self.after_came, self.after_lost];
         let sum = after_came[0].wrapping_add(after_came[1]);
@@ -77,8 +80,8 @@ impl Counts {
         (lost + GOES_ON) / (came + lost + GOES_ON_OF)
     }
 
-    /// The share of packets that were lost since `start`, as counted: the Markov chain would need many bursts to know their mean
-    /// length.
+    /// The share of packets that were lost since `start`. It comes from the counts and not from the Markov chain, which
+    /// would need many bursts to estimate their mean length.
     pub(super) fn rate(&self, start: &Counts) -> f32 {
         let [came, lost] = since(self.after_came, start.after_came);
         let [ended, went_on] = since(self.after_lost, start.after_lost);

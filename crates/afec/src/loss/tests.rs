@@ -37,7 +37,7 @@ fn learned(losses: &[bool]) -> LossEstimator {
     estimator
 }
 
-/// The mean of a function over seeds.
+/// The mean of the results of a function for several random seeds.
 fn mean(seeds: u64, mut of: impl FnMut(u64) -> f64) -> f64 {
     (0..seeds).map(&mut of).sum::<f64>() / seeds as f64
 }
@@ -185,7 +185,6 @@ fn the_state_is_small() {
     assert!(size_of::<LossEstimator>() < 2048);
 }
 
-/// The losses of several stretches with different losses, longer in all than the estimator remembers.
 #[test]
 fn repeats_in_a_chain_are_lost_with_the_same_probability_each() {
     let model = LossModel::chain(0.1, 0.4);
@@ -198,6 +197,8 @@ fn repeats_in_a_chain_are_lost_with_the_same_probability_each() {
     assert_eq!(LossModel::chain(0.0, 0.0).repeats_for(0.0, 5), 0);
 }
 
+/// The losses of one to four stretches of packets, each with its own loss pattern; together they may be longer than the
+/// estimator's memory.
 fn any_losses() -> impl Strategy<Value = Vec<bool>> {
     let stretch = (any::<u64>(), 0.0..1.0_f64, 1..20_u64, 0..9000_usize);
     let losses = |(seed, start, longest, packets)| bursts(seed, start, longest, packets);

@@ -18,7 +18,7 @@ pub const WIRE_BYTES: usize = 6;
 
 /// The lowest rate that is not coded as none: a twentieth of the lowest target, 1 %.
 const LEAST_RATE: f64 = 0.0005;
-/// The lags whose `again` is coded in four bits.
+/// The lags (distances in packets) whose `again` is coded in four bits.
 const TOLD: [usize; 7] = [2, 3, 4, 5, 7, 9, 12];
 /// The code of an `again` that equals the rate.
 const INDEPENDENT: u8 = 2;
@@ -90,7 +90,7 @@ fn code_of_rate(rate: f64) -> u8 {
 /// The value of a code of `again`. `most`: the highest code.
 fn again(code: u8, most: u8, rate: f64) -> f64 {
     if code < INDEPENDENT {
-        // If more than half of the packets are lost, some losses are neighbours.
+        // If more than half of the packets are lost, some lost packets follow each other, so that `again` cannot be 0.
         let possible = if rate > 0.5 { 2.0 - 1.0 / rate } else { 0.0 };
         return (rate * f64::from(code) / f64::from(INDEPENDENT)).max(possible);
     }

@@ -2,17 +2,19 @@
 
 use super::delay::Delay;
 
-/// The slots that are kept. On a narrow link a slot is a packet, so that 16 slots are about 0.3 s at 28.8 kbit/s.
+/// The number of slots that are kept; a slot is a group of packets. On a narrow link each packet has its own slot, so
+/// that 16 slots are about 0.3 s at 28.8 kbit/s.
 const SLOTS: usize = 16;
 
 /// Packets that come within this many ms share a slot. Chosen by judgement; not tuned.
 const SLOT: f64 = 10.0;
 
-/// A standing queue is one that the packets of this many slots met ...
+/// A queue counts as a standing queue if the packets of at least this many consecutive slots met it, over at least
+/// [`STANDING`] ms.
 const STANDING_SLOTS: usize = 4;
 
-/// ... over this many ms. The jitter of single packets does not last that long. Both were tuned on `examples/rate`: links of
-/// 14.4 to 3000 kbit/s with jitter and losses.
+/// The least time of a standing queue in ms: the jitter of single packets does not last that long. This and
+/// [`STANDING_SLOTS`] were tuned on `examples/rate`: links of 14.4 to 3000 kbit/s with jitter and losses.
 const STANDING: f64 = 70.0;
 
 /// Older packets do not count, in ms. Chosen by judgement; not tuned.
@@ -25,7 +27,7 @@ struct Slot {
     began: f64,
     /// When the last packet came, in ms.
     end: f64,
-    /// The relative delay of the last packet.
+    /// The delay of the last packet: see [`Delay::relative`].
     relative: f64,
     /// The least queueing delay of the packets, in ms.
     queue: f32,

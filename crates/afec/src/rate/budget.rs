@@ -8,15 +8,15 @@ use super::RATE_FLOOR;
 /// a room.
 const BURST: f64 = 0.04;
 
-/// The rate falls after this much time of sending without a report from the receiver. A receiver reports at least twice in this
-/// time.
+/// The rate starts to fall after the sender has sent for this long without a report from the receiver. A receiver
+/// reports at least twice in this time.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// During the silence the rate halves in each period of this many seconds ...
+/// While the receiver is silent, the rate halves in each period of this many seconds, down to [`SAFE`].
 const HALVING: f64 = 2.0;
 
-/// ... down to this, in bytes per second: a message of 60 bytes 20 times a second, which every path carries on which people can
-/// work together.
+/// The rate below which a silent receiver does not lower the limit, in bytes per second: a message of 60 bytes 20 times
+/// a second. Every path on which people can work together carries that.
 const SAFE: f64 = 1200.0;
 
 /// Limits the packets of a sender to the rate that the path carries: a token bucket at the lowest of the reported rate, the
@@ -83,7 +83,7 @@ impl Budget {
         self.reported = rate;
     }
 
-    /// A report or an acknowledgement came, which shows that the receiver receives.
+    /// To be called when a report or an acknowledgement came: it shows that the receiver gets packets.
     pub fn on_report(&mut self) {
         self.unanswered = None;
     }
@@ -108,7 +108,8 @@ impl Budget {
         self.fill(now);
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
         if let Some(rate) = self.rate(now) {
-            // At most one second of the rate is owed, so that packets that were not allowed do not silence a sender for long.
+            // The debt of the bucket is at most one second of the rate, so that packets that were not allowed do not
+            // silence a sender for long.
             self.tokens = (self.tokens - bytes).max(-bytes.max(f64::from(rate)));
         }
         self.unanswered.get_or_insert(now);

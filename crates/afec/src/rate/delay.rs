@@ -2,15 +2,15 @@
 
 use core::time::Duration;
 
-/// The minimum is taken over this many spans of [`SPAN`], 30 s in all. A clock that is wrong by 100 ppm drifts by 3 ms in that
-/// time, and an estimator that keeps the queue short sees it empty far more often. LEDBAT (RFC 6817) takes ten minutes, because
-/// bulk transfers keep the queue filled.
+/// The number of spans (each as long as [`SPAN`]) over which the minimum delay is taken: 30 s in all. A clock that is
+/// wrong by 100 ppm drifts by 3 ms in that time, and an estimator that keeps the queue short sees an empty queue far
+/// more often than every 30 s. LEDBAT (RFC 6817) takes ten minutes, because bulk transfers keep the queue filled.
 const SPANS: usize = 6;
 /// The length of a span.
 const SPAN: Duration = Duration::from_secs(5);
 
-/// The queueing delay of packets: their one-way delay less the least one lately (the base delay of RFC 6817). The clocks of
-/// the two ends differ, so that one-way delays are known up to a constant.
+/// The queueing delay of packets: their one-way delay minus the smallest one-way delay of the last 30 s (the base delay
+/// of RFC 6817). The clocks of the two ends differ, so that one-way delays are known up to a constant.
 #[derive(Debug, Clone)]
 pub(super) struct QueueDelay {
     /// The one-way delay of the newest packet plus a constant, in ms; `None` before the first packet.
@@ -62,7 +62,7 @@ impl QueueDelay {
         Delay { relative, queue: self.queue(relative, bytes, rate) }
     }
 
-    /// Takes `relative` for the delay of an empty path.
+    /// Sets the base delay: `relative` becomes the delay of a packet of `bytes` bytes that meets no queue.
     pub(super) fn rebase(&mut self, relative: f64, bytes: u32) {
         self.minima = [None; SPANS];
         self.minima[0] = Some(Minimum { delay: relative, bytes });

@@ -13,21 +13,24 @@ use super::trial::{self, Trial, Verdict};
 /// of 60 bytes at 28.8 kbit/s (17 ms). LEDBAT (RFC 6817) allows 100 ms, SCReAM (RFC 8298) 60 ms: users of a pointer feel that.
 pub(super) const QUEUE_TARGET: f64 = 16.0;
 
-/// After the delay varied by itself, the higher queue target returns to [`QUEUE_TARGET`] with this time constant in ms. Tuned on
-/// `examples/rate` with a delay that varies by itself.
+/// A path whose delay varies by itself raises the queue target; the target then returns to [`QUEUE_TARGET`] with this
+/// time constant in ms. Tuned on `examples/rate` with a delay that varies by itself.
 const QUEUE_TARGET_RETURN: f64 = 20_000.0;
 
 /// After this many ms without a packet the limit is forgotten. Chosen by judgement; not tuned.
 const STALE: f64 = 60_000.0;
 
-/// A share of losses that is higher than in the trial by this is congestion again: two standard errors of a fifth of 60 packets.
+/// A share of losses that exceeds that of the last trial by this is congestion again: about two standard errors of a
+/// loss rate of 20 % that was measured on 60 packets.
 const LOSS_MARGIN: f64 = 0.12;
 
-/// Losses at a lower rate, in bytes per second, are not caused by the sender: a link that narrow shows a queue, because each packet
-/// takes some ms. Otherwise redundancy, which grows because of losses, would look like their cause. Tuned on `examples/rate`.
+/// Losses while packets arrive at a lower rate than this, in bytes per second, are assumed not to be caused by the
+/// sender: such a narrow link would show a queue, because each packet takes some ms. Without this rule, redundancy,
+/// which grows because of losses, would look like the cause of the losses. Tuned on `examples/rate`.
 const SUSPECT_LEAST: f64 = 20_000.0;
 
-/// The pause after a trial in vain, in ms; it doubles with each further one. Chosen by judgement; not tuned.
+/// The pause after a trial that showed no fewer losses, in ms; it doubles with each further such trial. Chosen by
+/// judgement; not tuned.
 const TRIAL_PAUSE: f64 = 30_000.0;
 /// The longest such pause, in ms.
 const TRIAL_PAUSE_MOST: f64 = 480_000.0;
@@ -42,8 +45,9 @@ const TRIAL_PAUSE_MOST: f64 = 480_000.0;
 /// A queue that does not fall although less is sent is not the sender's: the route is longer, or there is other traffic. It is
 /// then taken for the path's base delay, so that large streams do not starve a small one.
 ///
-/// Losses alone do not lower the limit, unless they grow with the rate and the rate is higher than that of a pointer: then a trial
-/// at a lower rate shows whether losses fall with it. A trial in vain lasts some seconds and is not repeated soon.
+/// Losses alone do not lower the limit, unless they grow with the rate and the rate is higher than that of a pointer:
+/// then a trial at a lower rate shows whether losses fall with it. A trial that shows no fewer losses lasts some
+/// seconds and is not repeated soon.
 ///
 /// The estimator takes less than 1 KB. Any input is safe; a sender with a false clock harms its own rate only.
 #[derive(Debug, Clone)]
@@ -59,12 +63,12 @@ pub struct RateEstimator {
     pub(super) loss: f64,
     /// When the state was last updated, in ms.
     stepped: f64,
-    /// The standing queue that is congestion, in ms.
+    /// A standing queue of more than this counts as congestion, in ms.
     pub(super) target: f64,
     state: State,
     /// The earliest time of the next trial, in ms.
     trial_after: f64,
-    /// The pause after the next trial in vain, in ms.
+    /// The pause after the next trial that shows no fewer losses, in ms.
     trial_pause: f64,
 }
 
@@ -147,7 +151,7 @@ impl RateEstimator {
         Some((cap as u32).max(RATE_FLOOR))
     }
 
-    /// Time does not run backwards, whatever a caller says.
+    /// Sets the present time. It never decreases: an earlier `now` is ignored.
     fn advance(&mut self, now: Duration) {
         self.now = self.now.max(now.as_secs_f64() * 1000.0);
     }

@@ -5,24 +5,27 @@
 /// show the bursts of a busy one. Chosen by judgement; not tuned.
 const INTERVAL: f64 = 500.0;
 
-/// After this many ms without a packet another cluster begins. Packets that were lost between two clusters are not counted: they
-/// would yield a rate that no cluster had. As for clusters at the sender.
+/// After this many ms without a packet another cluster begins. Packets that were lost between two clusters are not
+/// counted: with them, the computed rate would be one that no cluster had. The sender separates clusters by the same
+/// pause.
 const PAUSE: f64 = 250.0;
 
-/// The losses of a pause are noticed within this many packets after it.
+/// Losses that are noticed within this many packets after a pause are not counted: they may have happened before it
+/// ended.
 const PAUSE_PACKETS: f64 = 4.0;
 
 /// The least packets of an interval for a meaningful rate. Chosen by judgement; not tuned.
 const PACKETS: f64 = 5.0;
 
-/// The weight of an interval relative to the next one: about 30 intervals count, 15 s of activity. Chosen by judgement; not
-/// tuned.
+/// With each new interval the weight of the earlier ones is multiplied by this: about 30 intervals count, 15 s of
+/// activity. Chosen by judgement; not tuned.
 const DECAY: f64 = 0.97;
 
 /// The least packets for a conclusion. Chosen by judgement; not tuned.
 const EVIDENCE: f64 = 100.0;
 
-/// Losses below this share are left to redundancy. Chosen by judgement; not tuned.
+/// Below this share of lost packets no lower rate is tried: redundancy makes up for the losses. Chosen by judgement;
+/// not tuned.
 const HEAVY: f64 = 0.08;
 
 /// Above this share redundancy does not help, so that a lower rate is tried even if losses do not grow with it. Chosen by
@@ -63,7 +66,7 @@ struct Sums {
     lost_x: f64,
     /// The number of intervals.
     intervals: f64,
-    /// The sum over intervals of their losses squared over their packets.
+    /// The sum, over all intervals, of the squared number of losses divided by the number of packets.
     lost_lost: f64,
 }
 
@@ -103,8 +106,8 @@ impl LossGrowth {
         (self.sums.packets >= EVIDENCE).then(|| self.sums.lost / self.sums.packets)
     }
 
-    /// The clumping of losses, if a lower rate may lose less; else `None`. Clumping is the variance of the number of losses over
-    /// the variance of independent losses: about the number of losses that come together.
+    /// The clumping of losses if a lower rate may reduce them; else `None`. Clumping is the variance of the number of
+    /// losses over the variance of independent losses: about the number of losses that come together.
     pub(super) fn suspected(&self) -> Option<f64> {
         let share = self.share().filter(|share| *share >= HEAVY)?;
         let Sums { packets, lost, x, xx, lost_x, intervals, lost_lost } = self.sums;

@@ -14,13 +14,15 @@ const DRAIN: f64 = 350.0;
 /// The least rate while a queue drains, as a share of the link's rate: a wrong measurement must not leave the path idle.
 const DRAIN_LEAST: f64 = 0.3;
 
-/// The highest rate while a queue drains, as a share of the link's rate: a queue of our own then falls visibly.
+/// The highest rate while a queue drains, as a share of the link's rate: a queue that this sender caused then shrinks
+/// visibly.
 const DRAIN_MOST: f64 = 0.85;
 
 /// The rate after the queue has drained, as a share of the link's rate.
 const RESUME: f64 = 0.95;
 
-/// That share is lower by the share of lost packets times this: losses make the spacing of packets random.
+/// The rate after the queue has drained is lower by the share of lost packets times this: losses make the spacing of
+/// packets random, so that a queue grows by chance.
 const RESUME_LOSS: f64 = 0.4;
 
 /// The growth of the rate limit per second near the last known rate of the link.
@@ -29,20 +31,20 @@ const CLIMB: f64 = 0.05;
 /// The highest growth of the rate limit per second, once the link's limit seems to have gone.
 pub(super) const CLIMB_MOST: f64 = 0.5;
 
-/// Below this share of the rate that the link carried lately, the rate limit grows by [`CLIMB_MOST`].
+/// While the rate limit is below this share of the rate that the link carried lately, it grows by [`CLIMB_MOST`].
 const FAR: f64 = 0.8;
 
-/// The rate that the link carried lately is multiplied by this each time the link is full at a lower rate.
+/// Each time the link is full again, the rate that it carried lately ([`Limited::known`]) is multiplied by this.
 const KNOWN_KEPT: f64 = 0.8;
 
 /// A sender that uses less than this share of the limit does not test it, so that the limit does not rise.
 const USED: f64 = 0.75;
 
-/// A sender that has not used the limit for this many ms needs none.
+/// The limit is dropped after the sender has not used it for this many ms.
 const UNUSED: f64 = 10_000.0;
 
-/// The least rate of a link, twice the lowest limit: a sender at the lowest limit is then seen to send less than the link
-/// carries.
+/// The least rate of a link, twice the lowest limit: so a sender at the lowest limit counts as sending less than the
+/// link carries.
 const LIMIT_LEAST: f64 = 2.0 * RATE_FLOOR as f64;
 
 /// A higher rate is no limit, in bytes per second: 1 Gbit/s.
@@ -64,11 +66,12 @@ pub(super) struct Limited {
     pub(super) climb: f64,
     /// The queue that is being drained.
     drain: Option<Drain>,
-    /// The smoothed rate of sending.
+    /// The smoothed rate of sending, in bytes per second.
     used: f64,
     /// For how many ms the sender has not used the limit.
     unused: f64,
-    /// The share of lost packets that is congestion, if losses showed the limit.
+    /// The share of lost packets above which the link counts as congested; `None` if a queue showed the limit, and not
+    /// losses.
     loss_most: Option<f64>,
 }
 
@@ -79,7 +82,7 @@ struct Drain {
     seen: f64,
     /// The queue at first, in ms.
     queue: f64,
-    /// By how many ms the queue should have fallen since.
+    /// By how many ms the queue should have shrunk since draining began.
     expected: f64,
 }
 
@@ -108,21 +111,23 @@ impl RateEstimator {
         State::Limited(Limited { drain, ..Limited::new(limit, limit * drain_factor(queue)) })
     }
 
-    /// Limits the rate after a trial that lost fewer packets: `delivered` bytes per second came through before it, and the share
-    /// `loss` is still lost. A share of `loss_most` is congestion again.
+    /// Limits the rate after a trial that lost fewer packets: `delivered` bytes per second came through before it, and
+    /// the share `loss` of packets is still lost. If more than the share `loss_most` is lost later, the link counts as
+    /// congested again.
     pub(super) fn limit_by_loss(&self, delivered: f64, loss: f64, loss_most: f64) -> State {
         let limit = (delivered / (1.0 - loss.min(0.5))).within(LIMIT_LEAST, RATE_MOST);
         let limited = Limited::new(limit, limit * self.resume());
         State::Limited(Limited { loss_most: Some(loss_most), ..limited })
     }
 
-    /// The rate of the link while it is busy: that of the arriving packets, plus those that are always lost.
+    /// The rate of the link while it is busy: the rate of the arriving packets, plus that of the packets that are lost
+    /// even without a queue.
     fn link_rate(&self) -> Option<f64> {
         let flow = self.arrivals.busy(self.target / 2.0)?;
         Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).within(LIMIT_LEAST, RATE_MOST))
     }
 
-    /// Follows the link for another `passed` ms.
+    /// Updates the limit after another `passed` ms.
     pub(super) fn follow(&mut self, mut limited: Limited, congested: bool, passed: f64) -> State {
         let Some(flow) = self.arrivals.lately() else {
             return State::Limited(limited);
@@ -159,7 +164,8 @@ impl RateEstimator {
         if drain.expected > (drain.queue / 2.0).max(40.0)
             && drain.queue - queue < drain.expected * 0.3
         {
-            // The queue did not fall although less was sent: it is taken for the delay of a longer path, or of one that varies.
+            // The queue did not shrink although less was sent: so it is assumed to be no queue, but the delay of a
+            // longer path, or of a path whose delay varies.
             self.target = self.target.max(queue).min(QUEUE_TARGET_MOST);
             self.delay.rebase(self.arrivals.least(), 0);
             self.arrivals = Arrivals::new();

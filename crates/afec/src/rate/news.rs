@@ -3,11 +3,11 @@
 /// Whether a rate limit is to be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum News {
-    /// No: the sender knows it, or nearly.
+    /// No: it is nearly the limit that the sender knows.
     None,
-    /// With the next packet that goes back anyway, or within about 100 ms.
+    /// Yes, but not at once: the report may wait until half a second after the last one.
     Worth,
-    /// At once: the limit fell.
+    /// Yes, at once: the limit fell.
     Urgent,
 }
 

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use crate::within::Within;
 
-/// What a channel asks of the rate. Numbers that are negative or not finite count as 0, those above a million as a million; a
-/// message takes at least one byte.
+/// What a channel would send if the rate sufficed. Numbers that are negative or not finite count as 0, those above a
+/// million as a million; a message takes at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// The bytes of a message on the wire, with its share of the packet's headers.
@@ -16,7 +16,7 @@ pub struct Demand {
     pub rate_min: f64,
     /// The bytes of redundancy per message.
     pub redundancy: f64,
-    /// The channel with the lowest priority yields first.
+    /// The channel with the lowest priority is the first one that gets less: see [`share`].
     pub priority: u8,
     /// Whether the channel is conflated: it can be slowed down, because only the newest value of a key matters.
     pub conflated: bool,
@@ -29,8 +29,8 @@ pub struct Share {
     pub rate: f64,
     /// The bytes of redundancy per message. If they are fewer than asked for, the loss target may not hold.
     pub redundancy: f64,
-    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if it is conflated, else [`Demand::rate`]. The
-    /// application is to be told; [`Share::rate`] is what fits.
+    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if it is conflated, else
+    /// [`Demand::rate`]. The application should get a notice; [`Share::rate`] is the rate that fits.
     pub short: bool,
 }
 
@@ -101,7 +101,7 @@ impl Step {
         all.min(excess)
     }
 
-    /// The share that this step leaves a channel at least.
+    /// The least share that this step can leave to a channel.
     fn last(self, demand: &Demand, share: &Share) -> Share {
         match self {
             Step::SlowDown if demand.conflated => Share { rate: demand.rate_min, ..*share },
@@ -117,7 +117,7 @@ fn sane(demand: &Demand) -> Demand {
     let sane = |value: f64| if value.is_finite() { value.within(0.0, 1e6) } else { 0.0 };
     let rate = sane(demand.rate);
     Demand {
-        // A message that costs nothing could not yield.
+        // A channel whose messages cost nothing could save nothing.
         message: sane(demand.message).max(1.0),
         rate,
         rate_min: sane(demand.rate_min).min(rate),

@@ -3,10 +3,10 @@
 /// The rate of a trial, as a share of the rate at which many packets are lost. Chosen by judgement; not tuned.
 const TRIAL: f64 = 0.8;
 
-/// The least packets of a trial ...
+/// The least number of packets for which a trial lasts.
 const PACKETS: f64 = 60.0;
 
-/// ... and its least time in ms. Chosen by judgement; not tuned.
+/// The least time of a trial, in ms. Chosen by judgement; not tuned.
 const LEAST: f64 = 1000.0;
 /// The time at the beginning of a trial, in ms, in which the report reaches the sender. Chosen by judgement; not tuned.
 const GRACE: f64 = 600.0;
@@ -14,7 +14,8 @@ const GRACE: f64 = 600.0;
 /// A trial without a result ends after this many ms. Chosen by judgement; not tuned.
 const MOST: f64 = 8000.0;
 
-/// The number of standard errors by which the losses must be lower. Chosen by judgement; not tuned.
+/// The number of standard errors by which losses must be lower in the trial than before it. Chosen by judgement; not
+/// tuned.
 const SIGMAS: f64 = 2.5;
 
 /// The lowest share of losses that a trial can show: about one of its packets.
@@ -43,7 +44,7 @@ pub(super) struct Trial {
 /// The result of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// None yet.
+    /// The trial has no result yet.
     Open,
     /// Fewer packets are lost: the link was overloaded.
     Helps,
@@ -81,7 +82,8 @@ impl Trial {
         self.lost / self.packets.max(1.0)
     }
 
-    /// The trial as it goes on, and its result so far.
+    /// Returns the trial in its present state and its verdict. The count starts anew if the sender may not have lowered
+    /// its rate yet.
     pub(super) fn judge(self, now: f64) -> (Self, Verdict) {
         if now - self.began > MOST {
             return (self, Verdict::InVain);

@@ -8,7 +8,7 @@ use crate::within::Within;
 pub(super) struct Balance<const LEAST: i8, const MOST: i8>(f64);
 
 impl<const LEAST: i8, const MOST: i8> Balance<LEAST, MOST> {
-    /// Adds misses beyond the permitted ones, or subtracts permitted ones if negative.
+    /// Adds the number of misses minus the number of permitted misses.
     pub(super) fn add(&mut self, misses: f64) {
         self.0 = (self.0 + misses).within(f64::from(LEAST), f64::from(MOST));
     }
@@ -18,7 +18,7 @@ impl<const LEAST: i8, const MOST: i8> Balance<LEAST, MOST> {
         self.0
     }
 
-    /// True if the budget permits to miss one more message.
+    /// True if the target still permits to miss one more message.
     pub(super) fn permits_one(self) -> bool {
         self.0 + 1.0 <= 0.0
     }

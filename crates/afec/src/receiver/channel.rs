@@ -15,17 +15,18 @@ use crate::wire::MessageHead;
 /// The most missing messages that are remembered; older ones are given up. Four seconds of telepointer messages. It bounds the
 /// memory of a channel. Chosen by judgement; not tuned.
 const MISSING: usize = 128;
-/// After this many consecutive messages near each other that are older than all that is remembered, the channel counts from
-/// there: the highest index was false, or the sender began anew. As for packet numbers: see [`numbers`](super::numbers).
+/// After this many consecutive messages with indices near each other that are all older than the remembered ones, the
+/// channel continues from these indices: the highest index was false, or the sender began anew. Packet numbers have the
+/// same rule: see [`numbers`](super::numbers).
 const ASTRAY: u8 = 6;
-/// The error budget from which misses are waived instead of requested: it saves up at most 4 permitted misses and remembers at
-/// most 12 misses beyond them. Chosen by judgement; not tuned.
+/// The error budget that decides which missing messages are waived, and so not requested. It saves up at most 4
+/// permitted misses and remembers at most 12 misses that were not permitted. Chosen by judgement; not tuned.
 type RequestBudget = Balance<-4, 12>;
 /// The balance that is reported to the sender. Its upper limit fits the report's signed byte, which counts quarters of
 /// messages (up to 31.75). Chosen by judgement; not tuned.
 type ReportedBalance = Balance<-20, 31>;
-/// The factor of the waiting time for repeats at each gap: the longest waiting time is forgotten over about 50 gaps. Chosen by
-/// judgement; not tuned.
+/// At each gap the waiting time for repeats is multiplied by this, so that a long one is forgotten over about 50 gaps.
+/// Chosen by judgement; not tuned.
 const FORGET_RECOVERY: f64 = 0.98;
 
 /// A message that did not come yet.
@@ -55,7 +56,8 @@ pub(super) struct Channel {
     /// The index after the highest one that came.
     next: MessageIndex,
     pub(super) missing: VecDeque<Missing>,
-    /// The last message that was older than all that is remembered, and how many consecutive ones were.
+    /// The low bits of the index of the last message that was older than all remembered ones, and the number of
+    /// consecutive such messages.
     astray: (u16, u8),
     /// When the newest message came whose index was plausible.
     last_plausible: Duration,
@@ -65,7 +67,8 @@ pub(super) struct Channel {
     last_origin: Option<Duration>,
     /// The mean interval between messages, in seconds.
     pub(super) interval: f64,
-    /// How long after its gap was noticed a message came without a request, in seconds: near the longest of the last ones.
+    /// The time from when a gap was noticed to when the missing message came without a request, in seconds: near the
+    /// longest of the recent times.
     pub(super) recovery: f64,
     /// The least time that an answer to a request takes.
     pub(super) fastest_answer: Duration,
@@ -76,7 +79,7 @@ pub(super) struct Channel {
     /// True once the caller reports the misses from application to application ([`Channel::report_misses`]): the balance then
     /// ignores what this endpoint sees.
     caller_reports: bool,
-    /// The balance that the sender was last told.
+    /// The balance in the last report to the sender.
     pub(super) reported_balance: f64,
     /// The window of the paper's controller, if that is the scheme.
     pub(super) window: Option<Window>,
@@ -106,12 +109,12 @@ impl Channel {
         }
     }
 
-    /// By how many messages more were missed lately than the target permits.
+    /// How many more messages were missed lately than the target permits; negative if fewer were missed.
     pub(super) fn balance(&self) -> f64 {
         self.balance.misses()
     }
 
-    /// A message came that is `age` old. Judges it and hands it over if it is news and in time.
+    /// Takes a message that is `age` old. Judges it, and delivers it if it is new and in time.
     pub(super) fn message<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -174,8 +177,9 @@ impl Channel {
         });
     }
 
-    /// A message came in time whose index is older than all that is awaited. Whether to believe that it is the newest one: it
-    /// was not repeated, nor were others near it before, and everything that came earlier is too late now to come again.
+    /// Whether a message in time, with an index that is older than all awaited ones, shows that the sender began anew.
+    /// This is so if it is the last of [`ASTRAY`] consecutive such messages with indices near each other that were no
+    /// repeats, and all messages with plausible indices came more than a deadline ago.
     fn is_new_start(&mut self, now: Duration, head: &MessageHead) -> bool {
         if head.repeated {
             return false;
@@ -188,7 +192,7 @@ impl Channel {
         count >= ASTRAY && self.last_plausible + self.qos.deadline < now
     }
 
-    /// Counts from the index that ends in `low` on. Gives up the missing messages.
+    /// Makes the index whose 16 low bits are `low` the next expected one. Gives up the missing messages.
     fn restart(&mut self, low: u16) {
         while !self.missing.is_empty() {
             self.give_up_oldest();
@@ -198,11 +202,11 @@ impl Channel {
         self.next = self.next.offset(self.next.ahead(low));
     }
 
-    /// Counts older values of a key as met that are missing and whose deadline has not passed: value `index` replaces them.
+    /// Counts missing older values of a key as met if their deadline has not passed: value `index` replaces them.
     ///
-    /// The keys of the missing messages are known in two cases only: the message carries how many messages earlier its key was
-    /// used (`back`), and while a channel has a single key all messages have it. Before that, keys are taken to alternate in a
-    /// fixed rhythm, so that messages at multiples of `back` have the same key.
+    /// The keys of the missing messages are known in two cases only: the message carries how many messages earlier its
+    /// key was used (`back`), and while a channel has a single key all messages have it. For other missing messages,
+    /// keys are assumed to alternate in a fixed rhythm, so that messages at multiples of `back` have the same key.
     fn supersede(&mut self, now: Duration, index: MessageIndex, key: Option<(Key, u32)>) {
         let (Order::Newest, Some((key, back))) = (self.qos.order, key) else {
             return;
@@ -342,8 +346,8 @@ impl Channel {
         }
     }
 
-    /// Adds the misses that the caller judged from application to application. From the first call on, the misses that this
-    /// endpoint sees on its own leg do not count.
+    /// Adds misses that the caller judged from application to application, beyond the permitted ones. From the first
+    /// call on, the misses that this endpoint sees on its own leg do not count.
     pub(super) fn report_misses(&mut self, beyond: f64) {
         self.caller_reports = true;
         self.balance.add(beyond);

@@ -5,11 +5,13 @@ use core::time::Duration;
 /// The smallest difference of the clocks is taken over one to two periods. In 20 s clocks that differ by 100 ppm drift by 2 ms.
 /// Chosen by judgement; not tuned.
 const PERIOD: Duration = Duration::from_secs(10);
-/// The clock of a packet is not believed if the packet took this much less time, in ms, than the fastest one: one false clock
-/// would make all following packets seem late. Before [`AGREE`] packets agree, the fastest one may be false; then a packet that
-/// took this much more is not believed either. Chosen by judgement; not tuned.
+/// The clock of a packet is not believed if the packet seems to have taken this many ms less than the fastest packet:
+/// one false clock would make all following packets seem late. Until [`AGREE`] packets agree, the fastest packet itself
+/// may have had a false clock; until then a packet that seems to have taken this many ms more is not believed either.
+/// Chosen by judgement; not tuned.
 const ODD: i16 = 50;
-/// This many consecutive packets that agree are believed. As for packet numbers: see [`numbers`](super::numbers).
+/// A new clock is believed after this many consecutive packets that agree with it. Packet numbers have the same rule:
+/// see [`numbers`](super::numbers).
 const AGREE: u8 = 6;
 
 /// How much longer a packet took than the fastest one.
@@ -34,13 +36,13 @@ pub(super) enum Clock {
 /// Differences between the receiver's clock and the sender's clock, in ms, modulo 2^16.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
-    /// The smallest differences of this period and of the last one, relative to `origin`.
+    /// The smallest difference of this period and that of the last one, both relative to `origin`.
     smallest: Option<(i16, i16)>,
     /// The difference of the first packet.
     origin: u16,
     /// When this period began.
     since: Duration,
-    /// The last difference that was not believed, and how many consecutive ones agreed with it.
+    /// The last difference that was not believed, and the number of consecutive packets with a difference near it.
     odd: (i16, u8),
     /// The number of packets that agreed with the smallest difference, up to [`AGREE`].
     support: u8,
@@ -71,7 +73,7 @@ impl Delays {
         }
         let jumped = early || liar;
         if early || liar || age >= PERIOD * 2 {
-            // After a long silence both are too old: the clocks may have drifted apart.
+            // After a long silence both smallest differences are too old: the clocks may have drifted apart.
             (this, last) = (delay, delay);
             self.since = now;
         } else if age >= PERIOD {
@@ -87,7 +89,7 @@ impl Delays {
         Queued { delay: Duration::from_millis(delay as u64), clock }
     }
 
-    /// Whether enough consecutive packets had a difference like this one.
+    /// Whether [`AGREE`] consecutive packets that were not believed had a difference near `delay`.
     fn agree(&mut self, delay: i16) -> bool {
         let (other, count) = self.odd;
         let near = count > 0 && delay.abs_diff(other) <= ODD.unsigned_abs();

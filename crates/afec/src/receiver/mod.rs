@@ -33,8 +33,8 @@ use crate::wire::{ChannelReport, Header, MessageHead, Messages, PacketError};
 /// A packet that was delayed in queues for longer than this says nothing of the path's rate: the estimator would have seen the
 /// queue grow before. Chosen by judgement; not tuned.
 const LONGEST_QUEUE: Duration = Duration::from_secs(2);
-/// After a silence of this length the sender's clock is no measure of order any more: its 16 bits of ms repeat after 65 s, and
-/// half of that is ambiguous. 20 s leave a margin.
+/// After a silence of this length the sender's clock does not show the order of packets any more: its 16 bits of ms
+/// repeat after 65 s, and half of that is ambiguous. 20 s leave a margin.
 const CLOCK: Duration = Duration::from_secs(20);
 
 /// The receiving half of an endpoint: see the [module](self).
@@ -50,18 +50,19 @@ pub(crate) struct Receiver {
     rate: RateEstimator,
     /// The rate limit of the path in bytes per second, if it shows one.
     limit: Option<u32>,
-    /// The round trips that echoes of reports measured, for an endpoint whose own packets measure none.
+    /// Round trips, measured from reports to their echoes. They are used if the sending half has measured none with its
+    /// own packets.
     path: Path,
     /// Whether the sender wants requests for missing messages.
     wants_requests: bool,
     reported: Reported,
-    /// When the first message came since the last report.
+    /// When the first message after the last report came.
     news: Option<Duration>,
     /// When the packet with the highest number came.
     last_arrival: Duration,
     /// The low bits of that packet's number, and the clock of its sender.
     newest: Option<(u16, u16)>,
-    /// What the report that is being written says of channels.
+    /// The parts about channels of the report that is being written.
     parts: Vec<(ChannelId, ChannelReport)>,
 }
 
@@ -156,7 +157,7 @@ impl Receiver {
         self.loss = self.losses.model();
         let queued = self.delays.arrived(now, header.sent);
         self.note_rate(now, queued, bytes, lost_now);
-        // What an overtaken packet says is older than what is known.
+        // The header of a packet that others overtook is out of date.
         let newest = self.numbers.highest().low() == header.number;
         if newest {
             self.newest = Some((header.number, header.sent));
@@ -171,14 +172,16 @@ impl Receiver {
                 self.path.sample(now.saturating_sub(at).saturating_sub(held));
             }
         }
-        // Later reports repeat the same losses and rate, or newer ones.
+        // An echo of a later report confirms the losses and the rate, too: later reports repeat the same losses and
+        // rate, or newer ones.
         if header.echo.is_some_and(|echo| echo.covers(reported.unconfirmed_number)) {
             reported.unconfirmed = false;
         }
         Some(queued.delay)
     }
 
-    /// Updates the rate estimate, if the packet's clock is believed. `lost`: the packets that were found lost with it.
+    /// Updates the rate estimate, if the packet's clock is believed. `lost`: the number of packets whose loss this
+    /// packet showed.
     fn note_rate(&mut self, now: Duration, queued: Queued, bytes: usize, lost: u32) {
         match queued.clock {
             Clock::Odd => return,
@@ -236,7 +239,8 @@ impl Receiver {
         self.channels.iter_mut().find(|channel| channel.id == id)
     }
 
-    /// The caller judged the messages of a channel from application to application: `beyond` more were missed than permitted.
+    /// The caller judged the messages of a channel from application to application: `beyond` more messages were missed
+    /// than the target permits.
     pub(crate) fn report_misses(&mut self, id: ChannelId, beyond: f64) {
         if let Some(channel) = self.channel(id) {
             channel.report_misses(beyond);
@@ -250,8 +254,8 @@ impl Receiver {
         }
     }
 
-    /// The number of a packet whose number ends in `low` and that was sent at `sent`: after the newest number if it was sent
-    /// later, else before.
+    /// Completes a packet number from its eight low bits: it is the nearest number after the newest one if the packet
+    /// was sent later (`sent` is its sender's clock), else the nearest number before it.
     pub(crate) fn whole_number(&self, now: Duration, low: u8, sent: u16) -> u16 {
         let Some((number, newest)) = self.newest else { return u16::from(low) };
         let ahead = low.wrapping_sub(number as u8);
@@ -280,7 +284,7 @@ impl Receiver {
         }
     }
 
-    /// The path as the sending half measured it, or else as this half did.
+    /// The path as the sending half measured it, or else as the receiving half measured it.
     fn known_path<'a>(&'a self, sender_path: &'a Path) -> &'a Path {
         if sender_path.is_known() { sender_path } else { &self.path }
     }

@@ -2,19 +2,20 @@
 
 use crate::ids::PacketNumber;
 
-/// The numbers below the highest one for which it is remembered whether they came: the bits of a `u128`.
+/// For this many of the highest packet numbers it is remembered whether the packets came: the bits of a `u128`.
 const WINDOW: u32 = 128;
-/// The most losses that are drawn from one jump of the numbers: a longer jump is an outage or a false number, and the loss estimator
-/// learns little from more. Chosen by judgement; not tuned.
+/// The most packets that count as lost because of one jump of the numbers: a longer jump is an outage or a false
+/// number, and the loss estimator learns little from more. Chosen by judgement; not tuned.
 const JUMP: u32 = 256;
 /// The most packets that may overtake a packet before it counts as lost. Chosen by judgement; not tuned.
 const REORDER: u32 = 16;
-/// After this many packets without a late one, a packet counts as lost after one overtaking packet less: 17 seconds of a
-/// telepointer. Chosen by judgement; not tuned.
+/// After this many packets of which none came too late, one overtaking packet less is enough to count a packet as lost:
+/// 17 seconds of a telepointer. Chosen by judgement; not tuned.
 const CALM: u32 = 500;
-/// After this many consecutive packets near each other that are too old to be told from repeated ones, the numbers count from
-/// there: the highest number was false, or the sender began anew (RFC 3550, appendix A.1, which takes two). Six are more than
-/// reordering brings at once, and take a telepointer a fifth of a second.
+/// After this many consecutive packets that are so old that a copy would not be recognised, but have numbers near each
+/// other, counting continues from these numbers: the highest number was false, or the sender began anew (RFC 3550,
+/// appendix A.1, which takes two). Six are more than reordering brings at once, and take a telepointer a fifth of a
+/// second.
 const ASTRAY: u8 = 6;
 
 /// The numbers of the packets that came, and how long to wait for one that did not.
@@ -30,7 +31,7 @@ pub(super) struct Numbers {
     reorder: u32,
     /// The packets since the last change of `reorder`.
     calm: u32,
-    /// The low bits of the last packet that was too old, and how many consecutive ones were.
+    /// The low bits of the number of the last packet that was too old, and the number of consecutive such packets.
     astray: (u16, u8),
 }
 
@@ -45,8 +46,8 @@ impl Numbers {
         self.reorder
     }
 
-    /// A packet came whose number ends in `low`. Hands to `decide`, in the order of numbers, whether the packets were lost for
-    /// which this is decided now. Returns whether the packet is new.
+    /// A packet came whose number ends in `low`. Calls `decide` for each packet of which it is now certain enough
+    /// whether it was lost, in the order of numbers. Returns whether the packet is new.
     pub(super) fn arrived(&mut self, low: u16, mut decide: impl FnMut(bool)) -> bool {
         let ahead = low.wrapping_sub(self.next.low()) as i16;
         let number = PacketNumber(self.next.0.wrapping_add_signed(i32::from(ahead)));
@@ -82,7 +83,8 @@ impl Numbers {
         self.next.0.wrapping_sub(self.decided.0)
     }
 
-    /// A packet came that is too old. Whether to believe that it is the newest one: because the packets before it were near it.
+    /// Whether a packet whose number seems too old shows that the numbers began anew: it does if [`ASTRAY`] consecutive
+    /// such packets have numbers near each other.
     fn is_new_start(&mut self, low: u16) -> bool {
         let (last, count) = self.astray;
         let apart = u32::from((low.wrapping_sub(last) as i16).unsigned_abs());
@@ -92,7 +94,7 @@ impl Numbers {
         if count < ASTRAY {
             return false;
         }
-        // Earlier packets count as seen, so that no loss is drawn from them.
+        // Earlier packets count as seen, so that none of them counts as lost.
         let next = PacketNumber(u32::from(low)).next();
         *self = Numbers { next, seen: u128::MAX, decided: next, ..Numbers::default() };
         true

@@ -11,14 +11,14 @@ const KEYS: usize = 64;
 /// A message as it is handed to the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// The number of its channel.
+    /// The number of the message's channel.
     pub channel: u32,
-    /// Its place among the messages of the channel, from 0.
+    /// The message's place among the messages of the channel, from 0.
     pub index: u32,
     /// Its key, if the channel is conflated.
     pub key: Option<u32>,
-    /// The time since the first application had the message: its age when the packet was sent, half of the round trip, and the
-    /// delay in queues.
+    /// The time since the application at the message's first sender had it: its age when the packet was sent, half of
+    /// the round trip, and the delay in queues.
     pub age: Duration,
     /// True if the message came only because it was repeated.
     pub recovered: bool,

@@ -12,26 +12,30 @@ use crate::scheme::Scheme;
 use crate::wire::{ChannelReport, Report};
 use crate::within::Within;
 
-/// While messages come, the sender gets a report at least this often: it shows that the receiver is there, and measures the
-/// round trip. A report costs 44 bytes and a telepointer message 58, so that this is about half a percent of the bytes.
+/// While messages come, the sender gets a report at least this often: the report shows that the receiver is alive, and
+/// the sender measures the round trip with it. A report costs 44 bytes and a telepointer message 58, so that this is
+/// about half a percent of the bytes.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// The first report comes sooner after the first message, because the round trip is not known yet. Chosen by judgement; not
 /// tuned.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
-/// Reports are this frequent while the sender has not echoed the newest one, or has to keep a rate limit. Chosen by judgement;
-/// not tuned.
+/// The time between two reports while the sender has not echoed the newest one, or while there is a rate limit. Chosen
+/// by judgement; not tuned.
 const UNCONFIRMED: Duration = Duration::from_secs(1);
-/// News that is not urgent waits this long for a packet that goes anyway. Chosen by judgement; not tuned.
+/// A change that is not urgent waits this long for a packet with messages that can carry the report. Chosen by
+/// judgement; not tuned.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The least time between two packets that only carry a report, whatever comes: at most 200 per second.
+/// The least time between two packets that only carry a report, whatever packets come: there are at most 200 per
+/// second.
 const APART: Duration = Duration::from_millis(5);
-/// The most parts about channels in a report, so that it fits beside large messages. The others wait for the next report.
+/// The most parts about channels in a report, so that it fits beside large messages. Further parts wait for the next
+/// report.
 const PARTS: usize = 16;
-/// A change of a channel's balance by this many messages is news. Tuned on `groupwire lab afec --part steps`: with five, misses
-/// after a step to 20 % loss were made up for too late.
+/// A change of a channel's error-budget balance by this many messages is worth a report. Tuned on `groupwire lab afec
+/// --part steps`: with five, misses after a step to 20 % loss were made up for too late.
 const BALANCE_NEWS: f64 = 3.0;
 
-/// The messages of one request that its bits describe, after the first one: 14 bits take two bytes on the wire.
+/// The number of messages after the first one that a request can name by bits: 14 bits take two bytes on the wire.
 const REQUEST_BITS: u32 = 14;
 
 impl Receiver {
@@ -41,7 +45,7 @@ impl Receiver {
         Some(self.reported.at.map_or(due, |at| due.max(at + APART)))
     }
 
-    /// The same without the least time since the last report.
+    /// Like [`next_report`](Receiver::next_report), but ignores [`APART`], the least time between two reports.
     fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         match self.scheme {
             Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_request(now, sender_path),
@@ -83,7 +87,8 @@ impl Receiver {
             .min()
     }
 
-    /// When to report how the path loses packets, or its rate limit, if they are news or not confirmed.
+    /// When to report how the path loses packets, or its rate limit, if they changed noticeably or the last report of
+    /// them is not confirmed.
     fn losses_news(&self, now: Duration) -> Option<Duration> {
         if self.loss.differs(&self.reported.losses) {
             return Some(now);
@@ -98,7 +103,7 @@ impl Receiver {
         self.reported.unconfirmed.then(again)
     }
 
-    /// Whether the balance of some channel is news.
+    /// Whether the balance of some channel changed enough since it was last reported.
     fn has_balance_news(&self) -> bool {
         let news = |channel: &Channel| {
             (channel.balance() - channel.reported_balance).abs() >= BALANCE_NEWS
@@ -161,7 +166,8 @@ impl Receiver {
         true
     }
 
-    /// Collects the requests for missing messages: each names a message, and by bits those after it.
+    /// Collects the requests for missing messages: each names one message by its index, and further ones after it by
+    /// bits.
     fn collect_requests(&mut self, now: Duration, sender_path: &Path) {
         if !self.wants_requests {
             return;
@@ -209,7 +215,8 @@ impl Receiver {
         }
     }
 
-    /// Collects the balances that are half news: a report goes anyway.
+    /// Collects the balances that changed by at least half of [`BALANCE_NEWS`]: that is enough because the report is
+    /// sent anyway.
     fn collect_balances(&mut self) {
         for channel in &mut self.channels {
             if self.parts.len() == PARTS {

@@ -71,8 +71,8 @@ impl Channel {
         (at.max(now) <= latest).then_some(at)
     }
 
-    /// How long to wait for a missing message before requesting it: its packet may have been overtaken by this many others,
-    /// or a repeat may be on its way.
+    /// How long to wait for a missing message before requesting it: its packet may have been overtaken by up to
+    /// `packets` others, or a repeat may be on its way.
     pub(super) fn wait(&self, packets: u32) -> Duration {
         Duration::from_secs_f64((self.interval * f64::from(packets)).max(self.recovery))
     }

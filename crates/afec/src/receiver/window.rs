@@ -6,15 +6,15 @@ use core::time::Duration;
 
 use crate::scheme::Afec2012;
 
-/// The least messages since the last look for another one. The paper updates "only when there is significant activity" and
-/// gives no number. Chosen by judgement; not tuned.
+/// The error rate is checked again only after at least this many messages. The paper updates "only when there is
+/// significant activity" and gives no number. Chosen by judgement; not tuned.
 const ACTIVITY: u32 = 10;
 /// The least messages in the window for a NAK. Chosen by judgement; not tuned.
 const FIRST_NAK: usize = 50;
 /// The least messages in the window for a DEC. Chosen by judgement; not tuned.
 const FIRST_DEC: usize = 200;
 
-/// The result for a message by its deadline.
+/// What became of a message by its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The message, or a newer value of its key, came in time.
@@ -37,9 +37,9 @@ pub(super) struct Window {
     filled: usize,
     /// The number of missed messages in the ring.
     missed: usize,
-    /// The number of messages since the last look.
+    /// The number of messages since the error rate was last checked.
     since: u32,
-    /// The earliest time of the next look.
+    /// The earliest time at which the error rate is checked again.
     look: Duration,
 }
 
@@ -71,12 +71,13 @@ impl Window {
         }
     }
 
-    /// When the error rate is looked at next, if enough messages came.
+    /// When the error rate is checked next; `None` until enough messages came.
     pub(super) fn next_look(&self) -> Option<Duration> {
         (self.since >= ACTIVITY).then_some(self.look)
     }
 
-    /// Looks at the error rate: 1 for a NAK (one more repeat), -1 for a DEC (one repeat less).
+    /// Checks the error rate if it is time. Returns 1 for a NAK (one more repeat), -1 for a DEC (one repeat
+    /// less), `None` for neither.
     pub(super) fn step(&mut self, now: Duration) -> Option<i8> {
         if now < self.look || self.since < ACTIVITY {
             return None;

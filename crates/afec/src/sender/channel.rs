@@ -13,8 +13,8 @@ use crate::qos::{Order, Qos};
 use crate::stats::SenderStats;
 use crate::within::Within;
 
-/// Keys whose newest message is remembered: [`Channel::reference_key`] says 0 for older ones. It bounds the memory of a
-/// channel. Chosen by judgement; not tuned.
+/// Keys whose newest message is remembered: [`Channel::reference_key`] returns 0 for keys that were used less recently.
+/// It bounds the memory of a channel. Chosen by judgement; not tuned.
 const KEYS: usize = 64;
 
 /// The number of messages over which a positive or negative error-budget balance is paid back. Tuned on steps
@@ -23,22 +23,25 @@ const REPAID_OVER: f64 = 300.0;
 /// The part of the balance, in messages, that a receiver which requests missing messages corrects by its own requests.
 /// Half of what its request budget holds at most. Chosen by judgement; not tuned.
 const CORRECTED_BY_REQUESTS: f64 = 6.0;
-/// The aim, and the highest aim, as shares of the target where the path loses clearly more than the target: a little below
-/// it, so that most windows of 1000 messages hold the target and not only half of them. Tuned on `groupwire lab afec --part grid`.
+/// The usual and the highest [`aim`](Channel::aim), as shares of the target, on a path that loses clearly more than the
+/// target: a little below the target, so that most windows of 1000 messages hold the target and not only half of them.
+/// Tuned on `groupwire lab afec --part grid`.
 const CAREFUL: (f64, f64) = (0.97, 0.97);
-/// The same where the path by itself nearly holds the target: a little above it, so that nothing is repeated because of chance.
-/// Tuned on the cells of `groupwire lab afec --part grid` with 5 % loss and a target of 5 %.
+/// Like [`CAREFUL`], but for a path that without repeats nearly holds the target: a little above the target, so that
+/// nothing is repeated because of chance. Tuned on the cells of `groupwire lab afec --part grid` with 5 % loss and a
+/// target of 5 %.
 const CALM: (f64, f64) = (1.06, 1.1);
 /// A path loses clearly more than the target if it loses this many times the target. Chosen by judgement; not tuned.
 const LOSES: f64 = 1.3;
-/// The lowest aim, as a share of the target. Chosen by judgement; not tuned.
+/// The lowest [`aim`](Channel::aim), as a share of the target. Chosen by judgement; not tuned.
 const LEAST_AIM: f64 = 0.35;
-/// The highest aim on a conflated channel, as a share of the target. It is above [`CALM`] because the share of values that
-/// newer ones replace in time is known less well in advance than by what the receiver missed. Tuned on Table 1 of the paper
-/// over two legs that lose 20 % (`lab contract --setup table1`).
+/// The highest aim on a conflated channel, as a share of the target. It is above [`CALM`] because it is hard to predict
+/// how many values newer ones will replace in time; the misses that the receiver reports show it better. Tuned on Table
+/// 1 of the paper over two legs that lose 20 % (`lab contract --setup table1`).
 const CONFLATED_MOST: f64 = 1.25;
-/// The lowest and the highest aim of a conflated channel on a path with a rate limit: a repeat takes the place of a newer
-/// value there, so that more repeats mean more misses (measured with `lab contract --setup modem`).
+/// The lowest and the highest aim of a conflated channel on a path with a rate limit, as shares of the target: a repeat
+/// takes the place of a newer value there, so that more repeats mean more misses (measured with `lab contract --setup
+/// modem`).
 const CONFLATED_LIMITED: (f64, f64) = (2.0, 3.0);
 /// A target counts as out of reach if the least possible share of misses is this many times the target. Chosen by
 /// judgement; not tuned.
@@ -48,14 +51,14 @@ const OUT_OF_REACH: f64 = 1.1;
 const HOPELESS: f64 = 28.0;
 /// The share of misses, as a multiple of the target, that is assumed while the balance is [`HOPELESS`].
 const HOPELESS_MISSES: f64 = 1.15;
-/// For how long a target has to be in reach again before the application is told so: it is not to be told back and forth.
+/// For how long a target has to be in reach again before the application is told so: notices should not alternate.
 /// Chosen by judgement; not tuned.
 const RELIEF: Duration = Duration::from_secs(10);
 
 /// A message that was not sent yet.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    /// When the first application had the message.
+    /// When the application at the message's first sender had it.
     pub(super) origin: Duration,
     pub(super) key: Key,
     pub(super) payload: Vec<u8>,
@@ -73,7 +76,7 @@ pub(super) struct Channel {
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) history: History,
     pub(super) cadence: Cadence,
-    /// When the tail flush goes, unless a new message goes before.
+    /// When the tail flush is sent, unless a new message is sent before.
     pub(super) flush_at: Option<Duration>,
     /// The repeats of a conflated channel.
     pub(super) values: Values,
@@ -139,7 +142,8 @@ impl Channel {
         self.qos = qos;
     }
 
-    /// Drops the messages that wait and those that may be repeated. The next message has the next index all the same.
+    /// Drops the messages that wait and those that may be repeated. The indices of later messages continue without a
+    /// gap.
     pub(super) fn forget_messages(&mut self) {
         self.waiting.clear();
         self.history.clear();
@@ -209,8 +213,9 @@ impl Channel {
         (target * margin - balance / REPAID_OVER).within(target * least, target * most)
     }
 
-    /// The share of misses to tell the application if the target is out of reach. `possible`: the least share that any code
-    /// reaches. While the application was told before, it keeps the old figure.
+    /// The share of misses to tell the application if the target is out of reach. `possible`: the least share that any
+    /// code reaches. While the application believes that the target is out of reach, the result is the share that it
+    /// was told. `None` if the target is in reach.
     pub(super) fn outlook(&mut self, now: Duration, possible: f64) -> Option<f64> {
         let target = self.qos.target;
         // A balance that stays high overrides what the model expects.
@@ -232,7 +237,7 @@ impl Channel {
         (now < since + RELIEF).then_some(told)
     }
 
-    /// A message of this age is sent for the first time. The average rises fast and falls slowly.
+    /// Updates the average age with a message that is sent for the first time. The average rises fast and falls slowly.
     pub(super) fn note_age(&mut self, age: Duration) {
         let more = age.as_secs_f64() - self.age;
         self.age += if more > 0.0 { more / 4.0 } else { more / 32.0 };
@@ -254,7 +259,8 @@ impl Channel {
         self.last_new.map_or(Duration::ZERO, |last| last + self.spacing())
     }
 
-    /// The least interval between packets with new messages: by the channel's maximum rate, or by what the path leaves it.
+    /// The least interval between packets with new messages: by the channel's maximum rate or, on a conflated channel,
+    /// by the rate that the path leaves to it.
     fn spacing(&self) -> Duration {
         if let Some(slowed) = self.slowed
             && self.conflates()

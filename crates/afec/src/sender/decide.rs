@@ -18,8 +18,8 @@ use crate::scheme::Scheme;
 /// The number of standard errors that are added to the loss rate. Just after a change little is known of the path, and too few
 /// repeats cost more then than too many. Tuned on `groupwire lab afec --part steps`.
 const DOUBT: f64 = 0.4;
-/// Where requests do a part, the target is multiplied by this: a receiver that has to request nearly all that it misses has
-/// no reserve for answers that are lost. Tuned on `groupwire lab afec --part grid`.
+/// For a code with requests the target is multiplied by this: a receiver that has to request nearly every missing
+/// message has no reserve for answers that are lost. Tuned on `groupwire lab afec --part grid`.
 const WITH_REQUESTS: f64 = 0.93;
 /// Repeats alone are preferred to repeats and requests unless they cost more than this many times as much: after a repeat that
 /// was lost, perhaps to a burst, little time is left for a request. Tuned on losses in bursts at 50 ms round trip and 250 ms
@@ -33,12 +33,12 @@ const REQUEST_BYTES: f64 = 10.0;
 const SLOWEST: f64 = 1.0;
 /// The most repeats of a settled value: one that no newer value of its key follows. Chosen by judgement; not tuned.
 const SETTLED_REPEATS: u8 = 6;
-/// A settled value may miss with this share of the target: a wrong value would be seen for long. Chosen by judgement; not
-/// tuned.
+/// The share of settled values that may miss, as a part of the target: if one misses, users see an outdated value for
+/// long. Chosen by judgement; not tuned.
 const SETTLED_TARGET: f64 = 0.5;
 /// On the first of two legs a value is repeated earlier than at the last moment, by this share (a fraction) of
-/// [`Qos::ahead`]: what arrives here at the last moment is often too late on the second leg. Tuned on Table 1 of the
-/// paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
+/// [`Qos::ahead`]: a value that arrives at the last moment on this leg is often too late on the second leg. Tuned on
+/// Table 1 of the paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
 const LEAD: (u32, u32) = (3, 16);
 
 impl Sender {
@@ -74,7 +74,8 @@ impl Sender {
                 .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {
                 let mut situation = situation(channel, &loss, path, loss_back, headers, price);
-                // The rate leaves less for redundancy: a higher target costs less.
+                // The rate leaves less for redundancy than the choice costs, so the target is raised until a choice is
+                // cheap enough.
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
                     choice = cheapest(channel, &situation, &losses, 0.0);
@@ -166,7 +167,7 @@ struct Price {
     is_limited: bool,
 }
 
-/// What a channel asks of the path's rate.
+/// The rate that a channel needs, and how far it can be slowed down.
 fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Demand {
     Demand {
         message: channel.bytes * price.ratio + headers,

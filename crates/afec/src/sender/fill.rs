@@ -8,8 +8,8 @@ use crate::ids::{ChannelId, PacketNumber};
 use crate::path::Path;
 use crate::wire::{MessageHead, message_len};
 
-/// While the path seems too slow for every message to be in time, one message goes this often all the same: without
-/// packets neither end would notice that the path became faster. Chosen by judgement; not tuned.
+/// While the path seems too slow for every message to be in time, one message per channel is sent this often all the
+/// same: without packets neither end would notice that the path became faster. Chosen by judgement; not tuned.
 const PROBE: Duration = Duration::from_millis(200);
 
 /// The packet that is being filled.
@@ -80,7 +80,8 @@ impl Sender {
     /// Takes the new messages of a channel that fit into the packet. Drops those that would come too late.
     fn take_new(&mut self, now: Duration, place: usize, path: &Path, packet: &mut Filling) {
         let supersedes = self.supersedes(place);
-        // With a rate limit the queue on the path is ours: sending less empties it, so it is not part of the path's delay.
+        // With a rate limit the queue on the path is this sender's own: sending less empties it, so it does not count
+        // as delay of the path.
         let is_limited = self.budget.rate(now).is_some();
         let one_way = if is_limited { path.unqueued() } else { path.one_way() };
         let delay = one_way + path.jitter();
@@ -109,7 +110,7 @@ impl Sender {
             };
             let len = message_len(&largest, waiting.payload.len());
             let bytes = packet.expected(len);
-            // The first message always goes: a caller that codes messages may find that it fits.
+            // The first message is always taken: a caller that codes messages may find that it fits.
             if bytes > packet.remaining && packet.summary.new > 0 {
                 break;
             }
@@ -145,7 +146,7 @@ impl Sender {
     }
 }
 
-/// What the packet says of a message.
+/// The header of a message in the packet.
 pub(super) fn head(channel: ChannelId, sent: &Sent, now: Duration) -> MessageHead {
     MessageHead {
         channel,

@@ -18,7 +18,7 @@ const SPARE_BYTES: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) index: MessageIndex,
-    /// When the first application had the message.
+    /// When the application at the message's first sender had it.
     pub(super) origin: Duration,
     /// On a conflated channel: the key, and how many messages earlier the key was used before (0: never).
     pub(super) key: Option<(Key, u32)>,

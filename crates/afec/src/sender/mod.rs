@@ -36,10 +36,10 @@ use crate::within::Within;
 const WAITING: usize = 64;
 /// The application is told at most this often that repeats do not fit. Chosen by judgement; not tuned.
 const OVERFLOW_NOTICE: Duration = Duration::from_secs(30);
-/// The least compression ratio that planning relies on: one packet is planned with at most eight times its size of
-/// uncompressed messages, however well the last ones compressed. Chosen by judgement; not tuned.
+/// The least compression ratio that is assumed when a packet is filled: it gets uncompressed messages of at most eight
+/// times its size, however well earlier messages compressed. Chosen by judgement; not tuned.
 const LEAST_RATIO: f64 = 0.125;
-/// How long a rate limit holds that the receiver reported. A receiver that keeps a limit reports every second, so this
+/// How long a reported rate limit stays in force. A receiver that still sees a limit reports every second, so this
 /// allows three lost reports. One forged report slows a path no longer than this.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 
@@ -47,7 +47,7 @@ const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 #[derive(Debug)]
 pub(crate) struct Sender {
     channels: Vec<Channel>,
-    /// The repeats of single messages. Conflated channels plan theirs in [`values::Values`].
+    /// The repeats of single messages. Conflated channels plan their repeats in [`values::Values`].
     schedule: Schedule,
     /// The number of packets with new messages so far. It wraps around.
     packets_with_new: u32,
@@ -56,12 +56,13 @@ pub(crate) struct Sender {
     /// How the path to the receiver loses packets, as the receiver last reported.
     loss: LossModel,
     budget: Budget,
-    /// When the receiver last reported a rate limit, while it holds.
+    /// When the receiver last reported a rate limit; `None` if no reported limit is in force.
     limited: Option<Duration>,
     /// The earliest time of the next packet, while a rate limit is known.
     allowed: Option<Duration>,
     scheme: Scheme,
-    /// The bytes of headers per packet: those of IP and UDP (or other transport) and ours.
+    /// The bytes of headers per packet: those of IP and UDP (or another transport) and those of this crate's packet
+    /// format.
     headers: usize,
     /// See [`Config::repeat_price`](crate::Config::repeat_price).
     repeat_price: Option<f64>,
@@ -72,7 +73,7 @@ pub(crate) struct Sender {
 /// A message in the packet that is being filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The place of its channel in [`Sender::channels`].
+    /// The place of the message's channel in [`Sender::channels`].
     channel: usize,
     index: MessageIndex,
 }
@@ -145,8 +146,8 @@ impl Sender {
         self.channels.iter().position(|channel| channel.id == id)
     }
 
-    /// What was sent on a channel, and its code; on a channel whose [`Values`](values::Values) decide, the code that
-    /// they amount to.
+    /// The statistics of what was sent on a channel, and the channel's code. On a channel whose repeats
+    /// [`Values`](values::Values) plans, the code describes these repeats.
     pub(crate) fn stats(&self, id: ChannelId) -> Option<(SenderStats, Code)> {
         let place = self.place(id)?;
         let channel = &self.channels[place];
@@ -154,7 +155,8 @@ impl Sender {
         Some((channel.stats, code))
     }
 
-    /// Takes a message that is to be sent. `remaining`: the bytes that a packet holds for messages.
+    /// Takes a message that is to be sent. `remaining`: the most bytes that a message with its header can have to fit
+    /// into a packet.
     pub(crate) fn submit(
         &mut self,
         now: Duration,
@@ -218,8 +220,8 @@ impl Sender {
             return;
         }
         self.budget.spend(now, bytes);
-        // The next packet is filled only when the budget allows one as large as this one: so the messages in it are as
-        // new as possible.
+        // The next packet is filled only when the budget allows a packet as large as this one. So the next packet gets
+        // messages that are as new as possible.
         let limited = self.budget.rate(now).is_some();
         self.allowed = limited.then(|| self.budget.next(now, bytes));
     }

@@ -46,7 +46,7 @@ impl Sender {
         }
     }
 
-    /// Schedules the last message of each cluster whose tail flush is due, for this packet.
+    /// Schedules a repeat of the last message of each cluster whose tail flush is due: this packet is to carry it.
     pub(super) fn schedule_tail_flushes(&mut self, now: Duration, path: &Path) {
         for (place, channel) in self.channels.iter().enumerate() {
             if channel.flush_at.is_none_or(|at| at > now) {

@@ -1,4 +1,5 @@
-//! Taking repeats into a packet: those of the schedule, and those of conflated values.
+//! Taking repeats into a packet: those of the [`Schedule`](super::schedule::Schedule), and those of values of conflated
+//! channels.
 
 use core::time::Duration;
 
@@ -17,7 +18,7 @@ impl Sender {
         packets_with_new: Option<u32>,
         packet: &mut Filling,
     ) {
-        // One bit for each channel whose tail flush this packet is.
+        // Bit n is set if this packet is the tail flush of the n-th channel.
         let mut flushed = 0u64;
         for (place, channel) in self.channels.iter_mut().enumerate() {
             if channel.flush_at.is_some_and(|at| at <= now) {

@@ -12,7 +12,7 @@ const ENTRIES: usize = 640;
 /// One repeat of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
-    /// The place of the channel in the sender's list.
+    /// The place of the channel in [`Sender::channels`](super::Sender::channels).
     pub(super) channel: usize,
     pub(super) index: MessageIndex,
     /// For a piggyback: the repeat goes in the first packet with new messages whose count is at least this.

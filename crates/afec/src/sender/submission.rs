@@ -1,4 +1,4 @@
-//! What an application hands in, and what it is told about it.
+//! The messages that an application submits, and the results of submitting them.
 
 use core::time::Duration;
 
@@ -6,15 +6,16 @@ use thiserror::Error;
 
 use crate::ids::ChannelId;
 
-/// The most channels of an endpoint. A packet tracks them in the bits of a `u64`.
+/// The most channels of an endpoint. The sender marks channels in the bits of a `u64` while it fills a
+/// packet.
 pub const CHANNELS: usize = 64;
 
-/// The contents of a packet, in numbers.
+/// The number of messages and bytes in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PacketSummary {
-    /// Messages that go for the first time.
+    /// Messages that are sent for the first time.
     pub new: u32,
-    /// Messages that go again.
+    /// Messages that are sent again.
     pub repeated: u32,
     /// Bytes of the repeated messages, each with its header.
     pub repeated_bytes: u32,
@@ -75,10 +76,10 @@ pub enum SendError {
 /// What became of a message that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
-    /// The message goes in one of the next packets.
+    /// The message waits and will be sent in one of the next packets.
     Accepted,
-    /// The message goes, in place of an older value of its key that had not been sent.
+    /// The message waits in place of an older value of its key, which is not sent.
     Conflated,
-    /// The message goes, but too many messages waited, so that the oldest of them was dropped.
+    /// The message waits, but too many messages waited already, so that the oldest of them was dropped.
     Dropped,
 }

@@ -1,9 +1,10 @@
 //! The repeats of a conflated channel, where a newer value of a key replaces the older ones.
 //!
-//! A lost value is made up for by the next sending of its key that arrives before the value's deadline: a newer value, or a
-//! repeat. So the number of sendings of the key within that time counts, repeats or not. Only values that too few newer ones
-//! follow are repeated: in a dedicated packet at the last useful moment, or as a piggyback on an earlier packet. Where the
-//! channel's minimum rate needs more values than arrive, some values are also resent together with the next one of their key.
+//! A lost value is made up for by the next sending of its key that arrives before the value's deadline: a newer value,
+//! or a repeat. So what matters is how often the key is sent within that time, whether as a new value or as a repeat.
+//! Only values that too few newer ones follow are repeated: in a dedicated packet at the last useful moment, or as a
+//! piggyback on an earlier packet. Where the channel's minimum rate needs more values than arrive, some values are also
+//! resent together with the next one of their key.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -18,14 +19,14 @@ use crate::whole::floor;
 const KEYS: usize = 24;
 /// The most values of a key that are tracked at a time: the older ones have been followed by [`MOST`] sendings.
 const PENDING: usize = MOST;
-/// The most sendings of a key within a value's time. Twelve get through bursts of ten lost packets: tuned on text values with
-/// a deadline of 100 ms over two legs that lose 19 % in bursts of up to ten (`groupwire lab contract --setup table1`), where
-/// six were too few.
+/// The most sendings of a key within a value's time: the time in which a repeat of the value is still useful. Twelve
+/// get through bursts of ten lost packets: tuned on text values with a deadline of 100 ms over two legs that lose 19 %
+/// in bursts of up to ten (`groupwire lab contract --setup table1`), where six were too few.
 pub(super) const MOST: usize = 12;
 /// The number of values over which averages are taken. Chosen by judgement; not tuned.
 const COUNTED_OVER: f64 = 64.0;
-/// A repeat does not piggyback in the first part of the time until it is due, one divided by this: the packets shortly after a
-/// value are often lost with it. Chosen by judgement; not tuned.
+/// A repeat may piggyback only after a part of the time until it is due has passed, namely one divided by this: the
+/// packets shortly after a value are often lost with it. Chosen by judgement; not tuned.
 const PIGGYBACK_AFTER: u32 = 4;
 /// The assumed interval between the values of a key before the first two, in seconds: 30 per second, the paper's telepointer.
 const INTERVAL: f64 = 0.033;
@@ -38,8 +39,9 @@ const SOONEST: Duration = Duration::from_millis(1);
 const SETTLED_AFTER: (u32, u32) = (3, 2);
 /// The fractional part of the golden ratio: its multiples modulo 1 are spread evenly ([`is_turn`]).
 const GOLDEN: f64 = 0.618_033_988_749_895;
-/// The part of the values that a channel's minimum rate needs which is planned for: the doubt that is added to loss rates does
-/// the rest. Tuned on Table 1 of the paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
+/// Repeats are planned as if this share of a channel's minimum rate sufficed: the loss rates that the plan uses are a
+/// little too high, which makes up for the difference. Tuned on Table 1 of the paper over two legs that lose 20 %
+/// (`groupwire lab contract --setup table1`).
 const ENOUGH: f64 = 0.88;
 
 /// The values of a channel that may be repeated.
@@ -47,9 +49,10 @@ const ENOUGH: f64 = 0.88;
 pub(super) struct Values {
     /// The keys with their newest values, the least recently used first.
     keys: Vec<KeyState>,
-    /// The share of values for which n + 1 new values of their key are sent within their time, themselves included.
+    /// `shares[n]`: the share of values within whose time n + 1 new values of their key are sent, themselves included.
     shares: [f64; MOST],
-    /// How often each key is to be sent within a value's time. A fraction is met by alternating between whole numbers.
+    /// How often a key is to be sent within the time of each value. A fraction is met by alternating between whole
+    /// numbers.
     pub(super) sendings: f64,
     /// The number of repeats of a settled value.
     pub(super) settled_repeats: u8,
@@ -78,7 +81,7 @@ struct KeyState {
     repeats: u8,
     /// The previous value, if it is to be resent in the packet of the newest one.
     resend_with_next: Option<MessageIndex>,
-    /// The values whose time has not passed, oldest first.
+    /// The values for which a repeat is still useful, oldest first.
     pending: Vec<Pending>,
 }
 
@@ -92,7 +95,7 @@ struct Pending {
     lacking: u8,
 }
 
-/// What a channel's values need, and what to expect then.
+/// How often a channel's keys need to be sent, and the misses to expect with that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Need {
     /// See [`Values::sendings`].
@@ -192,7 +195,7 @@ impl Values {
         self.keys.push(entry);
     }
 
-    /// The repeats of a value that no newer one follows, as a code: for people to look at.
+    /// A code that describes the repeats of a value that no newer one follows. It is for statistics only.
     pub(super) fn code(&self) -> Code {
         let whole = floor(self.sendings);
         let repeats = |times: f64| Repeats::repeat_last(times as u8);
@@ -205,7 +208,7 @@ impl Values {
         }
     }
 
-    /// Plans no repeat of any value so far.
+    /// Cancels the repeats of all values that were sent so far.
     pub(super) fn forget_repeats(&mut self) {
         for key in &mut self.keys {
             key.due = None;
@@ -274,7 +277,8 @@ impl Values {
                 break;
             }
             let saved = misses[most - 1] - misses[most];
-            // The share of values that need a repeat for this: newer values do not make up the number.
+            // The share of values for which this costs a further repeat, because too few newer values of their key
+            // follow.
             let repeated: f64 = self.shares[..most].iter().sum();
             if possible > target * near && saved < worth * repeated {
                 break;
@@ -289,7 +293,8 @@ impl Values {
     /// The share of values to resend with the next one, so that `rate` values per second and key arrive.
     pub(super) fn resend_with_next_for(&self, losses: &Losses, rate: f64) -> f64 {
         let lost = losses.rate;
-        // The square root: messages take two legs, each of which does its part.
+        // Messages cross two legs, so that each leg has to deliver the square root of the share that is to arrive at
+        // the end.
         let share = libm::sqrt(rate * self.interval) * ENOUGH;
         let missing = share.min(1.0) - (1.0 - lost);
         if missing <= 0.0 {
@@ -298,8 +303,8 @@ impl Values {
         (missing / (lost * (1.0 - losses.run(1))).max(f64::EPSILON)).min(1.0)
     }
 
-    /// Sets when the newest value of a key is to be repeated: the sendings that its pending values lack, spread over the time
-    /// that each of them has.
+    /// Sets when the newest value of a key is to be repeated: so that the sendings that each pending value lacks are
+    /// spread over the time that is left for it.
     fn plan(&self, now: Duration, key: &mut KeyState) {
         let interval = Duration::from_secs_f64(self.interval);
         let soonest = now + SOONEST;

@@ -24,7 +24,7 @@ pub(crate) struct Header {
     pub(crate) ask: bool,
     /// The echo of the newest report that the sender of the packet received, if the header has one.
     pub(crate) echo: Option<Echo>,
-    /// How long ago that report came, in ms, in the first packets after it.
+    /// How long ago that report came, in ms; only the first packets after the report have it.
     pub(crate) held: Option<u32>,
 }
 
@@ -78,7 +78,8 @@ pub(crate) struct MessageHead {
     pub(crate) age: u32,
     /// Whether the message was sent before.
     pub(crate) repeated: bool,
-    /// The key, and how many messages of the channel earlier it was used before, 0 for never.
+    /// On a conflated channel: the key, and how many messages earlier in the channel it was last
+    /// used, 0 for never.
     pub(crate) key: Option<(Key, u32)>,
 }
 

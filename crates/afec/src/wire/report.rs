@@ -33,7 +33,7 @@ pub(crate) enum ChannelReport {
     Requests {
         /// The 16 low bits of the first message's index.
         first: u16,
-        /// The lowest bit is the message after `first`.
+        /// Bit n is set if the message n + 1 places after `first` is requested, too.
         more: u32,
     },
     /// The error-budget balance: how many messages more were missed lately than the target permits, times four; negative:

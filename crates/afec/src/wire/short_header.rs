@@ -6,8 +6,8 @@
 //! held   = (how long ago a report came, in units of 4 ms) * 8 + the low three bits of its number
 //! ```
 //!
-//! *number* is the eight low bits of the packet number; *sent* tells which number is meant. *highest* of the report has eight
-//! bits, too.
+//! *number* is the eight low bits of the packet number; the receiver completes it with the help of *sent*, the sender's
+//! clock. *highest* of the report has eight bits, too.
 
 use alloc::vec::Vec;
 
@@ -33,8 +33,8 @@ pub(crate) fn write_short_header(header: Header, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a short header up to its report, and the caller's bits. `whole` completes the number from its low bits and the
-/// sender's clock.
+/// Reads a short header up to its report, and returns it with the caller's three bits. `whole` completes the packet
+/// number from its eight low bits and the sender's clock.
 pub(crate) fn read_short_header(
     reader: &mut Reader<'_>,
     whole: impl FnOnce(u8, u16) -> u16,
