@@ -21,19 +21,19 @@ pub(in crate::room) enum Entry {
     Base(Base),
     /// The room has a further channel. Channels are numbered in the order of these entries.
     Channel { name: String, qos: Qos },
-    /// A channel's QoS is another one from now on.
+    /// The QoS of a channel changed to `qos`.
     Change { channel: ChannelNo, qos: Qos },
-    /// A participant's session began, or stands so.
+    /// A participant's session began, or, in a log that was written out at once, this is its present state.
     Session { participant: ParticipantId, session: Session },
     /// A participant left.
     Ended { participant: ParticipantId },
     /// The next transaction. Its position is the one after the last.
     Transaction { order: Order, message: Message, counter: Counter },
-    /// A value. `conflates`: a newer value of its key replaces it.
+    /// A value. `conflates`: true if a newer value of the same key will replace it.
     Value { order: Order, value: Value, conflates: bool },
     /// The state of the application as of a position.
     Snapshot { as_of: Position, bytes: Vec<u8> },
-    /// The last order that was given out.
+    /// The order of the last message that came, which may no longer be in the log.
     Order(Order),
 }
 
@@ -90,7 +90,7 @@ impl Entry {
             }
             let entry = Entry::read(&mut reader);
             if entry.is_err() {
-                // Behind a damaged entry nothing can be told apart.
+                // After a damaged entry, nobody knows where the next entry begins.
                 reader.rest();
             }
             Some(entry)
