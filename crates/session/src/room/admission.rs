@@ -23,7 +23,7 @@ use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{Counter, Error, JoinRequest, Limits, LinkId, ParticipantId, Position};
 
-/// A participant that was let in.
+/// The participant that [`Room::admit`] let in, and from where it goes on.
 struct Admitted {
     id: ParticipantId,
     outcome: Outcome,

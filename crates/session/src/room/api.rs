@@ -102,7 +102,7 @@ pub enum Input<'a> {
     Fail {
         /// The transport.
         link: LinkId,
-        /// Which rule.
+        /// The rule that the client broke.
         error: Error,
     },
     /// The transport is closed.
@@ -115,7 +115,7 @@ pub enum Input<'a> {
         /// The time after which a new server will probably be running.
         retry: Duration,
     },
-    /// Time passed.
+    /// The time of [`Output::Timeout`] has come.
     Timeout,
 }
 
@@ -169,53 +169,53 @@ pub fn whole_packet(mut packet: Vec<u8>, body: Option<&[u8]>) -> Vec<u8> {
 pub enum Event {
     /// A participant joined.
     Joined {
-        /// Who.
+        /// The participant.
         participant: ParticipantId,
-        /// Over which transport.
+        /// Its transport.
         link: LinkId,
-        /// Whether it came back to its session.
+        /// True if the participant resumed its session.
         resumed: bool,
     },
-    /// A transport was turned away before it became a participant.
+    /// A client was refused.
     Refused {
-        /// Which.
+        /// The transport.
         link: LinkId,
-        /// Why.
+        /// Why the client was refused.
         error: Error,
     },
     /// A participant's transport is gone; it may come back.
     Away {
-        /// Who.
+        /// The participant.
         participant: ParticipantId,
         /// The error for which the room closed the transport; `None` if the room did not close it.
         error: Option<Error>,
     },
     /// A participant left for good.
     Left {
-        /// Who.
+        /// The participant.
         participant: ParticipantId,
     },
     /// A channel was opened for the first time.
     Channel {
-        /// Its name.
+        /// The name of the channel.
         name: String,
         /// The QoS that the channel has now.
         qos: Qos,
     },
     /// The QoS of a channel changed.
     Changed {
-        /// Its name.
+        /// The name of the channel.
         name: String,
         /// The QoS that the channel has now.
         qos: Qos,
-        /// Who asked for it.
+        /// The participant that asked for the change.
         participant: ParticipantId,
     },
     /// A participant uploaded a snapshot.
     Snapshot {
         /// The position of the last transaction that the snapshot covers.
         as_of: Position,
-        /// In bytes.
+        /// The size of the snapshot in bytes.
         size: usize,
     },
 }
@@ -225,21 +225,21 @@ pub enum Event {
 pub struct Stats {
     /// Participants with a connection.
     pub here: usize,
-    /// Messages that came in.
+    /// Messages that participants published.
     pub messages_in: u64,
-    /// Their bytes.
+    /// The bytes of these messages before compression.
     pub bytes_in_before: u64,
     /// Packets that came in.
     pub packets_in: u64,
-    /// Their bytes.
+    /// The bytes of these packets.
     pub bytes_in_after: u64,
     /// Messages sent out, counted once per receiver. Acknowledgements of own transactions are not messages.
     pub deliveries: u64,
-    /// Their bytes.
+    /// The bytes of these messages before compression.
     pub bytes_out_before: u64,
     /// Packets that went out.
     pub packets_out: u64,
-    /// Their bytes.
+    /// The bytes of these packets.
     pub bytes_out_after: u64,
     /// Awareness values replaced by newer ones of their key.
     pub conflated: u64,

@@ -34,7 +34,7 @@ pub(super) struct Common {
     /// Buffer for the records of a received payload until they are published.
     pub(super) batch: Batch,
     pub(super) forms: EncodingCache,
-    /// Packed chunks of snapshots (wire W55).
+    /// Compressed chunks of snapshots (wire W55), kept for all receivers of the same chunk.
     pub(super) chunks: Cache,
     pub(super) outputs: VecDeque<Output>,
     pub(super) stats: Stats,

@@ -127,7 +127,8 @@ impl Room {
             place.log_move(*id, before);
             let enters = place.served.is_none() && place.entering.is_some();
             entering += usize::from(enters);
-            // W71.
+            // W71: when many receivers enter at once, those beyond the first [`MOST_ALONE`] are not sent new messages
+            // alone.
             let waits = wish.filter(|_| enters && entering > MOST_ALONE);
             place.waits = waits.map(|wish| wish.channels.clone());
             if place.waits.is_some()
@@ -304,14 +305,15 @@ fn arrange(
     }
 }
 
-/// The number and the model of the group with this key. Opens the group if enough receivers would enter it; returns
-/// `None` if not.
+/// The number and the model of a group that repeats at least as often as `key` asks. If there is none, opens it if
+/// enough receivers would enter it and the room may have more groups; otherwise returns `None`.
 fn open_group(
     groups: &mut Groups,
     key: &GroupKey,
     census: &Census,
 ) -> Option<(GroupId, Arc<[u8]>)> {
-    // More repeats than needed do no harm, but a receiver that needs none is not to pay for others.
+    // A receiver may be in a group that repeats more than it needs. But a receiver that needs no repeats is not sent
+    // any.
     let serves = |group: &&mut Group| {
         let step = group.key.step;
         group.key.is_like(key) && step >= key.step && (step == 0) == (key.step == 0)

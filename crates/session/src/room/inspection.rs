@@ -55,7 +55,7 @@ pub struct ChannelFacts {
 pub struct ParticipantFacts {
     /// Its number in the room.
     pub id: ParticipantId,
-    /// Whether it is here.
+    /// Whether the participant is here, away or gone.
     pub state: PresenceState,
     /// The presence data of its application.
     pub presence: Vec<u8>,
@@ -117,7 +117,7 @@ pub struct Measured {
 }
 
 impl Room {
-    /// Begins or ends describing packets for [`Room::traced`].
+    /// Begins or ends tracing: packets are described for [`Room::traced`].
     pub fn set_tracing(&mut self, on: bool) {
         self.common.inspector.trace.turn(on);
         if !on {
@@ -125,7 +125,7 @@ impl Room {
         }
     }
 
-    /// Begins or ends keeping messages for [`Room::recorded`].
+    /// Begins or ends recording: published messages are kept for [`Room::recorded`].
     pub fn set_recording(&mut self, on: bool) {
         self.common.inspector.set_recording(on);
     }
@@ -136,7 +136,7 @@ impl Room {
         self.common.inspector.recorded()
     }
 
-    /// The packets since the last call, while [tracing](Room::set_tracing) is on.
+    /// Descriptions of the packets since the last call, while [tracing](Room::set_tracing) is on.
     pub fn traced(&mut self) -> Vec<Packet> {
         self.common.inspector.trace.take()
     }

@@ -29,8 +29,7 @@ impl Feed {
     /// Hands the feed's messages between its cursor and `until` to `push`, in order, until `push` returns false because
     /// a message does not fit. Moves the cursor past the messages that `push` accepted.
     ///
-    /// # Errors
-    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    /// # Errors [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
     pub(in crate::room) fn carry<'a>(
         &mut self,
         log: &'a Log,

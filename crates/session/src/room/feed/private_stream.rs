@@ -26,7 +26,7 @@ pub(in crate::room) struct PrivateStream {
     pub(in crate::room) history: VecDeque<History>,
 }
 
-/// Older transactions of a channel that was opened late.
+/// Transactions of a channel that was opened late: those after `cursor`, up to `until`, are still to be sent.
 #[derive(Debug)]
 pub(in crate::room) struct History {
     pub(in crate::room) channel: ChannelNo,
@@ -90,8 +90,7 @@ impl PrivateStream {
     /// Fills a payload with the messages that the receiver still has to be sent. Returns control frames to send after
     /// the payload.
     ///
-    /// # Errors
-    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    /// # Errors [`NotInMemory`] if transactions that the receiver still has to be sent are no longer in memory.
     pub(in crate::room) fn fill(
         &mut self,
         payload: &mut Payload<'_>,
@@ -176,7 +175,8 @@ impl PrivateStream {
             }
             is_pushed
         })?;
-        // The first housekeeping after a join may name an order before the join: the cursor does not go back to it.
+        // Only `settled` is taken over. At the first housekeeping after a join, `until.settled` may be before the
+        // cursor, which then stays.
         self.feed.cursor.settled = feed.cursor.settled;
         Ok(carried.is_all)
     }

@@ -80,8 +80,7 @@ impl Log {
     /// values between the `settled` orders of the two cursors, every other filter the values between their `awareness`
     /// orders.
     ///
-    /// # Errors
-    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    /// # Errors [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
     pub(in crate::room) fn due<'a>(
         &'a self,
         cursor: Cursor,

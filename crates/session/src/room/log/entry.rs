@@ -1,7 +1,8 @@
 //! The entries that a log consists of, and their form as bytes.
 //!
-//! Each entry is a tag, a length and its fields: numbers as varints (wire W1), texts and bytes behind their length. Entries come
-//! from disks and from other servers, so reading them never panics and takes no more memory than they have bytes.
+//! Each entry is a tag, a length and its fields: numbers as varints (wire W1), texts and bytes after their length
+//! (except for bytes that end the entry). Entries come from disks and from other servers, so reading them never panics,
+//! and takes memory only in proportion to their size.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -17,7 +18,7 @@ use crate::{ChannelNo, Counter, Error, Index, Order, ParticipantId, Position, Qo
 /// A part of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) enum Entry {
-    /// Where the log begins. The first entry.
+    /// The first entry: the state before the first transaction.
     Base(Base),
     /// The room has a further channel. Channels are numbered in the order of these entries.
     Channel { name: String, qos: Qos },
@@ -37,10 +38,10 @@ pub(in crate::room) enum Entry {
     Order(Order),
 }
 
-/// Where a log begins.
+/// The state of a log before its first transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) struct Base {
-    /// The number of this life of the room.
+    /// A number that differs each time the room is made anew, without its old log.
     pub(in crate::room) incarnation: u64,
     /// The last number that was given to a participant.
     pub(in crate::room) last_participant: ParticipantId,

@@ -6,7 +6,8 @@
 //! receivers, and a late joiner is a receiver whose cursor is at the beginning. [`Log::due`] is the only code that
 //! selects messages for receivers.
 //!
-//! The log knows no transport, tick or codec, and can be written out and restored: [`Log::entries`], [`Log::restore`].
+//! The log depends on no transport, tick or codec. It can be written out with [`Log::entries`] and restored with
+//! [`Log::restore`].
 
 mod due;
 mod entry;
@@ -33,7 +34,7 @@ use sessions::Sessions;
 use transactions::Transactions;
 use values::Values;
 
-/// Positions and counters travel in 32 bits (wire W21).
+/// The last position that is given out: positions and counters have 32 bits in packets (wire W21).
 const LAST_POSITION: u64 = u32::MAX as u64 - 1;
 
 /// A channel of the room.
@@ -82,7 +83,7 @@ impl Log {
         }
     }
 
-    /// The number of this life of the room.
+    /// A number that differs each time the room is made anew, without its old log.
     pub(super) fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -130,7 +131,7 @@ impl Log {
         self.channels[channel.place()].qos = qos;
     }
 
-    /// A channel that the room has.
+    /// The channel with this number, which has to exist.
     pub(super) fn channel(&self, channel: ChannelNo) -> &Channel {
         &self.channels[channel.place()]
     }
@@ -189,7 +190,7 @@ impl Log {
         self.order
     }
 
-    /// The transactions in memory behind `position`, oldest first.
+    /// The transactions in memory after `position`, oldest first.
     pub(super) fn transactions_after(
         &self,
         position: Position,
@@ -302,8 +303,7 @@ impl Log {
 
     /// Makes a log from entries: those of [`Log::entries`], or entries that were stored one by one as changes happened.
     ///
-    /// # Errors
-    /// [`Error::Malformed`] if they contradict each other.
+    /// # Errors [`Error::Malformed`] if an entry is malformed or contradicts an earlier one.
     pub(super) fn restore(
         limits: Limits,
         entries: impl IntoIterator<Item = Result<Entry, Error>>,

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::message::{Message, Transaction};
 use crate::{ChannelNo, Counter, Limits, Order, ParticipantId, Position};
 
-/// Transactions kept behind a snapshot, so that a participant that comes back after a short break is sent the missing part of the
-/// log instead of the snapshot.
+/// The number of transactions that are kept although a snapshot covers them, so that a participant that comes back
+/// after a short break is sent the missing part of the log instead of the snapshot.
 const KEPT_BEHIND_SNAPSHOT: u64 = 256;
 
 /// The application's state after the transaction at `as_of`. It replaces all transactions up to there.

@@ -255,7 +255,7 @@ impl Connection {
     /// Releases the values of rate-limited channels whose turn has come: the newest value of each key up to the last
     /// tick.
     pub(in crate::room) fn take_turns(&mut self, now: Duration, id: ParticipantId, log: &Log) {
-        // Ticks come often, and few receivers have rate limits.
+        // Returns early because ticks are frequent and few receivers have rate limits.
         if self.limits.is_empty() {
             return;
         }

@@ -23,7 +23,7 @@ const LENGTH: usize = 3;
 /// What a member is to be sent of its shared stream at a tick.
 pub(in crate::room) enum Plain<'a> {
     Nothing,
-    /// This payload, and nothing before it.
+    /// This payload alone.
     Payload(&'a SharedPayload),
     /// Something else, which [`Peer::flush`] has to find out.
     No,

@@ -13,7 +13,7 @@ const WINDOW: f32 = 256.0;
 /// Packets without a loss that are assumed at the beginning, so that a first loss is not taken for a loss rate.
 const PRIOR: f32 = 32.0;
 
-/// Fewer packets than this give no loss rate to show.
+/// No loss rate is shown for fewer packets than this.
 const LEAST_PACKETS: f32 = 20.0;
 
 /// The losses that were counted on the path to one receiver.

@@ -40,7 +40,7 @@ pub(in crate::room) const LEAST_DATAGRAM: usize = MAX_PAYLOAD + MAX_PRIVATE;
 /// Bytes reserved for frames to one receiver in the same datagram.
 const MAX_PRIVATE: usize = 150;
 
-/// The largest message of a group's datagrams, key included.
+/// The largest message that is sent in a group's datagrams: bytes of content and key.
 pub(in crate::room) const MAX_SIZE: usize = MAX_PAYLOAD - RECORD_OVERHEAD_IN_DATAGRAMS;
 
 /// The number of packets that are kept to be sent again: acknowledgements of a receiver can name this many.
@@ -189,7 +189,7 @@ impl Groups {
 }
 
 impl Group {
-    /// The packets after `number` that are still there.
+    /// The packets after `number` that are still kept.
     pub(in crate::room) fn kept_after(&self, number: u32) -> impl Iterator<Item = &Kept> {
         let from = self.kept.partition_point(|kept| kept.number <= number);
         self.kept.range(from..)

@@ -12,7 +12,7 @@ use crate::trace::Carrier;
 use crate::wire::acknowledged::Acknowledged;
 use crate::{GroupId, Order, ParticipantId};
 
-/// Packets by which a datagram may be overtaken before it counts as lost.
+/// A missing datagram counts as lost once a datagram came that was sent this many packets later.
 const REORDERED: u32 = 2;
 
 /// If an acknowledgement covers at least this many new packets, the receiver sent it soon after the newest of them
@@ -165,7 +165,7 @@ impl Place {
         // acknowledgement that comes in a datagram or earlier is left from an earlier membership.
         let waits = self.entering.as_ref().is_some_and(|entering| entering.group == group)
             && (carrier == Carrier::Datagrams || self.has_piece());
-        // The receiver may not know yet that it has left the group.
+        // The group may be closed already: the receiver may not know that yet.
         let Some(known) = groups.get_mut(group).filter(|_| !waits) else { return };
         let before = self.group();
         let keeps_up = match known.encoder.coder.acknowledge(acknowledgement.gmc) {

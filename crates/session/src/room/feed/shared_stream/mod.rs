@@ -49,7 +49,8 @@ pub(in crate::room) struct StreamKey {
     /// The most bytes of a datagram, if the receivers have datagrams. Values that fit a datagram are not sent over the stream.
     pub(in crate::room) max_datagram: Option<usize>,
     pub(in crate::room) max_packet: usize,
-    /// Whether the receivers know contracts (W79).
+    /// True if the receivers support CONTRACT frames. Payloads then carry stamps, the times at which they were sent
+    /// (W79).
     pub(in crate::room) stamped: bool,
 }
 
@@ -116,7 +117,7 @@ pub(in crate::room) struct SharedPayload {
     /// The payload's frame with its tag. In some payloads, a CONTRACT frame with the time of sending (a stamp) comes
     /// before it.
     pub(in crate::room) bytes: Arc<[u8]>,
-    /// Bytes of the stamp.
+    /// The length of the stamp in `bytes`; 0 without one.
     stamp: usize,
     /// The stream's place in the log after this payload.
     pub(in crate::room) after: Cursor,

@@ -14,10 +14,10 @@ use crate::{GroupId, Kind, Order, Position};
 /// codecs or rate limits.
 const STAYS_OUT: Duration = Duration::from_secs(2);
 
-/// Whether, and with whom, a receiver can share a stream.
+/// Whether a receiver can share a stream, and which.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Sharing {
-    /// Both ends can share streams (wire W10).
+    /// True if both ends support shared streams (wire W10).
     is_agreed: bool,
     /// The key of the stream that the receiver can share. `None` if it can share none, or if its channels have changed
     /// since the key was determined.
