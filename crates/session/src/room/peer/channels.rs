@@ -126,7 +126,8 @@ impl Peer {
             datagrams.close(channel);
         }
         if let Some(place) = &mut connection.place {
-            // W85: its fan-out group goes on bringing the channel, so the participant is served alone until it has another.
+            // W85: the datagrams of the participant's fan-out group still hold this channel, so the participant leaves
+            // the group and is served alone until it enters another one.
             place.leave(&mut connection.link);
         }
         Ok(())
