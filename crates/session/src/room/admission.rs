@@ -1,4 +1,4 @@
-//! Joining and resuming (wire W5, W9 to W14).
+//! Lets clients join a room or resume a session (wire W5, W9 to W14).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -23,17 +23,18 @@ use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{Counter, Error, JoinRequest, Limits, LinkId, ParticipantId, Position};
 
-/// A participant that was let in.
+/// The participant that [`Room::admit`] let in, and from where it goes on.
 struct Admitted {
     id: ParticipantId,
     outcome: Outcome,
-    /// The participant has the log up to here, and its own transactions that are confirmed up to this counter.
+    /// The participant has the log up to this position, and knows that its own transactions up to the counter
+    /// `confirmed` are in the log.
     position: Position,
     confirmed: Counter,
 }
 
 impl Room {
-    /// Lets a client in over a new transport, or turns it away.
+    /// Makes the client of a new transport a participant, or refuses it.
     pub(super) fn join(
         &mut self,
         now: Duration,
@@ -63,7 +64,7 @@ impl Room {
         }
     }
 
-    /// Makes or finds the participant.
+    /// Checks the client's HELLO and finds the session that it resumes, or begins a new one.
     fn admit(
         &mut self,
         link: LinkId,
@@ -110,7 +111,7 @@ impl Room {
         Ok(Admitted { id, outcome, position, confirmed })
     }
 
-    /// Answers HELLO.
+    /// Answers HELLO with WELCOME and sets up the participant's connection.
     fn welcome(
         &mut self,
         now: Duration,
@@ -186,7 +187,7 @@ impl Room {
 }
 
 impl Common {
-    /// The session that a client may resume; `None` if it is forgotten or the proof is wrong.
+    /// The participant whose session the client may resume; `None` if the session is forgotten or the secret is wrong.
     fn find(&self, resume: &Resume) -> Result<Option<ParticipantId>, Error> {
         let Some(session) = self.log.session(resume.participant) else { return Ok(None) };
         if !is_same(&session.secret, &resume.secret) {
@@ -209,7 +210,7 @@ fn log_lost(participant: ParticipantId, resume: &Resume, log: &Log) {
     }
 }
 
-/// The room's messages have to fit what the client takes.
+/// Refuses a client that does not accept messages or packets as large as the room's limits permit.
 fn check_sizes(hello: &Hello<'_>, limits: &Limits) -> Result<(), Error> {
     if hello.max_message < limits.max_message {
         let (what, size, limit) =
@@ -224,7 +225,7 @@ fn check_sizes(hello: &Hello<'_>, limits: &Limits) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares in a time that does not tell how much of the secret was right.
+/// Compares two secrets in constant time, so that an attacker cannot measure how many bytes were right.
 fn is_same(one: &Secret, two: &Secret) -> bool {
     one.iter().zip(two).fold(0, |difference, (one, two)| difference | (one ^ two)) == 0
 }

@@ -1,4 +1,4 @@
-//! What goes into a room and what comes out of it.
+//! The configuration of a room, its inputs and its outputs.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -12,36 +12,37 @@ use crate::wire::handshake::Secret;
 use crate::wire::opening::Opening;
 use crate::{Error, Limits, Qos, Redundancy, Timing};
 
-/// What a room is made of.
+/// The configuration of a room.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Its name, as clients ask for it.
+    /// The name by which clients join the room.
     pub name: String,
-    /// A number that no earlier life of this room had: random, or the time of its making.
+    /// A number that differs each time a room with this name is made anew, without its old log: random, or the present
+    /// time.
     pub incarnation: u64,
-    /// Tick and keep-alive.
+    /// The times of ticks and keep-alives.
     pub timing: Timing,
-    /// What it accepts and keeps.
+    /// The limits of what the room accepts and stores.
     pub limits: Limits,
-    /// With more receivers of the same channels than this, what they are sent as datagrams is coded once for all.
+    /// When more receivers than this have the same channels open, the datagrams to them are coded once for all of them.
     pub share_datagrams_above: usize,
-    /// Whether messages are compressed for clients that can: payloads, and messages for those who ask for a codec. Off is
-    /// for debugging.
+    /// Whether payloads, and single messages for clients that ask for a codec, are compressed for clients that support
+    /// it. Switch it off only for debugging.
     pub compress: bool,
-    /// What is sent again over datagrams. Other than the default is for measuring.
+    /// How messages in datagrams are repeated. Values other than the default are only for measurements.
     pub redundancy: Redundancy,
-    /// What single messages are unpacked and packed with. Each costs memory once it is used, and the slow ones time.
+    /// The codecs for single messages. Each codec takes memory once it is used, and the slow ones take time.
     pub codecs: &'static [&'static dyn Codec],
-    /// What they cost here, for participants who leave the choice to the room.
+    /// The time that the codecs take on this machine, to choose one for participants that leave the choice to the room.
     pub costs: Costs,
-    /// When more participants than this have the same channels open, what goes over their streams is coded once for all.
+    /// When more receivers than this have the same channels open, the streams to them are coded once for all of them.
     pub share_stream_above: usize,
-    /// A clock, to measure what packing takes while it is done; without one it is held to take what `costs` say.
+    /// A clock to measure the time that the codecs take. `None`: the room uses the times in `costs`.
     pub clock: Option<fn() -> Duration>,
 }
 
 impl Config {
-    /// A room with everything else as usual.
+    /// A configuration with this name and incarnation, and defaults for everything else.
     pub fn new(name: &str, incarnation: u64) -> Self {
         Config {
             name: name.to_string(),
@@ -59,21 +60,21 @@ impl Config {
     }
 }
 
-/// What happened outside.
+/// An event outside of the room that the room has to handle.
 #[derive(Debug)]
 pub enum Input<'a> {
     /// A client's first packet came over a new transport.
     Join {
         /// The transport.
         link: LinkId,
-        /// The packet, read so far as to know the room.
+        /// The packet, of which HELLO has been read because it names the room.
         opening: &'a Opening<'a>,
-        /// Fresh random bytes, should the client become a new participant.
+        /// Fresh random bytes: the secret of the session if the client becomes a new participant.
         secret: Secret,
-        /// Octets that a datagram of the transport may have; 0: it has none.
+        /// The most bytes of a datagram; 0 if the transport has no datagrams.
         max_datagram: usize,
     },
-    /// A later packet.
+    /// A later packet came over the stream.
     Packet {
         /// The transport.
         link: LinkId,
@@ -87,21 +88,21 @@ pub enum Input<'a> {
         /// The packet.
         packet: &'a [u8],
     },
-    /// The transport took one packet of [`Output::Send`].
+    /// The transport took the packet of an [`Output::Send`].
     Sent {
         /// The transport.
         link: LinkId,
     },
-    /// One of [`Output::Datagram`] has left, or was dropped.
+    /// A datagram of [`Output::Datagram`] was sent or dropped.
     DatagramSent {
         /// The transport.
         link: LinkId,
     },
-    /// The transport saw the other end break the rules.
+    /// The transport noticed that the client broke the protocol.
     Fail {
         /// The transport.
         link: LinkId,
-        /// Which rule.
+        /// The rule that the client broke.
         error: Error,
     },
     /// The transport is closed.
@@ -109,111 +110,112 @@ pub enum Input<'a> {
         /// The transport.
         link: LinkId,
     },
-    /// The server stops: say goodbye to everybody, who may come back after `retry`.
+    /// The server stops: the room says goodbye to all clients, which may come back after `retry`.
     Shutdown {
-        /// When a new server will be there, about.
+        /// The time after which a new server will probably be running.
         retry: Duration,
     },
-    /// Time passed.
+    /// The time of [`Output::Timeout`] has come.
     Timeout,
 }
 
-/// What to do outside.
+/// A thing that the caller has to do.
 #[derive(Debug)]
 pub enum Output {
     /// Send this packet, then report [`Input::Sent`].
     Send {
         /// The transport.
         link: LinkId,
-        /// The packet, or its beginning, which may be empty.
+        /// The beginning of the packet, or all of it if `body` is `None`. May be empty if there is a body.
         packet: Vec<u8>,
-        /// The rest of it, which others are sent as well.
+        /// The rest of the packet: bytes that several transports are sent.
         body: Option<Arc<[u8]>>,
     },
-    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`], unless it has a body
-    /// that others share: those follow the tick, whatever becomes of them.
+    /// Send this datagram, or drop it if it cannot be sent soon. Then report [`Input::DatagramSent`], but not for a
+    /// datagram with a `body`: the room sends those at each tick without waiting for reports.
     Datagram {
         /// The transport.
         link: LinkId,
-        /// The packet, or what is to stand before the body.
+        /// The beginning of the datagram, or all of it if `body` is `None`.
         packet: Vec<u8>,
-        /// The same bytes for many.
+        /// The rest of the datagram: bytes that several transports are sent.
         body: Option<Arc<[u8]>>,
     },
-    /// Send this last packet if the transport takes it at once, and close. No [`Input::Closed`] is due.
+    /// Send this last packet if the transport takes it at once, and close the transport. Do not report
+    /// [`Input::Closed`].
     Close {
         /// The transport.
         link: LinkId,
         /// The last packet, which gives the reason.
         packet: Vec<u8>,
-        /// The same for the transport's own close message; `None`: all is well.
+        /// The reason to give in the transport's own close message; `None` if the transport closes without an error.
         reason: Option<Error>,
     },
-    /// For the log.
+    /// Something changed in the room: for the server's own log and statistics.
     Event(Event),
-    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
+    /// Nothing to do until the next input. At this time, if one is given, pass [`Input::Timeout`].
     Timeout(Option<Duration>),
 }
 
-/// The packet of an [`Output::Send`] in one piece, for transports that need it so.
+/// Joins the two parts of an [`Output::Send`], for transports that need a packet in one piece.
 pub fn whole_packet(mut packet: Vec<u8>, body: Option<&[u8]>) -> Vec<u8> {
     packet.extend_from_slice(body.unwrap_or_default());
     packet
 }
 
-/// Something for the log.
+/// A change in the room, which the server can log.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A participant joined.
     Joined {
-        /// Who.
+        /// The participant.
         participant: ParticipantId,
-        /// Over which transport.
+        /// Its transport.
         link: LinkId,
-        /// Whether it came back to its session.
+        /// True if the participant resumed its session.
         resumed: bool,
     },
-    /// A transport was turned away before it became a participant.
+    /// A client was refused.
     Refused {
-        /// Which.
+        /// The transport.
         link: LinkId,
-        /// Why.
+        /// Why the client was refused.
         error: Error,
     },
     /// A participant's transport is gone; it may come back.
     Away {
-        /// Who.
+        /// The participant.
         participant: ParticipantId,
-        /// Why, if it was closed from here.
+        /// The error for which the room closed the transport; `None` if the room did not close it.
         error: Option<Error>,
     },
     /// A participant left for good.
     Left {
-        /// Who.
+        /// The participant.
         participant: ParticipantId,
     },
     /// A channel was opened for the first time.
     Channel {
-        /// Its name.
+        /// The name of the channel.
         name: String,
-        /// What holds.
+        /// The QoS that the channel has now.
         qos: Qos,
     },
-    /// A channel's QoS became another one.
+    /// The QoS of a channel changed.
     Changed {
-        /// Its name.
+        /// The name of the channel.
         name: String,
-        /// What holds.
+        /// The QoS that the channel has now.
         qos: Qos,
-        /// Who asked for it.
+        /// The participant that asked for the change.
         participant: ParticipantId,
     },
     /// A participant uploaded a snapshot.
     Snapshot {
-        /// For all transactions up to this one.
+        /// The position of the last transaction that the snapshot covers.
         as_of: Position,
-        /// In bytes.
+        /// The size of the snapshot in bytes.
         size: usize,
     },
 }
@@ -223,28 +225,29 @@ pub enum Event {
 pub struct Stats {
     /// Participants with a connection.
     pub here: usize,
-    /// Messages that came in.
+    /// Messages that participants published.
     pub messages_in: u64,
-    /// Their bytes.
+    /// The bytes of these messages before compression.
     pub bytes_in_before: u64,
     /// Packets that came in.
     pub packets_in: u64,
-    /// Their bytes.
+    /// The bytes of these packets.
     pub bytes_in_after: u64,
     /// Messages sent out, counted once per receiver. Acknowledgements of own transactions are not messages.
     pub deliveries: u64,
-    /// Their bytes.
+    /// The bytes of these messages before compression.
     pub bytes_out_before: u64,
     /// Packets that went out.
     pub packets_out: u64,
-    /// Their bytes.
+    /// The bytes of these packets.
     pub bytes_out_after: u64,
     /// Awareness values replaced by newer ones of their key.
     pub conflated: u64,
-    /// Aggregated awareness that some receiver was too slow for.
+    /// Aggregated awareness values that were dropped before every receiver was sent them.
     pub expired: u64,
-    /// Datagrams that came too late to be understood, or were nonsense.
+    /// Received datagrams that could not be read: they came too late for their coder, or were malformed.
     pub datagrams_unread: u64,
-    /// Bytes of messages, packed forms of them and snapshot that the room holds, and of the codecs at work.
+    /// The memory in bytes, about, that the room takes for messages, their compressed forms, the snapshot and the
+    /// codecs in use.
     pub memory: usize,
 }

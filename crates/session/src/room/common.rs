@@ -1,4 +1,4 @@
-//! What the peers of a room have in common, and change while one of them is served.
+//! The state of a room that all its peers share. A peer may change it while the room handles an input for that peer.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -22,7 +22,7 @@ pub(super) struct Common {
     pub(super) authority: Box<dyn Authority + Send>,
     pub(super) log: Log,
     pub(super) roster: Roster,
-    /// The participants that have a transport.
+    /// The participants that have a transport, by transport.
     pub(super) links: BTreeMap<LinkId, ParticipantId>,
     pub(super) streams: SharedStreams,
     pub(super) groups: Groups,
@@ -31,26 +31,27 @@ pub(super) struct Common {
     /// The newest order at the last tick.
     pub(super) ticked: Order,
     pub(super) packing: Packing,
-    /// Where the records of a payload that came in lie until they are published.
+    /// Buffer for the records of a received payload until they are published.
     pub(super) batch: Batch,
     pub(super) forms: EncodingCache,
-    /// Packed chunks of snapshots (wire W55).
+    /// Compressed chunks of snapshots (wire W55), kept for all receivers of the same chunk.
     pub(super) chunks: Cache,
     pub(super) outputs: VecDeque<Output>,
     pub(super) stats: Stats,
     pub(super) inspector: Inspector,
-    /// What a peer did that concerns the other ones.
+    /// The changes to other peers that the present input makes. The room carries them out after it.
     pub(super) effects: Vec<Effect>,
 }
 
-/// What a peer did that concerns the other ones. The room carries it out once the peer has been served.
+/// A change that a peer's input makes to other peers or to the room. The room carries it out after it handled the
+/// input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The QoS of a channel changed: everybody who has it open is told.
+    /// The QoS of a channel changed: all participants that have it open are sent the new one.
     Changed(ChannelNo),
-    /// A whole snapshot came: nobody else has to answer.
+    /// A complete snapshot came: answers of other participants are not needed any more.
     SnapshotCame,
-    /// The turns of rate-limited values changed.
+    /// A rate limit changed: the time of the next turn of rate-limited values has to be found again.
     TurnsMoved,
     /// The participant said goodbye.
     Left(ParticipantId),
@@ -82,7 +83,7 @@ impl Common {
         }
     }
 
-    /// Everybody else is to be told of this participant at the next tick.
+    /// Lets all other participants be sent this participant's state at the next tick.
     pub(super) fn announce(&mut self, now: Duration, participant: ParticipantId) {
         self.roster.announce(participant);
         self.timers.schedule_tick(now);

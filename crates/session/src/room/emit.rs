@@ -5,7 +5,7 @@ use super::common::Common;
 use crate::events::event;
 
 impl Common {
-    /// Tells the server what changed.
+    /// Logs an event and queues it as an output for the server.
     pub(super) fn emit(&mut self, event: Event) {
         log(&event);
         self.outputs.push_back(Output::Event(event));

@@ -1,4 +1,5 @@
-//! Who belongs to which fan-out group of datagrams: arranged at every housekeeping (wire W70, W74, W75).
+//! Decides at every housekeeping which participants are members of which fan-out group of datagrams (wire W70, W74,
+//! W75).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -19,46 +20,48 @@ use crate::datagrams::share::group_target;
 use crate::link::Link;
 use crate::{GroupId, Order, ParticipantId};
 
-/// The most groups of a room: each codes everything anew.
+/// The most groups of a room: each codes all its messages separately.
 const MOST_GROUPS: usize = 8;
 
-/// With fewer members a group that repeats, or of those far away, is not worth its coding.
+/// A group is only opened for at least this many members: for fewer, it is not worth the work of coding.
 const WORTH_A_GROUP: usize = 4;
 
-/// Round trips above which a receiver is far, and below which it is near again.
+/// A receiver counts as far when its round trip is longer than `FAR`, and as near again when it is not longer than
+/// `NEAR`.
 const FAR: Duration = Duration::from_millis(250);
 const NEAR: Duration = Duration::from_millis(200);
 
 /// A receiver moves to a group that repeats less only after this long in its present one.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// A packet that was not acknowledged for this long counts as lost and is sent again.
+/// A packet that a member has not acknowledged after this long counts as lost and is sent again.
 const OVERDUE: Duration = Duration::from_secs(1);
 
-/// A receiver that lacks packets so old leaves: it must not make the model old for all.
+/// A member that still lacks a packet of this age leaves the group, because the group's model advances only when all
+/// members have its packets.
 const TOO_LATE: Duration = Duration::from_secs(2);
 
-/// How long a model may take to arrive.
+/// How long a receiver that enters a group may take to acknowledge the model.
 const MODEL_WITHIN: Duration = Duration::from_secs(5);
 
-/// How many receivers there are for each set of channels, and for each group.
+/// The number of receivers that could share each set of channels, and that could be in each group.
 #[derive(Default)]
 struct Census {
     sets: BTreeMap<SubscriptionSet, usize>,
     groups: BTreeMap<GroupKey, usize>,
-    /// Members of whom nothing was heard for long.
+    /// The number of members whose acknowledgements are overdue.
     late: usize,
 }
 
 impl Census {
-    /// So many members are late that it is not their fault.
+    /// True if so many members are late that the cause is the server or a path that they share.
     fn is_overload(&self) -> bool {
         self.late > MOST_ALONE
     }
 }
 
 impl Room {
-    /// Sends groups what came up to this order, and what is to be repeated.
+    /// Sends groups the awareness up to this order, and repeats that are due.
     pub(super) fn flush_groups(&mut self, now: Duration, until: Order) {
         let Room { peers, common, .. } = self;
         let Common { groups, log, config, outputs, stats, inspector, .. } = common;
@@ -94,7 +97,7 @@ impl Room {
         }
     }
 
-    /// Opens and closes groups, lets participants enter and leave.
+    /// Opens and closes groups and lets participants enter and leave them.
     pub(super) fn arrange_groups(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         let Common { groups, log, links, config, .. } = common;
@@ -124,7 +127,8 @@ impl Room {
             place.log_move(*id, before);
             let enters = place.served.is_none() && place.entering.is_some();
             entering += usize::from(enters);
-            // W71.
+            // W71: when many receivers enter at once, those beyond the first [`MOST_ALONE`] are not sent new messages
+            // alone.
             let waits = wish.filter(|_| enters && entering > MOST_ALONE);
             place.waits = waits.map(|wish| wish.channels.clone());
             if place.waits.is_some()
@@ -137,14 +141,14 @@ impl Room {
     }
 }
 
-/// Groups that nobody is in or enters are closed.
+/// Closes the groups that no participant is in or enters.
 fn close_unused(peers: &BTreeMap<ParticipantId, Peer>, groups: &mut Groups) {
     let places = peers.values().filter_map(|peer| peer.connection()?.place.as_ref());
     let used: BTreeSet<GroupId> = places.flat_map(Place::groups).collect();
     groups.close_others(|group| used.contains(&group));
 }
 
-/// The group that each participant would be in that can be in one.
+/// For each participant that can be in a group, the key of the group that it needs.
 fn wishes(
     peers: &mut BTreeMap<ParticipantId, Peer>,
     log: &Log,
@@ -154,7 +158,7 @@ fn wishes(
     peers.iter_mut().filter_map(wish).collect()
 }
 
-/// How many participants are served alone for a while, and how many members are late.
+/// The number of participants that are served alone for a while, and of members that are late.
 fn count_behind(
     now: Duration,
     peers: &BTreeMap<ParticipantId, Peer>,
@@ -174,16 +178,16 @@ fn count_behind(
     (alone, late)
 }
 
-/// Whether so many participants have this set of channels that groups serve it. Three quarters of the bound are enough for a set that
-/// groups serve already.
+/// True if more than `above` participants have this set of channels, so that it is worth groups. Three quarters of
+/// `above` are enough for a set that has a group already.
 fn is_large(census: &Census, groups: &Groups, channels: &SubscriptionSet, above: usize) -> bool {
     let count = census.sets.get(channels).copied().unwrap_or(0);
     let is_served = groups.list.iter().any(|group| group.key.channels == *channels);
     count > if is_served { above * 3 / 4 } else { above }
 }
 
-/// Sends again what a member lacks for long. A member that lacks it for too long leaves, unless many do: in an overload they stay
-/// and make the model old for all.
+/// Sends a member again the packets that it has lacked for long. Removes a member that has lacked a packet for too
+/// long, unless too many participants are served alone already.
 fn keep_up(
     now: Duration,
     place: &mut Place,
@@ -197,7 +201,7 @@ fn keep_up(
         if is_stuck {
             match groups.admit() {
                 true => place.drop_group(now, group, link),
-                // Another model comes.
+                // The receiver stays, and will be sent a newer model.
                 false => place.entering = None,
             }
         }
@@ -218,7 +222,8 @@ fn keep_up(
     let until = groups.until;
     let Some(group) = groups.get_mut(id) else { return };
     if is_gone {
-        // The member needs the model anew, and stays until it has it.
+        // A packet that the member lacks is no longer kept: the member is sent a new model and stays in the group until
+        // it has that.
         if place.entering.is_none() {
             place.enter(now, id, until, group.model());
         }
@@ -233,17 +238,19 @@ fn keep_up(
         served.again = kept.number;
     }
     if census.is_overload() {
-        // That its path loses anything is not known.
+        // In an overload, late acknowledgements do not prove that the path loses packets.
         return;
     }
-    // What comes over the stream could not be told from what came as a datagram.
+    // Packets that are sent again count as lost: later acknowledgements do not tell whether a packet came as a datagram
+    // or over the stream.
     for _ in served.judged.max(served.acknowledged)..overdue {
         place.loss.count(true);
     }
     served.judged = served.judged.max(overdue);
 }
 
-/// Lets a participant enter the group that it needs, or leave the one that it is in.
+/// Lets a participant enter the group that it needs, or leave its group if that no longer has its channels. `wish`: the
+/// key of the group that it needs, if it can be in one.
 fn arrange(
     now: Duration,
     place: &mut Place,
@@ -285,25 +292,28 @@ fn arrange(
         match open_group(groups, wish, census) {
             Some((id, _)) if id == *group => {}
             Some((id, model)) => place.enter(now, id, groups.until, model),
-            // Alone it is given what it needs.
+            // No such group can be opened: served alone, the participant gets as many repeats as it needs.
             None if needs_more && groups.admit() => place.drop_group(now, *group, link),
             None => {}
         }
     } else if let Some((id, model)) = open_group(groups, wish, census) {
         place.enter(now, id, groups.until, model);
     } else {
-        // Too few lose so much. What it loses may have changed since it was known.
+        // Too few participants lose so many packets that a group is worth it. The losses are counted anew, as they may
+        // be lower by now.
         place.loss = Loss::default();
     }
 }
 
-/// The model of this group, which is opened if it is worth its coding.
+/// The number and the model of a group that repeats at least as often as `key` asks. If there is none, opens it if
+/// enough receivers would enter it and the room may have more groups; otherwise returns `None`.
 fn open_group(
     groups: &mut Groups,
     key: &GroupKey,
     census: &Census,
 ) -> Option<(GroupId, Arc<[u8]>)> {
-    // More repeats than needed do no harm, but a receiver that needs none is not to pay for others.
+    // A receiver may be in a group that repeats more than it needs. But a receiver that needs no repeats is not sent
+    // any.
     let serves = |group: &&mut Group| {
         let step = group.key.step;
         group.key.is_like(key) && step >= key.step && (step == 0) == (key.step == 0)
@@ -326,7 +336,7 @@ fn open_group(
 }
 
 impl Connection {
-    /// The group that the participant would be in; `None` if it can be in none.
+    /// The key of the group that the participant needs; `None` if it cannot be in any.
     fn wish(&mut self, log: &Log) -> Option<GroupKey> {
         self.place.as_ref()?;
         let channels = self.shareable(log);
@@ -342,7 +352,7 @@ impl Connection {
         }
         let strictest = channels.iter().map(|channel| log.channel(channel).qos.loss);
         let target = group_target(strictest.min().unwrap_or(0));
-        // The step after the last one, which no group has, if no step repeats enough.
+        // If no step repeats enough, this is the step after the last one, which no group has.
         let step = place.loss.model().repeats_for(target, LADDER.len() as u8);
         Some(GroupKey { channels, step, is_far: place.is_far })
     }

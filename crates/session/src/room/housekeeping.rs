@@ -1,4 +1,4 @@
-//! What the room does by itself: ticks, turns of rate-limited values, and four times a second the rest.
+//! The room's timers: ticks, turns of rate-limited values, and housekeeping four times a second.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -15,14 +15,14 @@ use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
 use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 
-/// A ping that measures the round trip is sent once in this many `Timing::ping` (W35).
+/// A ping that measures the round trip is sent at intervals of this many `Timing::ping` (W35).
 const MEASURE_EVERY: u32 = 5;
 
 /// How long a participant may take to upload a snapshot before another one is asked.
 const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Room {
-    /// Does everything whose time has come.
+    /// Runs the timers that are due.
     pub(super) fn run_timers(&mut self, now: Duration) {
         let is_due = |at: Option<Duration>| at.is_some_and(|at| at <= now);
         if is_due(self.common.timers.tick) {
@@ -37,7 +37,7 @@ impl Room {
         while let Some((at, id)) = self.common.timers.due_datagrams(now) {
             let Room { peers, common, .. } = self;
             let Some(peer) = peers.get_mut(&id) else { continue };
-            // Of a connection that is gone, a time may be left.
+            // A timer of a connection that is gone may be left.
             if let Some(connection) = peer.connection_mut()
                 && connection.datagrams_at == Some(at)
             {
@@ -47,7 +47,7 @@ impl Room {
         }
     }
 
-    /// Sends what came since the last tick.
+    /// Sends the messages and changes since the last tick.
     fn tick(&mut self, now: Duration) {
         let timers = &mut self.common.timers;
         (timers.tick, timers.last_tick) = (None, Some(now));
@@ -75,8 +75,9 @@ impl Room {
         }
     }
 
-    /// Lets everything go up to `until`, and news of these participants. Members of shared streams, which nearly all are, are
-    /// sent the newest payload; returns all others.
+    /// Lets all participants be sent messages up to `until` and the changes of the participants in `changed`. Sends the
+    /// newest payload to members of shared streams that need nothing else, which are nearly all; returns the other
+    /// participants.
     fn release(
         &mut self,
         now: Duration,
@@ -97,7 +98,7 @@ impl Room {
         others
     }
 
-    /// Sends values of rate-limited channels whose turn has come.
+    /// Sends the values of rate-limited channels that may be sent now.
     fn take_turns(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         for (&id, peer) in peers {
@@ -115,7 +116,8 @@ impl Room {
         self.common.timers.turn = self.connections().filter_map(Connection::next_turn).min();
     }
 
-    /// Checks silence, stalls and absences; sends values that have settled; arranges who is served together.
+    /// Closes silent and stalled connections, ends long absences, sends settled values, and rearranges fan-out groups
+    /// and shared streams.
     fn on_housekeeping(&mut self, now: Duration) {
         debug_assert!(
             self.common.links.iter().all(|(&link, id)| {
@@ -150,7 +152,7 @@ impl Room {
         self.ask_for_snapshot(now);
     }
 
-    /// Looks after one participant.
+    /// The part of housekeeping for one participant.
     fn check(&mut self, now: Duration, id: ParticipantId, settled: Order) {
         let Room { peers, common, .. } = self;
         let Timing { ping, dead, away, .. } = common.config.timing;
@@ -181,7 +183,7 @@ impl Room {
         }
     }
 
-    /// Asks a participant that has the whole log for a snapshot, if the log is long.
+    /// If the log needs a new snapshot, asks a participant that has the whole log for it.
     fn ask_for_snapshot(&mut self, now: Duration) {
         let Room { peers, common, last_asked, snapshot_due, .. } = self;
         if !common.log.wants_snapshot() || snapshot_due.is_some_and(|due| now < due) {
@@ -199,8 +201,8 @@ impl Room {
         peer.flush(now, common);
     }
 
-    /// Tells receivers what share of a channel's messages did not come in at the room in time, and what they can expect, if that
-    /// changed (W80).
+    /// Sends receivers, if it changed, the share of a channel's messages that reached the room late or not at all, and
+    /// the share that will miss at best on the whole way (W80).
     fn tell_upstream(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         let upstreams = &mut common.upstreams;
@@ -232,7 +234,8 @@ impl Room {
 }
 
 impl Connection {
-    /// Notes what afec says of the path of datagrams to this participant. Returns the channels of which it says something new.
+    /// Reads afec's notices that the loss target of a channel cannot be met on the way to this participant, or can be
+    /// met again. Returns the channels that they name.
     fn heed_path(&mut self, participant: ParticipantId) -> BTreeSet<ChannelNo> {
         let mut news = BTreeSet::new();
         while let Some(notice) = self.link.datagrams.as_mut().and_then(Datagrams::notice) {

@@ -1,4 +1,4 @@
-//! For people who look on: what packets were made of, and how each participant is doing.
+//! Data for the inspector: the contents of packets, and the state of each participant.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,22 +20,22 @@ use crate::{
     ChannelNo, ChannelQuality, Compress, GroupId, LinkId, ParticipantId, PresenceState, Qos, Tally,
 };
 
-/// A room as [`Room::inspect`] finds it.
+/// The state of a room, as [`Room::inspect`] returns it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
-    /// The room's clock.
+    /// The time of the inspection on the room's clock.
     pub now: Duration,
-    /// Its tick.
+    /// The shortest time between two ticks.
     pub tick: Duration,
     /// All channels that were ever opened.
     pub channels: Vec<ChannelFacts>,
-    /// Who is here or away.
+    /// The participants that are here or away.
     pub participants: Vec<ParticipantFacts>,
-    /// Sums by participant and channel since tracing began.
+    /// Sums of the messages for each participant and channel since tracing began.
     pub flows: Vec<Flow>,
-    /// The same by participant and way.
+    /// Sums of the packets for each participant and carrier since tracing began.
     pub carrier_totals: Vec<CarrierTotals>,
-    /// Packets that were described but not fetched in time.
+    /// The number of traced packets that were dropped because [`Room::traced`] was not called in time.
     pub missed: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct ChannelFacts {
     pub id: ChannelNo,
     /// Its name.
     pub name: String,
-    /// What it promises.
+    /// The channel's QoS.
     pub qos: Qos,
 }
 
@@ -55,9 +55,9 @@ pub struct ChannelFacts {
 pub struct ParticipantFacts {
     /// Its number in the room.
     pub id: ParticipantId,
-    /// Whether it is here.
+    /// Whether the participant is here, away or gone.
     pub state: PresenceState,
-    /// What it shows of itself.
+    /// The presence data of its application.
     pub presence: Vec<u8>,
     /// Its transport, while it has one.
     pub transport: Option<TransportFacts>,
@@ -66,55 +66,58 @@ pub struct ParticipantFacts {
 /// A participant's transport.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransportFacts {
-    /// The shell's name for it.
+    /// The number that the server gave it.
     pub link: LinkId,
-    /// Smoothed.
+    /// The smoothed round-trip time; `None` before it was measured.
     pub round_trip: Option<Duration>,
-    /// How wrong the comparison of clocks may be.
+    /// The greatest error of the offset between the participant's clock and the room's; `None` before it was measured.
     pub clock_error: Option<Duration>,
-    /// Why the participant has this transport, in its own words.
+    /// Why the participant uses this transport, as the participant reports it.
     pub reason: Option<String>,
-    /// What the way there carries, in bytes per second, if it was measured.
+    /// The rate of the stream to the participant, in bytes per second, if it was measured.
     pub rate: Option<f64>,
-    /// The most that may go there as datagrams, in bytes per second with all headers, if the path shows a limit.
+    /// The most bytes of datagrams per second that may be sent to the participant, all headers included, if a limit of
+    /// the path was found.
     pub rate_limit: Option<u32>,
-    /// Whether awareness goes as datagrams.
+    /// True if the transport has datagrams, in which awareness is sent.
     pub has_datagrams: bool,
-    /// Whether payloads are coded.
+    /// True if both ends agreed to compress payloads over the stream.
     pub is_coded: bool,
-    /// The class whose payloads it shares on the stream.
+    /// The shared stream of which the participant is a member.
     pub stream_group: Option<GroupId>,
-    /// The group whose datagrams it is sent.
+    /// The fan-out group whose datagrams the participant is sent.
     pub datagram_group: Option<GroupId>,
-    /// The version of the model that its next datagram is coded under.
+    /// The epoch (version) of the compression model with which the next datagram to the participant is coded.
     pub epoch: Option<u32>,
-    /// The share of datagrams to it that were lost (PER), once some went.
+    /// The share of datagrams to the participant that were lost, from 0 to 1; `None` before enough were sent.
     pub lost_to: Option<f64>,
-    /// The same from it.
+    /// The share of datagrams from the participant that were lost, from 0 to 1; `None` before enough came.
     pub lost_from: Option<f64>,
-    /// Channels it is sent, and how their messages are made small.
+    /// The channels that the participant receives, and how their messages are compressed.
     pub subscribed: Vec<(ChannelNo, Compress)>,
-    /// How channels fare that it has open.
+    /// Measurements for each channel that the participant has open.
     pub measured: Vec<Measured>,
 }
 
-/// How a channel fares towards a participant, and from it.
+/// Measurements of one channel at one participant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The channel.
     pub channel: ChannelNo,
-    /// What it is sent, from application to application, as it tells.
+    /// The quality of the messages that the participant receives, from application to application, as the participant
+    /// reports it.
     pub received: Option<ChannelQuality>,
-    /// What it sends: what became of that on the way here, of the last ten to twenty seconds.
+    /// How many of the participant's messages of the last ten to twenty seconds reached the room late or not at all;
+    /// `None` if there were none.
     pub sent: Option<Tally>,
-    /// How what it is sent as datagrams is repeated.
+    /// How messages in datagrams to the participant are repeated; `None` if it is sent none.
     pub code: Option<Code>,
-    /// The most values of each key that it asked for, in 1/1000 per second.
+    /// The rate limit that the participant asked for: values of each key in 1/1000 per second; `None` without a limit.
     pub limit: Option<u32>,
 }
 
 impl Room {
-    /// Begins or ends describing packets for [`Room::traced`].
+    /// Begins or ends tracing: packets are described for [`Room::traced`].
     pub fn set_tracing(&mut self, on: bool) {
         self.common.inspector.trace.turn(on);
         if !on {
@@ -122,24 +125,24 @@ impl Room {
         }
     }
 
-    /// Begins or ends keeping messages for [`Room::recorded`].
+    /// Begins or ends recording: published messages are kept for [`Room::recorded`].
     pub fn set_recording(&mut self, on: bool) {
         self.common.inspector.set_recording(on);
     }
 
-    /// The messages since the last call while [recording](Room::set_recording) is on, and how many were missed since
-    /// it began, as nobody fetched them in time.
+    /// The messages since the last call while [recording](Room::set_recording) is on, and how many were dropped since
+    /// it began because this function was not called in time.
     pub fn recorded(&mut self) -> (Vec<Recorded>, u64) {
         self.common.inspector.recorded()
     }
 
-    /// The packets since the last call, while [tracing](Room::set_tracing) is on.
+    /// Descriptions of the packets since the last call, while [tracing](Room::set_tracing) is on.
     pub fn traced(&mut self) -> Vec<Packet> {
         self.common.inspector.trace.take()
     }
 
-    /// How the room is doing. Sums are there while [tracing](Room::set_tracing) is on; so is, soon after, what participants
-    /// tell of how channels stand at them.
+    /// The state of the room and of its participants. While [tracing](Room::set_tracing) is on, it includes sums of the
+    /// traffic and, soon after the first call, the participants' reports of the quality of their channels.
     pub fn inspect(&mut self, now: Duration) -> Inspection {
         let inspection = self.look(now);
         let Room { peers, common, .. } = self;
@@ -173,7 +176,7 @@ impl Room {
         }
     }
 
-    /// What the models know of message types that code what this participant is sent over the stream, and as datagrams.
+    /// The templates in the compression models of this participant's private stream and of its private datagrams.
     #[cfg(feature = "inspector")]
     pub fn templates(
         &self,
@@ -271,7 +274,7 @@ fn measured(
     }
 }
 
-/// A code by which each message is repeated after these numbers of packets.
+/// The code that repeats each message after these numbers of ticks.
 fn code_of(ticks: &[u32]) -> Code {
     let rides =
         ticks.iter().map(|&ticks| Repeat::Piggyback(u8::try_from(ticks).unwrap_or(u8::MAX)));

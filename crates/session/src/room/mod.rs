@@ -1,8 +1,8 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 //!
-//! A room is made of three kinds of things, and imports go one way: `Room` → `peer` → `feed` → `log`. The log is what the
-//! room holds. Feeds are what receivers are sent of it. Peers are the participants. The room itself hands inputs to its peers and
-//! keeps the time.
+//! A room has three layers below it, and each imports only from those after it: `Room` → `peer` → `feed` → `log`. The
+//! log stores channels, sessions and messages. Feeds send messages of the log to receivers. Peers are the participants.
+//! The room itself hands inputs to its peers and runs the timers.
 
 mod admission;
 mod api;
@@ -58,9 +58,10 @@ use peer::{Connection, Peer, State};
 pub struct Room {
     peers: BTreeMap<ParticipantId, Peer>,
     common: Common,
-    /// The newest order at the last housekeeping: values that are not replaced until the next one have settled.
+    /// The newest order at the last housekeeping. Values up to this order that are still in the log at the next
+    /// housekeeping have settled (wire W41).
     settling: Order,
-    /// Until when a participant may take to upload a snapshot before another one is asked.
+    /// When another participant is asked for a snapshot if the one that was asked has not sent it.
     snapshot_due: Option<Duration>,
     /// The participant that was asked for a snapshot last.
     last_asked: ParticipantId,
@@ -69,7 +70,7 @@ pub struct Room {
 impl Room {
     /// An empty room.
     pub fn new(mut config: Config, authority: Box<dyn Authority + Send>) -> Self {
-        // A message has to fit a packet, whatever was configured.
+        // A message has to fit into a packet, even if the configuration permits larger ones.
         let largest = DEFAULT_MAX_PACKET - Limits::packet_for(0);
         config.limits.max_message = config.limits.max_message.min(largest);
         Room {
@@ -81,29 +82,30 @@ impl Room {
         }
     }
 
-    /// Its name.
+    /// The room's name.
     pub fn name(&self) -> &str {
         &self.common.config.name
     }
 
-    /// Whether nobody is here or away.
+    /// True if the room has no participants, neither connected nor away.
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty()
     }
 
-    /// Whether nobody has ever joined it: such a room holds nothing worth keeping.
+    /// True if nobody has ever joined: the room then holds nothing worth keeping.
     pub fn is_untouched(&self) -> bool {
         self.common.log.last_participant() == ParticipantId(0)
     }
 
-    /// Totals since it was made.
+    /// Totals since the room was made.
     pub fn stats(&self) -> Stats {
         let here = self.peers.values().filter(|peer| peer.connection().is_some()).count();
         let expired = self.common.log.expired();
         Stats { here, expired, memory: self.common.memory(), ..self.common.stats }
     }
 
-    /// What was sent as datagrams of a channel to a participant, and what came from it.
+    /// Statistics of a channel's datagrams: those sent to a participant, how their messages are repeated, and those
+    /// received from the participant.
     pub fn path(
         &self,
         participant: ParticipantId,
@@ -122,18 +124,17 @@ impl Room {
         bytes
     }
 
-    /// Replaces the log by one that [`Room::write_log`] wrote, as tests do in the middle of a session: a log holds nothing
-    /// but what it writes out.
+    /// Replaces the log by one that [`Room::write_log`] wrote. Tests do so in the middle of a session, to show that
+    /// what is written is the whole log.
     ///
-    /// # Errors
-    /// [`Error::Malformed`] if the bytes are no log.
+    /// # Errors [`Error::Malformed`] if the bytes are not a log.
     #[doc(hidden)]
     pub fn replace_log(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.common.log = Log::restore(self.common.config.limits.clone(), Entry::read_all(bytes))?;
         Ok(())
     }
 
-    /// Takes in what happened.
+    /// Handles an input.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         match input {
@@ -155,7 +156,7 @@ impl Room {
                 |peer, common| {
                     let Some(connection) = peer.connection_mut() else { return Served::Done };
                     connection.link.sent();
-                    // Nearly always there is nothing more for a member, and that is seen with one look at it.
+                    // Fast path: nearly always there is nothing more to send to a member of a shared stream.
                     if connection.has_all(&common.streams) { Served::Done } else { Served::Flush }
                 },
                 now,
@@ -195,13 +196,14 @@ impl Room {
         self.run_timers(now);
     }
 
-    /// What to do next.
+    /// Returns the next thing that the caller has to do.
     pub fn poll_output(&mut self) -> Output {
         let Common { outputs, timers, .. } = &mut self.common;
         outputs.pop_front().unwrap_or_else(|| Output::Timeout(timers.next()))
     }
 
-    /// Lets the peer with this transport do something, then carries out what concerns the other ones.
+    /// Calls `serve` for the peer with this transport. Then carries out its effects on other peers, and flushes or
+    /// closes the transport as `serve` returned.
     fn serve(
         &mut self,
         link: LinkId,
@@ -221,7 +223,7 @@ impl Room {
         }
     }
 
-    /// Does what a peer's doing asks for elsewhere.
+    /// Carries out the effects that a peer's input has on other peers and on the room.
     fn carry_out_effects(&mut self) {
         while let Some(effect) = self.common.effects.pop() {
             match effect {
@@ -240,7 +242,7 @@ impl Room {
         }
     }
 
-    /// Takes a participant out of the room; its session can still be resumed.
+    /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
         let Common { log, roster, timers, links, .. } = &mut self.common;
@@ -274,11 +276,11 @@ impl Room {
     }
 }
 
-/// What is left to do for a peer.
+/// What the room has to do for a peer after it handled an input.
 enum Served {
     Done,
-    /// It may have something to be sent.
+    /// Flush the peer's stream: there may be something to send.
     Flush,
-    /// It broke the rules.
+    /// Close the peer's transport because of this error.
     Failed(Error),
 }

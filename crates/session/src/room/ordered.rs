@@ -21,8 +21,8 @@ pub struct Ordered<'a> {
 }
 
 impl Room {
-    /// The transactions behind `position`, in the room's order. Those that the log no longer holds in memory are left out
-    /// (`Limits::max_log_bytes`), so a caller that needs all of them calls this after each input.
+    /// The transactions after `position`, in the room's order. Those that the log no longer holds in memory are left
+    /// out (`Limits::max_log_bytes`), so a caller that needs all of them calls this after each input.
     pub fn transactions_after(&self, position: Position) -> impl Iterator<Item = Ordered<'_>> {
         let log = &self.common.log;
         log.transactions_after(position).map(|one| Ordered {

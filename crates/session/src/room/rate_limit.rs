@@ -1,5 +1,5 @@
-//! Lower rates that a receiver asked for (wire W78). No value is decoded or kept for this: a value that comes before the
-//! receiver's next turn stays in the log, where a newer one of its key takes its place.
+//! Lower rates that a receiver asked for (wire W78). This needs no memory for values: a value that comes before the
+//! receiver's next turn stays in the log, where a newer value of its key replaces it.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -7,14 +7,14 @@ use core::time::Duration;
 use crate::qos::interval_of;
 use crate::{ChannelNo, Order};
 
-/// The limit of one channel.
+/// The rate limit of one channel.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     /// The shortest time between two values of a key.
     pub(super) interval: Duration,
-    /// When the receiver may be sent values again.
+    /// The next turn: when the receiver may be sent the channel's values again.
     pub(super) turn: Duration,
-    /// Values up to this order had their turn.
+    /// Values up to this order were released in earlier turns.
     pub(super) cursor: Order,
 }
 
@@ -25,7 +25,7 @@ impl RateLimit {
     }
 }
 
-/// The limits of a receiver, by channel.
+/// The rate limits of a receiver, by channel.
 #[derive(Debug, Default)]
 pub(super) struct RateLimits(BTreeMap<ChannelNo, RateLimit>);
 
@@ -46,8 +46,8 @@ impl RateLimits {
         self.0.remove(&channel);
     }
 
-    /// Sets a channel's limit in 1/1000 values per second, 0 for none. `cursor`: the order up to which the receiver has been
-    /// served. Returns false if nothing changed.
+    /// Sets a channel's limit in 1/1000 values per second, 0 for none. `cursor`: the order up to which the receiver was
+    /// sent values. Returns false if there was no limit and none is set.
     pub(super) fn set(
         &mut self,
         now: Duration,
@@ -69,7 +69,8 @@ impl RateLimits {
         true
     }
 
-    /// When the next turn comes of a channel that has values up to `newest` to send.
+    /// The earliest next turn of the channels that may have values to send. `newest`: the order of the last value that
+    /// may be sent.
     pub(super) fn next_turn(&self, newest: Order) -> Option<Duration> {
         let waiting = self.0.values().filter(|limit| limit.cursor < newest);
         waiting.map(|limit| limit.turn).min()

@@ -1,4 +1,4 @@
-//! The participants of a room as everybody is told of them.
+//! The participants of a room as the other participants see them: their state and presence data.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,32 +9,32 @@ use crate::{ParticipantId, PresenceState};
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     entries: BTreeMap<ParticipantId, Presence>,
-    /// The participants of whom everybody is to be told at the next tick.
+    /// The participants whose changes are sent to all others at the next tick.
     changed: BTreeSet<ParticipantId>,
 }
 
-/// What everybody is told of a participant.
+/// The state of a participant that all others are sent.
 #[derive(Debug)]
 pub(super) struct Presence {
     pub(super) state: PresenceState,
-    /// What the participant shows of itself, as its application wrote it.
+    /// The presence data that the participant's application wrote.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Roster {
-    /// The participant is here and shows this of itself.
+    /// Adds a participant, or one that comes back, with its presence data.
     pub(super) fn enter(&mut self, participant: ParticipantId, bytes: &[u8]) {
         let presence = Presence { state: PresenceState::Here, bytes: bytes.to_vec() };
         self.entries.insert(participant, presence);
     }
 
-    /// Returns whether the participant shows something else of itself now.
+    /// Sets a participant's presence data. Returns true if it changed.
     pub(super) fn set(&mut self, participant: ParticipantId, bytes: &[u8]) -> bool {
         let entry = self.entries.get_mut(&participant).filter(|entry| entry.bytes != bytes);
         entry.map(|entry| entry.bytes = bytes.to_vec()).is_some()
     }
 
-    /// The participant's transport is gone.
+    /// Notes that the participant's transport is gone.
     pub(super) fn set_away(&mut self, participant: ParticipantId) {
         if let Some(entry) = self.entries.get_mut(&participant) {
             entry.state = PresenceState::Away;
@@ -50,12 +50,12 @@ impl Roster {
         self.changed.insert(participant);
     }
 
-    /// The participants of whom everybody is to be told, since the last call.
+    /// The participants whose changes have to be sent to all others, since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<ParticipantId> {
         core::mem::take(&mut self.changed)
     }
 
-    /// What everybody is told of a participant; `None` if it left.
+    /// The state and presence of a participant; `None` if it left.
     pub(super) fn get(&self, participant: ParticipantId) -> Option<&Presence> {
         self.entries.get(&participant)
     }

@@ -1,4 +1,4 @@
-//! Who shares which stream (wire W60 to W64).
+//! Decides which participants share which stream (wire W60 to W64).
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -13,14 +13,14 @@ use super::peer::{Connection, Peer};
 use crate::events::event;
 use crate::{Error, GroupId, ParticipantId};
 
-/// The most shared streams of a room: each holds a model and the last payloads.
+/// The most shared streams of a room: each takes memory for a compression model and its last payloads.
 const MAX_STREAMS: usize = 8;
 
-/// How many participants could share each stream.
+/// For each possible shared stream, the number of participants that could share it.
 type Census = BTreeMap<Arc<StreamKey>, usize>;
 
 impl Room {
-    /// Codes what is due up to `until` for every shared stream once.
+    /// Codes the messages up to `until`, once for every shared stream. Ends streams that cannot go on.
     pub(super) fn encode_shared(&mut self, now: Duration, until: Cursor) {
         let common = &mut self.common;
         common.streams.until = until;
@@ -31,7 +31,7 @@ impl Room {
         broken.into_iter().for_each(|group| self.end_stream(group));
     }
 
-    /// Begins and ends shared streams, and lets in participants that have caught up with one.
+    /// Begins and ends shared streams, and makes participants members that have caught up with a stream.
     pub(super) fn review_streams(&mut self, now: Duration) {
         let census = self.take_census(now);
         self.end_small_streams(&census);
@@ -55,8 +55,8 @@ impl Room {
         census
     }
 
-    /// Ends streams that have become small. They may become smaller than what begins one, so that nobody goes in and out at
-    /// the bound.
+    /// Ends streams that have become small. The bound is half of that for beginning a stream, so that streams near it
+    /// do not begin and end again and again.
     fn end_small_streams(&mut self, census: &Census) {
         let least = self.common.config.share_stream_above / 2;
         let size = |stream: &SharedStream| census.get(&stream.key).copied().unwrap_or(0);
@@ -65,7 +65,8 @@ impl Room {
         small.into_iter().for_each(|group| self.end_stream(group));
     }
 
-    /// Begins streams for the largest sets of participants that have none.
+    /// Begins streams for keys without a stream that more than `share_stream_above` participants could share, the most
+    /// wanted first.
     fn begin_streams(&mut self, census: &Census) {
         let above = self.common.config.share_stream_above;
         let streams = &self.common.streams;
@@ -83,7 +84,7 @@ impl Room {
                         (census.get(&stream.key).copied().unwrap_or(0), group)
                     });
                 match sizes.min() {
-                    // A little larger is no reason to replace a stream.
+                    // A stream is only replaced by one with at least twice as many participants.
                     Some((smallest, group)) if smallest * 2 <= size => self.end_stream(group),
                     _ => return,
                 }
@@ -97,7 +98,8 @@ impl Room {
         }
     }
 
-    /// Participants that stand where the stream stands become members. The model is made once for all of them.
+    /// Makes the participants members that have been sent exactly what the stream has coded. The model snapshot is made
+    /// once for all of them.
     fn let_in(&mut self, now: Duration, group: GroupId) -> Result<(), Error> {
         let Room { peers, common, .. } = self;
         let Some(stream) = common.streams.get_mut(group) else { return Ok(()) };
@@ -117,7 +119,7 @@ impl Room {
                 frames.iter().for_each(|frame| connection.link.queue_raw(frame.clone()));
             }
         }
-        // The members are told if the stream's numbers begin anew.
+        // If the stream's numbering was restarted, its members have to be sent the payload that says so.
         let ids: Vec<ParticipantId> = common.links.values().copied().collect();
         for id in ids {
             if let Some(peer) = peers.get_mut(&id) {
@@ -127,7 +129,7 @@ impl Room {
         Ok(())
     }
 
-    /// Ends a stream: all its members are served alone again.
+    /// Ends a stream: all its members have private streams again.
     fn end_stream(&mut self, group: GroupId) {
         self.common.streams.end(group);
         event!(DEBUG, "shared stream ended", %group);

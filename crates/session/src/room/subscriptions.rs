@@ -32,13 +32,13 @@ impl Subscriptions {
         self.0.get(&channel).copied().filter(|opened| opened.access.subscribe)
     }
 
-    /// How the participant wants the channel's messages to be compressed. The channel of an own transaction that is
-    /// confirmed after a break may not be open on the new transport.
+    /// How the participant wants the channel's messages to be compressed. The default if the channel is not open: the
+    /// participant's own transactions of before a break are confirmed even then.
     pub(super) fn compress(&self, channel: ChannelNo) -> Compress {
         self.0.get(&channel).map_or(Compress::Template, |opened| opened.compress)
     }
 
-    /// Returns the channel as it was open before.
+    /// Opens the channel. Returns how it was open before, if it was.
     pub(super) fn insert(&mut self, channel: ChannelNo, opened: Opened) -> Option<Opened> {
         self.0.insert(channel, opened)
     }
@@ -57,8 +57,8 @@ impl Subscriptions {
 }
 
 /// The channels that the receivers of a fan-out group have in common. A compression model never spans two of these sets
-/// (law 5 in docs/laws.md): all who have the same set see the same messages, so that nobody can learn from a shared model
-/// what another one was sent.
+/// (law 5 in docs/laws.md): all receivers with the same set see the same messages, so that no receiver can learn from a
+/// shared model what only another one was sent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SubscriptionSet(Arc<[ChannelNo]>);
 

@@ -1,4 +1,4 @@
-//! When the room has to do something by itself.
+//! The times at which the room has to do something without an input.
 
 use alloc::collections::BTreeSet;
 use core::time::Duration;
@@ -8,7 +8,7 @@ use crate::ParticipantId;
 /// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire W35).
 pub(super) const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
-/// Nothing is decided more finely than in milliseconds.
+/// Datagrams are planned at least this far ahead: timers need no finer resolution than milliseconds.
 const SOONEST: Duration = Duration::from_millis(1);
 
 /// See the [module](self).
@@ -19,10 +19,10 @@ pub(super) struct Timers {
     /// The next tick.
     pub(super) tick: Option<Duration>,
     pub(super) last_tick: Option<Duration>,
-    /// The next turn of a value that waits because its receiver asked for fewer.
+    /// When values that a rate limit holds back may be sent next.
     pub(super) turn: Option<Duration>,
     pub(super) housekeeping: Option<Duration>,
-    /// Datagrams that are due to single participants, beside those of ticks: repeats, acknowledgements, reports.
+    /// When datagrams to single participants are due between ticks: repeats, acknowledgements and reports.
     datagrams: BTreeSet<(Duration, ParticipantId)>,
 }
 
@@ -32,18 +32,18 @@ impl Timers {
         Timers { interval, tick, last_tick, turn, housekeeping, datagrams: BTreeSet::new() }
     }
 
-    /// Something is to be sent at the next tick: at once, if the last one is long past.
+    /// Plans a tick because there is something to send: now, or one interval after the last tick if that is later.
     pub(super) fn schedule_tick(&mut self, now: Duration) {
         let earliest = self.last_tick.map_or(now, |last| last + self.interval);
         self.tick_at(earliest.max(now));
     }
 
-    /// There is to be a tick at this time at the latest.
+    /// Plans a tick at this time or earlier.
     pub(super) fn tick_at(&mut self, at: Duration) {
         self.tick = Some(self.tick.map_or(at, |planned| planned.min(at)));
     }
 
-    /// A participant left: the others are told at the next tick, for which nothing has to be waited.
+    /// Plans a tick at once, unless one is planned, because the others have to be sent that a participant left.
     pub(super) fn tick_for_leaver(&mut self) {
         self.tick.get_or_insert(self.last_tick.unwrap_or_default());
     }
@@ -52,7 +52,8 @@ impl Timers {
         self.housekeeping.get_or_insert(now + HOUSEKEEPING);
     }
 
-    /// Moves the time at which a participant's datagrams are due. `planned`: where that time is kept.
+    /// Moves the time at which a participant's datagrams are due to `due`. `planned`: the connection's copy of that
+    /// time, which is updated.
     pub(super) fn plan_datagrams(
         &mut self,
         now: Duration,
@@ -68,13 +69,14 @@ impl Timers {
         }
     }
 
-    /// The participant whose datagrams are due first, if they are by now, and since when.
+    /// Removes and returns the participant whose datagrams are due first, with their time; `None` if no datagrams are
+    /// due by now.
     pub(super) fn due_datagrams(&mut self, now: Duration) -> Option<(Duration, ParticipantId)> {
         self.datagrams.first().filter(|(at, _)| *at <= now)?;
         self.datagrams.pop_first()
     }
 
-    /// When the next of these times is.
+    /// The earliest of all planned times.
     pub(super) fn next(&self) -> Option<Duration> {
         let datagrams = self.datagrams.first().map(|(at, _)| *at);
         [self.tick, self.turn, self.housekeeping, datagrams].into_iter().flatten().min()

@@ -1,4 +1,5 @@
-//! How messages of participants come in at the room: what receivers cannot see of a contract (wire W80).
+//! Measures how many messages of participants reach the room late or not at all. Receivers need these figures to judge
+//! a channel's QoS (wire W80), as they cannot measure them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
@@ -7,16 +8,16 @@ use crate::contract::{SenderProgress, Tally};
 use crate::datagrams::Needs;
 use crate::{ChannelNo, Index, Qos};
 
-/// Receivers are told once a second, as the shares are of some seconds.
+/// The time between two reports to receivers. More often is of no use, as the shares are averages over some seconds.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// A share that changed by less than this, in 1/1000, is no news.
+/// A share is reported again only if it changed by at least this, in 1/1000.
 const WORTH_TELLING: u16 = 10;
 
-/// A share of fewer messages than this says nothing.
+/// No share is computed from fewer messages than this.
 const LEAST_JUDGED: u64 = 10;
 
-/// For the inspector, messages are counted in spans of this many seconds.
+/// The length in seconds of the spans in which messages are counted for the inspector.
 const SPAN: u64 = 10;
 
 /// For each channel, what share of its messages came to the room too late or not at all.
@@ -28,29 +29,31 @@ pub(super) struct Upstreams {
 
 #[derive(Debug, Default)]
 struct ChannelUpstream {
-    /// The messages of all senders that were judged lately.
+    /// The recent messages of all senders. Older ones count less.
     tally: Tally,
-    /// The share of them, in 1/1000, that receivers were told last.
+    /// The share of missed messages, in 1/1000, that was last reported to receivers.
     share: Option<u16>,
 }
 
 impl Upstreams {
-    /// What datagrams of a channel need, so that both legs together meet its QoS.
+    /// The QoS that a channel's datagrams have to meet, and the share that was missed already on the way to the room.
+    /// With both, the two legs together can meet the QoS.
     pub(super) fn needs(&self, channel: ChannelNo, qos: Qos) -> Needs {
         Needs { qos, upstream: self.share(channel) }
     }
 
-    /// The share of a channel's messages, in 1/1000, that did not come in time; `None` as long as that is not known.
+    /// The share of a channel's messages, in 1/1000, that reached the room late or not at all; `None` until enough
+    /// messages came.
     pub(super) fn share(&self, channel: ChannelNo) -> Option<u16> {
         self.channels.get(&channel)?.share
     }
 
-    /// The channel's QoS changed: what came before says nothing any more.
+    /// Drops the channel's figures, as its QoS changed and they were judged by the old one.
     pub(super) fn forget(&mut self, channel: ChannelNo) {
         self.channels.remove(&channel);
     }
 
-    /// Whether a second has passed since receivers were last told. Then the next second begins.
+    /// True if a second has passed since this function last returned true.
     pub(super) fn is_due(&mut self, now: Duration) -> bool {
         let is_due = self.told.is_none_or(|told| now >= told + TELL_EVERY);
         if is_due {
@@ -63,7 +66,7 @@ impl Upstreams {
         self.channels.entry(channel).or_default().tally.add(tally);
     }
 
-    /// The channels of which receivers are to be told another share.
+    /// Computes the shares anew. Returns the channels whose share has to be reported to receivers.
     pub(super) fn news(&mut self) -> BTreeSet<ChannelNo> {
         let mut news = BTreeSet::new();
         for (&channel, upstream) in &mut self.channels {
@@ -81,20 +84,20 @@ impl Upstreams {
     }
 }
 
-/// What a participant sends on one channel, as it comes in at the room.
+/// Counts how one participant's messages on one channel reach the room.
 #[derive(Debug)]
 pub(super) struct Upstream {
     progress: SenderProgress,
-    /// Since receivers were last told.
+    /// Messages since the last call of [`Upstream::take`].
     tally: Tally,
-    /// Before that: in the present span, and in the one before.
+    /// Messages before that call: those of the present span, and those of the span before.
     spans: [Tally; 2],
     /// The number of the present span.
     span: u64,
 }
 
 impl Upstream {
-    /// Begins with the message that has this index.
+    /// Begins with a first message that has this index and was made at the time `born`.
     pub(super) fn at(index: Index, born: Duration) -> Self {
         Upstream {
             progress: SenderProgress::at(index, born),
@@ -104,12 +107,12 @@ impl Upstream {
         }
     }
 
-    /// A message came that is this old.
+    /// Counts a message that reached the room at this age.
     pub(super) fn came(&mut self, now: Duration, index: Index, age: Duration, qos: &Qos) {
         self.progress.count(now, index, age, qos, &mut self.tally);
     }
 
-    /// What became of the messages since the last call. To be called every second.
+    /// The counts since the last call. Has to be called every second.
     pub(super) fn take(&mut self, now: Duration) -> Tally {
         let span = now.as_secs() / SPAN;
         if span != self.span {
@@ -122,7 +125,7 @@ impl Upstream {
         tally
     }
 
-    /// What became of the messages of the last ten to twenty seconds.
+    /// The counts of the last ten to twenty seconds.
     pub(super) fn recent(&self) -> Tally {
         let mut recent = self.tally;
         self.spans.iter().for_each(|span| recent.add(*span));

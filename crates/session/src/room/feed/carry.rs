@@ -1,34 +1,35 @@
-//! How far a feed has come in the log, and its way through the messages that are due.
+//! A feed's place in the log, and the loop that hands its messages to an encoder.
 
 use crate::room::log::{Cursor, Filter, Item, Log, NotInMemory};
 
-/// How far a feed has come, and how far it may come.
+/// How far a feed has sent the log, and up to where it may send it now.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::room) struct Feed {
     pub(in crate::room) cursor: Cursor,
-    /// What the last tick let go.
+    /// The end of the log at the last tick. Messages after it wait for the next tick.
     pub(in crate::room) until: Cursor,
 }
 
-/// How far [`Feed::carry`] came.
+/// The result of [`Feed::carry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) struct Carried {
-    /// Everything that was due was taken.
+    /// True if `push` accepted every message.
     pub(in crate::room) is_all: bool,
-    /// Among the messages were values that are not for the feed. Values whose time was over do not count.
+    /// True if the filter left out some values because they are not for the feed. Values that were left out because
+    /// they had expired do not count.
     pub(in crate::room) has_left_out: bool,
 }
 
 impl Feed {
-    /// A feed that begins here, with nothing due.
+    /// A feed that starts at this cursor and may not send anything yet.
     pub(in crate::room) fn at(cursor: Cursor) -> Self {
         Feed { cursor, until: cursor }
     }
 
-    /// Hands to `push` what is due, in order, until `push` returns false because there is no place for more.
+    /// Hands the feed's messages between its cursor and `until` to `push`, in order, until `push` returns false because
+    /// a message does not fit. Moves the cursor past the messages that `push` accepted.
     ///
-    /// # Errors
-    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    /// # Errors [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
     pub(in crate::room) fn carry<'a>(
         &mut self,
         log: &'a Log,

@@ -9,8 +9,9 @@ use crate::datagrams::Datagrams;
 use crate::room::log::Item;
 use crate::wire::record::Number;
 
-/// Copies the transactions that the stream was handed, if the path loses so much that this pays. `news`: the positions between
-/// which they are. `told`: the last position of which the stream had told before.
+/// Copies into datagrams the transactions that the stream was just handed, if the path loses enough packets for this to
+/// pay. The transactions are those after position `from`, up to `until`. `told`: the last position that the stream had
+/// announced to the receiver before them.
 pub(in crate::room) fn copy(
     (from, until): (Position, Position),
     told: Position,
@@ -19,7 +20,7 @@ pub(in crate::room) fn copy(
     builder: &mut RecordBuilder<'_>,
 ) {
     let (log, now) = (builder.log, builder.now);
-    // A stream that began anew has told nothing: all before counts as something that the receiver was sent.
+    // A stream that was restarted has announced no position yet: the receiver counts as having everything up to `from`.
     let mut previous = if told == Position(0) { from } else { told };
     let mut feed = Feed::default();
     (feed.cursor.log, feed.until.log) = (from, until);

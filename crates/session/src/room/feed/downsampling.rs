@@ -1,4 +1,4 @@
-//! Fewer values for a receiver that asked for a lower rate (wire W78).
+//! Selects the values for a receiver that asked for a lower rate (wire W78).
 
 use alloc::collections::BTreeSet;
 use core::time::Duration;
@@ -8,7 +8,7 @@ use crate::room::log::{Carries, Channels, Filter, Item, Log};
 use crate::room::rate_limit::RateLimits;
 use crate::{Order, ParticipantId};
 
-/// Values of rate-limited channels whose turn has come, by the way that they take.
+/// Values of rate-limited channels that may be sent now, by the carrier that they take.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Released {
     pub(in crate::room) stream: BTreeSet<Order>,
@@ -16,8 +16,8 @@ pub(in crate::room) struct Released {
 }
 
 impl Released {
-    /// Releases the values whose turn has come: of each key the newest, up to the order `newest`. `stream` says which of them take
-    /// the stream.
+    /// Adds the values of the channels whose turn has come: the newest value of each key, up to the order `newest`.
+    /// `stream` says which values take the stream; the others take datagrams.
     pub(in crate::room) fn release(
         &mut self,
         now: Duration,
@@ -51,12 +51,13 @@ impl Released {
             debug_assert!(carried.is_ok(), "no transactions are due");
             limit.cursor = newest;
             if is_any {
-                // The rate is right on average, though ticks come when they come.
+                // The next turn is counted from the planned time of this one, so that late ticks do not lower the
+                // average rate.
                 let next = limit.turn + limit.interval;
                 limit.turn = if next > now { next } else { now + limit.interval };
             }
         }
-        // Values that were replaced before their transport took them are gone.
+        // Values that newer ones replaced before the transport was ready are not sent.
         for waiting in [&mut self.stream, &mut self.datagrams] {
             waiting.retain(|&order| log.value(order).is_some());
         }

@@ -1,4 +1,4 @@
-//! Feeds: what receivers are sent of the log.
+//! Feeds send the messages of the log to receivers.
 //!
 //! A feed is a cursor into the log, a filter and an encoder, for one receiver or for many. There are four:
 //!
@@ -7,8 +7,8 @@
 //! | one receiver | [`private_stream`] | [`private_datagrams`] |
 //! | a fan-out group | [`shared_stream`] | [`group`] |
 //!
-//! Which messages a feed carries is decided by the [`Filter`] that it states. How often something is repeated, and that a
-//! receiver asked for fewer values ([`downsampling`]), are policies of a feed.
+//! The [`Filter`] of a feed decides which messages it sends. The feed itself decides how often messages are repeated,
+//! and sends fewer values to a receiver that asked for a lower rate ([`downsampling`]).
 //!
 //! [`Filter`]: super::log::Filter
 

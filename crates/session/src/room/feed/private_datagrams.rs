@@ -1,5 +1,5 @@
-//! The datagrams of one receiver: awareness that the last tick let go, as far as no fan-out group brings it (wire W38 to
-//! W42). What is repeated in them is decided by afec.
+//! The datagrams of one receiver: awareness values up to the last tick that the receiver does not get from a fan-out
+//! group (wire W38 to W42). The afec crate decides which messages are repeated.
 
 use super::carry::Feed;
 use super::downsampling::Released;
@@ -24,18 +24,18 @@ pub(in crate::room) struct Receiver<'a> {
     pub(in crate::room) id: ParticipantId,
     pub(in crate::room) channels: &'a Subscriptions,
     pub(in crate::room) limits: &'a RateLimits,
-    /// What the datagrams of a fan-out group bring to it.
+    /// The messages that the receiver gets from a fan-out group instead.
     pub(in crate::room) covered: Option<Covered<'a>>,
 }
 
-/// The messages that went into datagrams.
+/// The number of messages that [`PrivateDatagrams::fill`] added, and of their bytes before compression.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::room) struct Added {
     pub(in crate::room) messages: u64,
     pub(in crate::room) bytes: u64,
 }
 
-/// What values are handed to, and what that needs.
+/// Adds values to the datagrams: the datagrams and everything needed to make records.
 struct Sink<'a> {
     datagrams: &'a mut Datagrams,
     builder: RecordBuilder<'a>,
@@ -45,7 +45,7 @@ struct Sink<'a> {
 }
 
 impl PrivateDatagrams {
-    /// Hands what is due to `datagrams`, as far as there is place.
+    /// Hands the values that the receiver still has to be sent to `datagrams`, until `datagrams` accepts no more.
     pub(in crate::room) fn fill(
         &mut self,
         datagrams: &mut Datagrams,
@@ -86,7 +86,7 @@ impl PrivateDatagrams {
 }
 
 impl Sink<'_> {
-    /// Returns false if the datagrams that are made next hold no further message.
+    /// Adds a value. Returns false if `datagrams` accepts no further message now.
     fn push(&mut self, order: Order, value: &Value) -> bool {
         if !self.datagrams.can_submit() {
             return false;

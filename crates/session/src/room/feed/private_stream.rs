@@ -1,5 +1,6 @@
-//! The stream of one receiver: older transactions of channels that were opened late, values that have settled, values of
-//! rate-limited channels, and what the last tick let go.
+//! The stream of one receiver. It carries, in this order: older transactions of channels that were opened late, settled
+//! values (sent as datagrams and not replaced since), values of rate-limited channels, and new messages up to the last
+//! tick.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -21,11 +22,11 @@ use crate::{ChannelNo, Compress, Order, ParticipantId, Position};
 #[derive(Debug, Default)]
 pub(in crate::room) struct PrivateStream {
     pub(in crate::room) feed: Feed,
-    /// What is missing of channels that were opened late, channel by channel.
+    /// Older transactions that the receiver lacks of channels that it opened late. One channel is sent after the other.
     pub(in crate::room) history: VecDeque<History>,
 }
 
-/// Older transactions of a channel that was opened late.
+/// Transactions of a channel that was opened late: those after `cursor`, up to `until`, are still to be sent.
 #[derive(Debug)]
 pub(in crate::room) struct History {
     pub(in crate::room) channel: ChannelNo,
@@ -39,23 +40,24 @@ pub(in crate::room) struct Receiver<'a> {
     pub(in crate::room) id: ParticipantId,
     pub(in crate::room) channels: &'a Subscriptions,
     pub(in crate::room) limits: &'a RateLimits,
-    /// What a shared stream brings to it.
+    /// The messages that the receiver gets from a shared stream instead.
     pub(in crate::room) covered: Option<Covered<'a>>,
-    /// Bytes of its datagrams, if it has them.
+    /// The most bytes of a datagram to the receiver; `None` if its transport has no datagrams.
     pub(in crate::room) max_datagram: Option<usize>,
-    /// Messages up to here are late-joiner state to it.
+    /// Messages up to this order are late-joiner state: they were in the room before the receiver joined.
     pub(in crate::room) state_until: Order,
-    /// Aggregated values up to this order were meant for the participants who were present then.
+    /// Aggregated values up to this order are not sent: they came before the receiver joined.
     pub(in crate::room) present_from: Order,
 }
 
 impl<'a> Receiver<'a> {
-    /// What takes the stream at once, although there are datagrams or because there are none.
+    /// The messages that are sent over the stream first: those that fit no datagram, transactions, and late-joiner
+    /// state.
     pub(in crate::room) fn stream(&self) -> Carries {
         Carries::Stream { max_datagram: self.max_datagram, state_until: self.state_until }
     }
 
-    /// All of the stream but for values of rate-limited channels.
+    /// The filter for new messages of the stream. It leaves out values of rate-limited channels.
     pub(super) fn news(&self, now: core::time::Duration) -> Filter<'a> {
         Filter {
             receiver: Some(self.id),
@@ -78,16 +80,17 @@ impl<'a> Receiver<'a> {
 }
 
 impl PrivateStream {
-    /// A receiver that has the log up to `position` and no awareness yet.
+    /// The stream of a receiver that has the log up to `position` and no awareness yet. It may be sent everything up to
+    /// `until`.
     pub(in crate::room) fn new(position: Position, until: Cursor) -> Self {
         let cursor = Cursor { log: position, awareness: Order(0), settled: until.settled };
         PrivateStream { feed: Feed { cursor, until }, history: VecDeque::new() }
     }
 
-    /// Fills a payload with what is due. Returns control frames that are to follow it.
+    /// Fills a payload with the messages that the receiver still has to be sent. Returns control frames to send after
+    /// the payload.
     ///
-    /// # Errors
-    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    /// # Errors [`NotInMemory`] if transactions that the receiver still has to be sent are no longer in memory.
     pub(in crate::room) fn fill(
         &mut self,
         payload: &mut Payload<'_>,
@@ -102,7 +105,7 @@ impl PrivateStream {
             let (log, now) = (payload.builder.log, payload.builder.now);
             let until = self.feed.until;
             if receiver.covered.is_some() {
-                // Transactions come in one order, so that all of them come with the shared stream.
+                // All transactions come over the shared stream, because their order must be kept.
                 self.feed.until.log = self.feed.cursor.log;
             }
             let carried =
@@ -113,7 +116,7 @@ impl PrivateStream {
         Ok(notices)
     }
 
-    /// Adds older transactions of channels that were opened late. Returns whether all are sent.
+    /// Adds older transactions of channels that were opened late. Returns true if all of them fitted.
     fn add_history(
         &mut self,
         payload: &mut Payload<'_>,
@@ -126,7 +129,8 @@ impl PrivateStream {
             let compress = receiver.channels.compress(channel);
             let trimmed = log.trimmed(channel).min(history.until);
             if history.cursor < trimmed {
-                // W33: part of what the receiver wants is gone. Its place in the log stays.
+                // W33: some of these transactions are no longer in memory. GAP says so with the receiver's present
+                // position, so that its place in the log does not change.
                 history.cursor = trimmed;
                 let position = payload.coders.encoder.numbering.position();
                 notices.push(Frame::Gap { position, counter: Default::default() });
@@ -152,7 +156,7 @@ impl PrivateStream {
         true
     }
 
-    /// W41: adds values that went as datagrams and were not replaced by newer ones. Returns whether all are sent.
+    /// W41: adds values that were sent as datagrams and not replaced by newer ones. Returns true if all of them fitted.
     fn add_settled(
         &mut self,
         payload: &mut Payload<'_>,
@@ -171,13 +175,14 @@ impl PrivateStream {
             }
             is_pushed
         })?;
-        // The first housekeeping after a join may name an order before the join: the cursor does not go back to it.
+        // Only `settled` is taken over. At the first housekeeping after a join, `until.settled` may be before the
+        // cursor, which then stays.
         self.feed.cursor.settled = feed.cursor.settled;
         Ok(carried.is_all)
     }
 }
 
-/// Adds values of rate-limited channels whose turn has come. Returns whether all are sent.
+/// Adds values of rate-limited channels whose turn has come. Returns true if all of them fitted.
 fn add_released(
     payload: &mut Payload<'_>,
     receiver: Receiver<'_>,
@@ -202,13 +207,13 @@ pub(in crate::room) struct Payload<'a> {
     pub(in crate::room) remaining: usize,
     pub(in crate::room) coders: &'a mut Coders,
     pub(in crate::room) builder: RecordBuilder<'a>,
-    /// Messages of others that were added, and their bytes.
+    /// The number of messages that were added, without the receiver's own, and of their bytes before compression.
     pub(in crate::room) messages: u64,
     pub(in crate::room) bytes: u64,
 }
 
 impl Payload<'_> {
-    /// Adds what is due. Returns false if it does not fit; then it opens the next packet.
+    /// Adds a message. Returns false if it does not fit into this packet.
     fn push_item(&mut self, item: Item<'_>, receiver: Receiver<'_>) -> bool {
         let state = item.order() <= receiver.state_until;
         match item {
@@ -228,7 +233,7 @@ impl Payload<'_> {
         }
     }
 
-    /// Adds the message at this order, for a receiver that wants it compressed so. Returns false if it does not fit.
+    /// Adds a message, compressed as `compress` says. Returns false if it does not fit into this packet.
     fn push(
         &mut self,
         message: &Message,
@@ -247,7 +252,8 @@ impl Payload<'_> {
         true
     }
 
-    /// The same for a message of the receiver's own, which goes without its bytes.
+    /// Adds the confirmation of the receiver's own message, without the message's bytes. Returns false if it does not
+    /// fit.
     fn push_own(
         &mut self,
         message: &Message,

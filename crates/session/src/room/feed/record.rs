@@ -1,4 +1,4 @@
-//! Makes the records that receivers are sent of messages in the log.
+//! Makes records, the form in which messages of the log are written into payloads.
 
 use core::time::Duration;
 
@@ -8,18 +8,18 @@ use crate::wire::coding::Coding;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order};
 
-/// What the records for one receiver are made with.
+/// Makes the records for one receiver.
 pub(in crate::room) struct RecordBuilder<'a> {
     pub(in crate::room) now: Duration,
     pub(in crate::room) log: &'a Log,
     pub(in crate::room) choosing: &'a mut Choosing,
     pub(in crate::room) packing: &'a mut Packing,
-    /// Packed messages, each kept for all who asked for the same codec.
+    /// Messages compressed with a codec. Each is kept for all receivers that asked for the same codec.
     pub(in crate::room) forms: &'a mut EncodingCache,
 }
 
 impl Message {
-    /// The record of the message as it is, to be coded together with others.
+    /// The record of the message without a codec: the payload's encoder compresses it together with other messages.
     pub(super) fn record(&self, now: Duration, number: Number) -> Record<'_> {
         Record {
             channel: self.channel,
@@ -39,12 +39,12 @@ impl Message {
 }
 
 impl RecordBuilder<'_> {
-    /// How the payloads are coded in which the channel's messages go to a receiver who wants them compressed so.
+    /// How a payload with messages of this channel is coded, for a receiver that asked for this compression.
     pub(super) fn coding(&self, channel: ChannelNo, compress: Compress) -> Coding {
         compress.coding(&self.log.channel(channel).qos)
     }
 
-    /// The record of the message at this order, packed if that makes it smaller.
+    /// The record of the message at this order, compressed with the receiver's codec if that makes it smaller.
     pub(super) fn record<'a>(
         &'a mut self,
         message: &'a Message,
@@ -59,7 +59,7 @@ impl RecordBuilder<'_> {
         Record { packed, coding, ..message.record(self.now, number) }
     }
 
-    /// The record that confirms the receiver's own message: its place, without its bytes.
+    /// The record that confirms the receiver's own message: its number, without its bytes.
     pub(super) fn own(
         &self,
         message: &Message,

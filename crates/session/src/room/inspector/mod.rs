@@ -1,5 +1,5 @@
-//! What the inspector is told of packets, and what it records: the one place where the room's work is observed. Costs nothing while
-//! the inspector is closed.
+//! Collects descriptions of packets and recordings of messages for the inspector. All observation of the room is in
+//! this module. It costs next to nothing while the inspector is closed.
 
 mod quality;
 mod recorder;
@@ -20,7 +20,7 @@ use crate::wire::record::Record;
 use crate::{GroupId, ParticipantId};
 use recorder::Recorder;
 
-/// Bytes before the feedback in a datagram: flags, number, time (wire W68).
+/// Bytes of a datagram before its feedback: flags, number and time (wire W68).
 const DATAGRAM_HEADER: usize = 4;
 
 /// See the [module](self).
@@ -31,7 +31,7 @@ pub(super) struct Inspector {
 }
 
 impl Inspector {
-    /// Whether packets are to be described.
+    /// True if packets are being traced.
     pub(super) fn is_on(&self) -> bool {
         self.trace.is_on()
     }
@@ -41,12 +41,14 @@ impl Inspector {
         self.recorder.turn(on);
     }
 
-    /// The messages since the last call, and how many were missed since recording began.
+    /// The recorded messages since the last call, and how many were dropped since recording began because nobody
+    /// fetched them in time.
     pub(super) fn recorded(&mut self) -> (Vec<Recorded>, u64) {
         self.recorder.take()
     }
 
-    /// A participant published a message, which may be one that had come before.
+    /// Notes a message that a participant published, as a part of the packet that is being read. It may be a repeat of
+    /// an earlier message.
     pub(super) fn published(
         &mut self,
         now: Duration,
@@ -57,12 +59,12 @@ impl Inspector {
         self.trace.note(|| Part { age: now.saturating_sub(born), sender, ..part(record) });
     }
 
-    /// The message had come before.
+    /// Marks the message that was noted last as a repeat.
     pub(super) fn was_repeated(&mut self) {
         self.trace.note_repeated();
     }
 
-    /// The message is in the log now.
+    /// Records a message that was put into the log.
     pub(super) fn record(
         &mut self,
         now: Duration,
@@ -73,12 +75,13 @@ impl Inspector {
         self.recorder.push(now, one_way, sender, record);
     }
 
-    /// A chunk of the snapshot is in the packet that is being made: `before` bytes of it, which take `bytes` in the packet.
+    /// Notes a chunk of the snapshot in the packet that is being made: `before` bytes of the snapshot, which take
+    /// `bytes` bytes in the packet.
     pub(super) fn sent_chunk(&mut self, offset: usize, before: usize, bytes: usize) {
         self.trace.note(|| Part::of_snapshot(offset, before, bytes));
     }
 
-    /// A packet of this size goes over a private stream.
+    /// Traces a packet of this size that is sent over a private stream.
     pub(super) fn sent_packet(
         &mut self,
         now: Duration,
@@ -107,7 +110,8 @@ impl Inspector {
         });
     }
 
-    /// A payload of a shared stream goes to a member, behind `header_bytes` bytes for it alone.
+    /// Traces a payload of a shared stream that is sent to a member, after `header_bytes` bytes that only this member
+    /// is sent.
     pub(super) fn sent_shared(
         &mut self,
         now: Duration,
@@ -128,14 +132,14 @@ impl Inspector {
         });
     }
 
-    /// A datagram of a group goes to a member.
+    /// Traces a datagram of a fan-out group that is sent to a member.
     pub(super) fn sent_group(&mut self, packet: impl FnOnce() -> Packet) {
         if self.is_on() {
             self.trace.push(packet());
         }
     }
 
-    /// A private datagram goes to a participant.
+    /// Traces a private datagram that is sent to a participant.
     pub(super) fn sent_datagram(
         &mut self,
         now: Duration,
@@ -154,7 +158,7 @@ impl Inspector {
         });
     }
 
-    /// A packet came over the stream and was read.
+    /// Traces a packet that came over the stream and was read.
     pub(super) fn received_packet(
         &mut self,
         now: Duration,
@@ -190,7 +194,7 @@ impl Inspector {
         self.trace.push(Packet { is_outgoing: false, bytes, header_bytes, parts, ..sent });
     }
 
-    /// A datagram of this size came and was read. Its first `header_bytes` bytes are no payload.
+    /// Traces a datagram of this size that came and was read. Its payload begins after `header_bytes` bytes.
     pub(super) fn received_datagram(
         &mut self,
         now: Duration,
@@ -215,7 +219,7 @@ impl Inspector {
     }
 }
 
-/// A packet to this participant, with everything else left empty.
+/// A description of a packet to this participant without sizes and parts.
 fn sent(now: Duration, participant: ParticipantId, carrier: Carrier) -> Packet {
     Packet {
         at: now,

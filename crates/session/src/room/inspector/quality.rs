@@ -1,4 +1,4 @@
-//! What participants report of the quality of channels while the inspector is open (wire W84).
+//! Reports of participants about the quality of their channels, while the inspector is open (wire W84).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,19 +11,19 @@ use crate::{ChannelQuality, Error};
 /// The time between two reports. The inspector shows figures of the last ten seconds.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// What a participant reports over one transport.
+/// The reports that a participant sends over one transport.
 #[derive(Default)]
 pub(in crate::room) struct Quality {
-    /// Both ends know these reports (W10).
+    /// True if both ends support these reports (W10).
     agreed: bool,
-    /// `None` as long as the participant is not asked to report.
+    /// `None` while the participant is not asked to report.
     asked: Option<Asked>,
 }
 
-/// What came since the participant was asked to report.
+/// The state since the participant was asked to report.
 #[derive(Default)]
 struct Asked {
-    /// Its last report.
+    /// The participant's last report; `None` before the first.
     told: Option<Box<QualityReport>>,
 }
 
@@ -32,7 +32,7 @@ impl Quality {
         Quality { agreed, ..Quality::default() }
     }
 
-    /// Why the participant has the transport that it has.
+    /// Why the participant uses its present transport, in the words of its last report; `None` if it gives no reason.
     pub(in crate::room) fn reason(&self) -> Option<&str> {
         self.told().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
     }
@@ -41,7 +41,7 @@ impl Quality {
         self.told()?.channels.iter().find(|one| one.channel == channel)
     }
 
-    /// Takes in a report of the channels that `receives` names.
+    /// Reads a report and keeps its entries for the channels for which `receives` returns true.
     ///
     /// # Errors
     /// A report that was not agreed on, or is malformed.
@@ -70,7 +70,7 @@ impl Quality {
         Some(quality::write_request(Some(EVERY)))
     }
 
-    /// The end of the request, if one was sent.
+    /// The frame content that ends the reports, if they were asked for.
     pub(in crate::room) fn end(&mut self) -> Option<Vec<u8>> {
         self.asked.take().map(|_| quality::write_request(None))
     }

@@ -1,4 +1,4 @@
-//! What participants publish, for the recording of a session.
+//! Records the messages that participants publish.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,26 +7,26 @@ use core::time::Duration;
 use crate::ids::{ChannelNo, ParticipantId};
 use crate::wire::record::Record;
 
-/// Octets of messages that may wait to be fetched: some seconds of a busy room.
+/// The most bytes of messages that wait to be fetched: some seconds of a busy room. Further messages are dropped.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What a message takes beside its bytes.
+/// Bytes of memory that a message takes in addition to its content.
 const OVERHEAD: usize = 64;
 
 /// A message as it came into the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// When it was sent, by the room's clock.
+    /// When the sender's application made the message, on the room's clock.
     pub at: Duration,
-    /// By whom.
+    /// The participant that sent it.
     pub sender: ParticipantId,
-    /// On which channel.
+    /// The channel on which it was sent.
     pub channel: ChannelNo,
     /// The message.
     pub bytes: Box<[u8]>,
 }
 
-/// Keeps messages while it is on.
+/// Keeps messages while recording is on.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     is_on: bool,
@@ -68,7 +68,8 @@ impl Recorder {
         *self = Recorder { is_on: on, ..Recorder::default() };
     }
 
-    /// The messages since the last call, and how many were missed since recording began, as nobody fetched them in time.
+    /// The messages since the last call, and how many were dropped since recording began because nobody fetched them in
+    /// time.
     pub(super) fn take(&mut self) -> (Vec<Recorded>, u64) {
         self.bytes = 0;
         (core::mem::take(&mut self.messages), self.missed)

@@ -1,4 +1,5 @@
-//! The walk over the log: what is due to a feed, in the order in which it came.
+//! The walk over the log: yields the messages that a feed still has to send, in the order in which the room received
+//! them.
 
 use core::iter::Peekable;
 
@@ -7,35 +8,36 @@ use super::filter::{Carries, Channels, Filter, Verdict};
 use super::message::{Transaction, Value};
 use crate::{Order, Position};
 
-/// How far a feed has come in the log, or may come.
+/// A place in the log: how far a feed has sent it, or up to where a feed may send it now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::room) struct Cursor {
-    /// Transactions up to here were carried, or are not for the feed.
+    /// Transactions up to this position were sent, or are not for the feed.
     pub(in crate::room) log: Position,
-    /// The same of awareness.
+    /// Awareness values up to this order were sent, or are not for the feed.
     pub(in crate::room) awareness: Order,
-    /// The same of values that went as datagrams and then settled (wire W41).
+    /// Settled values up to this order were sent over the stream, or are not for the feed. A value settles when it was
+    /// sent as a datagram and no newer value of its key replaced it soon (wire W41).
     pub(in crate::room) settled: Order,
 }
 
 impl Cursor {
-    /// This cursor, with the transactions of another one.
+    /// This cursor with `log` replaced.
     pub(in crate::room) fn with_log(self, log: Position) -> Self {
         Cursor { log, ..self }
     }
 
-    /// This cursor, with the settled values of another one.
+    /// This cursor with `settled` replaced.
     pub(in crate::room) fn with_settled(self, settled: Order) -> Self {
         Cursor { settled, ..self }
     }
 
-    /// This cursor, with the awareness of another one.
+    /// This cursor with `awareness` replaced.
     pub(in crate::room) fn with_awareness(self, awareness: Order) -> Self {
         Cursor { awareness, ..self }
     }
 }
 
-/// What is due to a feed.
+/// A message that a feed still has to send.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::room) enum Item<'a> {
     Transaction(&'a Transaction),
@@ -58,8 +60,8 @@ pub(in crate::room) struct NotInMemory {
     pub(in crate::room) tail: Position,
 }
 
-/// The messages between two cursors that a filter lets through. Look at the next one with [`Due::peek`] and pass it with
-/// [`Due::pass`] once it is carried; then [`Due::cursor`] says how far that was.
+/// The messages between two cursors that a filter lets through. [`Due::peek`] returns the next message, and
+/// [`Due::pass`] moves on once the feed has sent it. [`Due::cursor`] says how far the walk has come.
 pub(in crate::room) struct Due<
     'a,
     T: Iterator<Item = &'a Transaction>,
@@ -74,11 +76,11 @@ pub(in crate::room) struct Due<
 }
 
 impl Log {
-    /// What is due behind `cursor` up to `until` to a feed with this filter. A feed of settled values walks the values between
-    /// the two cursors' `settled`, every other one those between their `awareness`.
+    /// The messages after `cursor`, up to `until`, that this filter lets through. A filter for settled values walks the
+    /// values between the `settled` orders of the two cursors, every other filter the values between their `awareness`
+    /// orders.
     ///
-    /// # Errors
-    /// [`NotInMemory`], if transactions are due that the log does not hold any more.
+    /// # Errors [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
     pub(in crate::room) fn due<'a>(
         &'a self,
         cursor: Cursor,
@@ -120,7 +122,7 @@ impl Log {
 impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Value)>>
     Due<'a, T, V>
 {
-    /// The next message that the filter lets through. Passes the ones before it that are not for the feed.
+    /// The next message that the filter lets through. Skips the messages before it that the filter leaves out.
     pub(in crate::room) fn peek(&mut self) -> Option<Item<'a>> {
         loop {
             let item = self.next_item()?;
@@ -142,7 +144,7 @@ impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Val
         }
     }
 
-    /// Passes the message that [`Due::peek`] returned.
+    /// Moves the cursor past the message that [`Due::peek`] returned.
     pub(in crate::room) fn pass(&mut self) {
         match self.next_item() {
             Some(Item::Transaction(one)) => {
@@ -160,8 +162,8 @@ impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Val
         }
     }
 
-    /// How far the walk has come. Once nothing is left, that is where it may come at most: what lies between the last message
-    /// and there was replaced by newer messages.
+    /// How far the walk has come. Once no message is left, this is the `until` of [`Log::due`]: between the last
+    /// message and `until` there are only messages that newer ones replaced.
     pub(in crate::room) fn cursor(&mut self) -> Cursor {
         if self.next_item().is_none() {
             let Cursor { log, awareness, settled } = self.until;
@@ -176,12 +178,13 @@ impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Val
         self.cursor
     }
 
-    /// Whether the walk passed a value that is not for the feed. A value whose time was over does not count.
+    /// True if the walk skipped a value that is not for the feed. Values that were skipped because they had expired do
+    /// not count.
     pub(in crate::room) fn has_left_out(&self) -> bool {
         self.has_left_out
     }
 
-    /// The message that came first of those ahead.
+    /// The oldest message that the walk has not passed yet, whether or not the filter lets it through.
     fn next_item(&mut self) -> Option<Item<'a>> {
         match (self.transactions.peek(), self.values.peek()) {
             (Some(one), Some((order, _))) if one.order < *order => Some(Item::Transaction(one)),

@@ -1,7 +1,8 @@
 //! The entries that a log consists of, and their form as bytes.
 //!
-//! Each entry is a tag, a length and its fields: numbers as varints (wire W1), texts and bytes behind their length. Entries come
-//! from disks and from other servers, so reading them never panics and takes no more memory than they have bytes.
+//! Each entry is a tag, a length and its fields: numbers as varints (wire W1), texts and bytes after their length
+//! (except for bytes that end the entry). Entries come from disks and from other servers, so reading them never panics,
+//! and takes memory only in proportion to their size.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -17,30 +18,30 @@ use crate::{ChannelNo, Counter, Error, Index, Order, ParticipantId, Position, Qo
 /// A part of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) enum Entry {
-    /// Where the log begins. The first entry.
+    /// The first entry: the state before the first transaction.
     Base(Base),
     /// The room has a further channel. Channels are numbered in the order of these entries.
     Channel { name: String, qos: Qos },
-    /// A channel's QoS is another one from now on.
+    /// The QoS of a channel changed to `qos`.
     Change { channel: ChannelNo, qos: Qos },
-    /// A participant's session began, or stands so.
+    /// A participant's session began, or, in a log that was written out at once, this is its present state.
     Session { participant: ParticipantId, session: Session },
     /// A participant left.
     Ended { participant: ParticipantId },
     /// The next transaction. Its position is the one after the last.
     Transaction { order: Order, message: Message, counter: Counter },
-    /// A value. `conflates`: a newer value of its key replaces it.
+    /// A value. `conflates`: true if a newer value of the same key will replace it.
     Value { order: Order, value: Value, conflates: bool },
     /// The state of the application as of a position.
     Snapshot { as_of: Position, bytes: Vec<u8> },
-    /// The last order that was given out.
+    /// The order of the last message that came, which may no longer be in the log.
     Order(Order),
 }
 
-/// Where a log begins.
+/// The state of a log before its first transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) struct Base {
-    /// The number of this life of the room.
+    /// A number that differs each time the room is made anew, without its old log.
     pub(in crate::room) incarnation: u64,
     /// The last number that was given to a participant.
     pub(in crate::room) last_participant: ParticipantId,
@@ -90,7 +91,7 @@ impl Entry {
             }
             let entry = Entry::read(&mut reader);
             if entry.is_err() {
-                // Behind a damaged entry nothing can be told apart.
+                // After a damaged entry, nobody knows where the next entry begins.
                 reader.rest();
             }
             Some(entry)

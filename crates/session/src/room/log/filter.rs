@@ -1,4 +1,4 @@
-//! Which messages of the log are for a feed: the one place that decides who is sent what.
+//! Decides which messages of the log a feed sends to its receivers. No other code decides that.
 
 use core::time::Duration;
 
@@ -8,41 +8,43 @@ use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::{ChannelNo, Order, ParticipantId};
 
-/// What a feed carries of the messages that are due.
+/// Which messages of the log a feed sends.
 #[derive(Clone, Copy)]
 pub(in crate::room) struct Filter<'a> {
     pub(in crate::room) channels: Channels<'a>,
     pub(in crate::room) carries: Carries,
-    /// The feed's only receiver. Its own values are not sent back to it; its own transactions always are, as that confirms
-    /// them. `None`: the receivers of a group drop their own values themselves.
+    /// The receiver, if the feed has only one. Its own values are not sent back to it. Its own transactions always are,
+    /// as that confirms them. `None` for a feed that many receivers share: each receiver drops its own values itself.
     pub(in crate::room) receiver: Option<ParticipantId>,
-    /// What a fan-out group brings to the receiver.
+    /// The messages that the receiver gets from a fan-out group. This feed leaves them out.
     pub(in crate::room) covered: Option<Covered<'a>>,
-    /// Channels of which the receiver asked for fewer values: these have turns of their own.
+    /// Channels for which the receiver asked for a lower rate. The filter leaves out their values, which are sent when
+    /// the turn of their channel comes (see [`RateLimits`]).
     pub(in crate::room) limits: Option<&'a RateLimits>,
-    /// Values that expired by now are left out; `None` leaves them in.
+    /// Values that have expired at this time are left out. `None`: expired values are not left out.
     pub(in crate::room) now: Option<Duration>,
-    /// Aggregated values up to this order were meant for the participants who were present then.
+    /// Aggregated values up to this order are left out if `now` is given: they came before the receiver joined.
     pub(in crate::room) present_from: Order,
 }
 
 /// The channels whose messages a feed carries.
 #[derive(Clone, Copy)]
 pub(in crate::room) enum Channels<'a> {
-    /// All that a participant receives.
+    /// All channels that a participant receives.
     Open(&'a Subscriptions),
-    /// Those of a fan-out group.
+    /// The channels of a fan-out group.
     Set(&'a SubscriptionSet),
     One(ChannelNo),
 }
 
-/// The part of the messages that takes the feed's way.
+/// Which messages a feed sends, by the carrier that they take (the stream or datagrams).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) enum Carries {
     /// Transactions and values.
     All,
-    /// All but the values that go as datagrams of at most `max_datagram` bytes, if there are datagrams. Up to the order
-    /// `state_until` everything is late-joiner state, which takes the stream.
+    /// Everything that takes the stream: all messages but values that fit a datagram of `max_datagram` bytes (`None`:
+    /// the transport has no datagrams). Messages up to the order `state_until` are late-joiner state: they take the
+    /// stream even if they fit a datagram.
     Stream { max_datagram: Option<usize>, state_until: Order },
     /// The values that [`Carries::Stream`] leaves to datagrams and that no newer value has replaced since (wire W41).
     Settled { max_datagram: usize, state_until: Order },
@@ -50,8 +52,8 @@ pub(in crate::room) enum Carries {
     Datagrams { max: usize },
 }
 
-/// The messages that a fan-out group brings: those of these channels which came after the order `from` and have at most
-/// `max_size` bytes, key included.
+/// The messages that a receiver gets from a fan-out group: messages of `channels` that came after the order `from` and
+/// have at most `max_size` bytes, key included.
 #[derive(Clone, Copy)]
 pub(in crate::room) struct Covered<'a> {
     pub(in crate::room) channels: &'a SubscriptionSet,
@@ -59,18 +61,18 @@ pub(in crate::room) struct Covered<'a> {
     pub(in crate::room) max_size: usize,
 }
 
-/// What a filter says of a value.
+/// What a filter decides about a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Carried,
-    /// It would be carried, but its time is over.
+    /// The feed would send the value, but it has expired or is older than [`Filter::present_from`].
     Late,
     /// It is not for this feed.
     LeftOut,
 }
 
 impl<'a> Filter<'a> {
-    /// Everything of these channels, for everybody.
+    /// A filter that lets through all messages of `channels` that `carries` includes, for any receiver.
     pub(in crate::room) fn new(channels: Channels<'a>, carries: Carries) -> Self {
         Filter {
             channels,
@@ -120,8 +122,8 @@ impl Channels<'_> {
 }
 
 impl Carries {
-    /// Whether the value takes this way. A value takes either the stream or datagrams; once it has settled, a value that went in
-    /// datagrams takes the stream as well.
+    /// True if the value is one of these messages. A value is first sent either over the stream or in datagrams. A
+    /// value that was sent in datagrams is also sent over the stream once it has settled (W41).
     pub(in crate::room) fn takes(self, order: Order, value: &Value) -> bool {
         let message = &value.message;
         let fits = |max: usize| {

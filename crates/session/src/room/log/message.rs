@@ -1,4 +1,4 @@
-//! What the log holds of messages.
+//! Messages as the log stores them.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -42,12 +42,12 @@ impl Message {
 pub(in crate::room) struct Value {
     pub(in crate::room) message: Message,
     pub(in crate::room) index: Index,
-    /// The sender's last transaction when the value was sent.
+    /// The counter of the sender's last transaction before the value.
     pub(in crate::room) after: Counter,
-    /// When the value goes at the latest, whether or not everybody was sent it. `None`: it stays for late joiners until a newer
-    /// value of its key replaces it.
+    /// When the log drops the value at the latest, even if some receivers were not sent it yet. `None`: the value stays
+    /// for late joiners until a newer value of its key replaces it.
     pub(in crate::room) expires: Option<Duration>,
-    /// The value stands beside an older one of its key, which it would have replaced.
+    /// True if the log keeps an older value of the same key beside this one instead of replacing it.
     pub(super) is_second: bool,
 }
 
@@ -57,12 +57,12 @@ impl Value {
     }
 }
 
-/// A message of a transaction channel, at its place.
+/// A message of a transaction channel, with its position in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) struct Transaction {
     pub(in crate::room) message: Message,
     pub(in crate::room) counter: Counter,
     pub(in crate::room) position: Position,
-    /// Place among values and transactions together.
+    /// Its place in the sequence of all messages, values included.
     pub(in crate::room) order: Order,
 }

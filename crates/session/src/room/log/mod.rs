@@ -1,10 +1,13 @@
-//! The log of a room: everything that does not depend on who is connected. Its channels, the sessions that may resume, the one
-//! order of everything that was sent, the newest value of each key, and a snapshot for what is older.
+//! The log of a room: all of its state that does not depend on who is connected. It holds the channels, the sessions
+//! that can be resumed, the newest transactions and a snapshot that replaces older ones, and the newest awareness value
+//! of each key. Transactions and values share one sequence ([`Order`]).
 //!
-//! There is no mailbox per receiver. A receiver is a [`Cursor`] into the log, so memory does not grow with slow receivers, and a
-//! late joiner is a receiver whose cursor stands at the beginning. [`Log::due`] is the only code that walks the log.
+//! There is no queue per receiver. Each receiver has a [`Cursor`] into the log, so memory does not grow with slow
+//! receivers, and a late joiner is a receiver whose cursor is at the beginning. [`Log::due`] is the only code that
+//! selects messages for receivers.
 //!
-//! The log knows no transport, tick or codec, and can be written out and restored: [`Log::entries`], [`Log::restore`].
+//! The log depends on no transport, tick or codec. It can be written out with [`Log::entries`] and restored with
+//! [`Log::restore`].
 
 mod due;
 mod entry;
@@ -31,7 +34,7 @@ use sessions::Sessions;
 use transactions::Transactions;
 use values::Values;
 
-/// Positions and counters travel in 32 bits (wire W21).
+/// The last position that is given out: positions and counters have 32 bits in packets (wire W21).
 const LAST_POSITION: u64 = u32::MAX as u64 - 1;
 
 /// A channel of the room.
@@ -48,20 +51,21 @@ pub(super) struct Log {
     limits: Limits,
     channels: Vec<Channel>,
     sessions: Sessions,
-    /// The last order that was given out. Values and transactions share it.
+    /// The order of the newest message. Values and transactions are numbered together.
     order: Order,
     values: Values,
     transactions: Transactions,
 }
 
-/// What became of a transaction that was handed to the log.
+/// The result of [`Log::append`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Applied {
-    /// It has this position.
+    /// The transaction was appended at this position.
     Ordered(Position),
-    /// The log had it already (wire W28): it was sent again after a break.
+    /// The log has the transaction already: its sender sent it again after a break of the connection (wire W28).
     Repeated,
-    /// The log lacks the transaction before it.
+    /// The transaction was not appended: the sender's transaction before it is missing, or the sender is not in the
+    /// room.
     Early,
 }
 
@@ -79,7 +83,7 @@ impl Log {
         }
     }
 
-    /// The number of this life of the room.
+    /// A number that differs each time the room is made anew, without its old log.
     pub(super) fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -108,8 +112,8 @@ impl Log {
         Ok(Applied::Ordered(position))
     }
 
-    /// Takes a value. Returns whether it replaced an older one of its key. Of the values after the order `pairs`, if there is
-    /// one, two stay of each key.
+    /// Adds a value. Returns true if it replaced an older value of its key. If `pairs` is given, the log keeps up to
+    /// two values of each key among the values after that order.
     pub(super) fn put(&mut self, now: Duration, value: Value, pairs: Option<Order>) -> bool {
         self.order = self.order.next();
         let qos = self.channels[value.message.channel.place()].qos;
@@ -127,7 +131,7 @@ impl Log {
         self.channels[channel.place()].qos = qos;
     }
 
-    /// A channel that the room has.
+    /// The channel with this number, which has to exist.
     pub(super) fn channel(&self, channel: ChannelNo) -> &Channel {
         &self.channels[channel.place()]
     }
@@ -150,19 +154,20 @@ impl Log {
         participant
     }
 
-    /// Goes on with the session of a participant that left.
+    /// Makes a session that ended present again. Does nothing if it is forgotten.
     pub(super) fn resume_session(&mut self, participant: ParticipantId) {
         if let Some(&session) = self.sessions.get(participant) {
             self.sessions.begin(participant, session);
         }
     }
 
-    /// A session that may be resumed.
+    /// The session of a participant that is present, or that left and can still resume. `None` if it is forgotten.
     pub(super) fn session(&self, participant: ParticipantId) -> Option<&Session> {
         self.sessions.get(participant)
     }
 
-    /// A participant left: its values go, and its session can be resumed for as long as it is remembered.
+    /// Ends the session of a participant that left: drops its values. The session can still be resumed until
+    /// [`Limits::max_former`] later ones have ended.
     pub(super) fn end_session(&mut self, participant: ParticipantId) {
         self.sessions.end(participant, self.limits.max_former);
         self.values.forget(participant);
@@ -185,7 +190,7 @@ impl Log {
         self.order
     }
 
-    /// The transactions in memory behind `position`, oldest first.
+    /// The transactions in memory after `position`, oldest first.
     pub(super) fn transactions_after(
         &self,
         position: Position,
@@ -203,12 +208,12 @@ impl Log {
         self.transactions.tail()
     }
 
-    /// The last transaction of this channel that is no longer in memory; 0 if all are.
+    /// The position of the channel's newest transaction that is no longer in memory; 0 if all are still in memory.
     pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
         self.transactions.trimmed(channel)
     }
 
-    /// Where a receiver stands that has everything.
+    /// The cursor of a receiver that has everything.
     pub(super) fn end(&self) -> Cursor {
         Cursor { log: self.head(), awareness: self.order, settled: self.order }
     }
@@ -218,12 +223,14 @@ impl Log {
         self.values.get(order)
     }
 
-    /// Drops aggregated values that every receiver was sent, which holds up to the order `sent`, and those whose time is over.
+    /// Drops the values with an expiry time that have expired or that every receiver was sent: these have at most the
+    /// order `sent`.
     pub(super) fn expire(&mut self, now: Duration, sent: Order) {
         self.values.expire(now, sent);
     }
 
-    /// Aggregated values that went because of the limits, before every receiver was sent them.
+    /// The number of values with an expiry time that were dropped because of the memory limits, before every receiver
+    /// was sent them.
     pub(super) fn expired(&self) -> u64 {
         self.values.expired()
     }
@@ -232,12 +239,13 @@ impl Log {
         self.transactions.snapshot()
     }
 
-    /// Whether there are so many transactions since the last snapshot that a new one is worth its upload.
+    /// True if enough transactions came since the last snapshot that a new snapshot is worth its upload
+    /// ([`Limits::snapshot_after`]).
     pub(super) fn wants_snapshot(&self) -> bool {
         self.transactions.wants_snapshot(&self.limits)
     }
 
-    /// Takes a snapshot, unless there is a newer one. Returns whether it did.
+    /// Stores a snapshot, unless the log has one that is as new. Returns true if it was stored.
     pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) -> bool {
         debug_assert!(as_of <= self.head(), "a snapshot of the future is refused before");
         let is_newer = self.snapshot().is_none_or(|snapshot| snapshot.as_of < as_of);
@@ -293,10 +301,9 @@ impl Log {
             .chain([Entry::Order(self.order)])
     }
 
-    /// A log with these entries, whether another log wrote all of them out or they were stored one by one.
+    /// Makes a log from entries: those of [`Log::entries`], or entries that were stored one by one as changes happened.
     ///
-    /// # Errors
-    /// [`Error::Malformed`] if they contradict each other.
+    /// # Errors [`Error::Malformed`] if an entry is malformed or contradicts an earlier one.
     pub(super) fn restore(
         limits: Limits,
         entries: impl IntoIterator<Item = Result<Entry, Error>>,
@@ -365,7 +372,7 @@ impl Log {
     }
 }
 
-/// Numbers that are so large that the next ones could not be counted are no room's.
+/// Refuses numbers so large that counting on would overflow: no room reaches them.
 fn check_numbers(
     participant: ParticipantId,
     position: Position,

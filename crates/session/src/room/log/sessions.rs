@@ -1,4 +1,4 @@
-//! The sessions of participants: whoever can prove a session's secret may resume it.
+//! The sessions of participants. A client that knows a session's secret can resume the session.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -8,24 +8,24 @@ use crate::{Counter, ParticipantId};
 /// A participant's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) struct Session {
-    /// Proves the right to resume it (wire W13).
+    /// A client proves with it that it may resume the session (wire W13).
     pub(in crate::room) secret: Secret,
-    /// The participant's last transaction in the log.
+    /// The counter of the participant's last transaction in the log.
     pub(in crate::room) counter: Counter,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    /// Of participants that are here or away.
+    /// The sessions of participants that are here or away.
     present: BTreeMap<ParticipantId, Session>,
-    /// Of participants that left, the one that left last at the end.
+    /// The sessions of participants that left, in the order in which they left.
     former: VecDeque<(ParticipantId, Session)>,
     /// The last number that was given to a participant.
     last: ParticipantId,
 }
 
 impl Sessions {
-    /// Begins a session, or goes on with one that ended.
+    /// Begins a session, or makes one that ended present again.
     pub(super) fn begin(&mut self, participant: ParticipantId, session: Session) {
         if participant <= self.last {
             self.former.retain(|(former, _)| *former != participant);
@@ -34,7 +34,7 @@ impl Sessions {
         self.last = self.last.max(participant);
     }
 
-    /// Ends a session. The `most` sessions that ended last can still be resumed.
+    /// Ends a session. It can be resumed until `most` later sessions have ended.
     pub(super) fn end(&mut self, participant: ParticipantId, most: usize) {
         let Some(session) = self.present.remove(&participant) else { return };
         self.former.push_back((participant, session));
@@ -65,7 +65,7 @@ impl Sessions {
         self.present.iter().map(|(&participant, session)| (participant, session))
     }
 
-    /// The sessions that ended, the oldest first.
+    /// The remembered sessions that ended, in the order in which they ended.
     pub(super) fn former(&self) -> impl Iterator<Item = (ParticipantId, &Session)> {
         self.former.iter().map(|(participant, session)| (*participant, session))
     }

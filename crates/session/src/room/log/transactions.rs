@@ -1,4 +1,4 @@
-//! The transactions that the log holds in memory, in the room's one order, and the snapshot that stands for older ones.
+//! The newest transactions of the log, in the order of their positions, and the snapshot that replaces older ones.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::message::{Message, Transaction};
 use crate::{ChannelNo, Counter, Limits, Order, ParticipantId, Position};
 
-/// Transactions kept behind a snapshot, so that a participant that comes back after a short break is sent the missing part of the
-/// log instead of the snapshot.
+/// The number of transactions that are kept although a snapshot covers them, so that a participant that comes back
+/// after a short break is sent the missing part of the log instead of the snapshot.
 const KEPT_BEHIND_SNAPSHOT: u64 = 256;
 
-/// The application's state as of a position. Stands for all transactions up to there.
+/// The application's state after the transaction at `as_of`. It replaces all transactions up to there.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::room) struct Snapshot {
     pub(in crate::room) as_of: Position,
@@ -22,7 +22,7 @@ pub(in crate::room) struct Snapshot {
 pub(super) struct Transactions {
     window: VecDeque<Transaction>,
     bytes: usize,
-    /// For each channel, the last transaction that is no longer in memory.
+    /// For each channel, the position of its newest transaction that is no longer in memory.
     trimmed: BTreeMap<ChannelNo, Position>,
     /// Bytes of the transactions that the snapshot does not cover.
     uncovered_bytes: usize,
@@ -43,7 +43,8 @@ impl Transactions {
         }
     }
 
-    /// A window that begins behind this position. `trimmed`: for each channel, its last transaction before that.
+    /// An empty window whose first transaction will come after position `head`. `trimmed`: for each channel, the
+    /// position of its last transaction up to `head`.
     pub(super) fn after_position(
         head: Position,
         trimmed: BTreeMap<ChannelNo, Position>,
@@ -61,7 +62,7 @@ impl Transactions {
         Position(self.head.get() - self.window.len() as u64)
     }
 
-    /// The last transaction of this channel that is no longer in memory; 0 if all are.
+    /// The position of the channel's newest transaction that is no longer in memory; 0 if all are still in memory.
     pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
         self.trimmed.get(&channel).copied().unwrap_or_default()
     }
@@ -95,7 +96,8 @@ impl Transactions {
         position
     }
 
-    /// Appends a transaction that another log held, whose bytes are counted already.
+    /// Appends a transaction without adding its bytes to `uncovered_bytes`: a restored log has them in that sum
+    /// already.
     pub(super) fn insert(&mut self, order: Order, message: Message, counter: Counter) -> Position {
         debug_assert!(
             self.window.back().is_none_or(|last| last.order < order),
@@ -120,12 +122,13 @@ impl Transactions {
         self.window.range(skip as usize..)
     }
 
-    /// How many transactions in memory after `position` are of this sender.
+    /// The number of this sender's transactions in memory after `position`.
     pub(super) fn count_after(&self, position: Position, sender: ParticipantId) -> u32 {
         self.after(position).filter(|later| later.message.sender == sender).count() as u32
     }
 
-    /// Whether there are so many transactions since the last snapshot that a new one is worth its upload.
+    /// True if enough transactions came since the last snapshot that a new snapshot is worth its upload
+    /// ([`Limits::snapshot_after`]).
     pub(super) fn wants_snapshot(&self, limits: &Limits) -> bool {
         let as_of = self.snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
         let uncovered = self.head.get() - as_of.min(self.head).get();
@@ -134,7 +137,7 @@ impl Transactions {
                 || self.uncovered_bytes >= limits.snapshot_after_bytes)
     }
 
-    /// Takes a snapshot and drops the transactions that it covers, but for the last of them.
+    /// Stores a snapshot and drops the transactions that it covers, except for the last [`KEPT_BEHIND_SNAPSHOT`].
     pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
         self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
         while self.tail().get() + KEPT_BEHIND_SNAPSHOT < as_of.get() && !self.window.is_empty() {
@@ -144,7 +147,7 @@ impl Transactions {
         self.uncovered_bytes = uncovered.sum();
     }
 
-    /// Takes a snapshot as another log held it.
+    /// Stores the snapshot of a log that is being restored. Drops no transactions.
     pub(super) fn restore_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
         self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
     }

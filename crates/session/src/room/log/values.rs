@@ -1,4 +1,5 @@
-//! The awareness that the log holds: the newest value of each key, and aggregated values that wait for slow receivers.
+//! The awareness values of the log: the newest value of each key, and aggregated values that slow receivers have not
+//! been sent yet.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,18 +10,20 @@ use super::message::{Message, Value};
 use crate::latest::Latest;
 use crate::{ChannelNo, Limits, Order, Overflow, ParticipantId, Qos};
 
-/// How long awareness without a deadline is kept for receivers that have not been sent it.
+/// How long a value with an expiry time is kept at most for receivers that have not been sent it. A shorter deadline of
+/// the channel counts instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// One sender may take a quarter of the memory for awareness, so that whoever sends most does not push the others out.
+/// Each sender's values may take a quarter (1 / `SHARES`) of the memory for awareness, so that a sender of many values
+/// does not displace those of the others.
 const SHARES: usize = 4;
 
-/// What one sender's values take.
+/// The number and the memory of one sender's values.
 #[derive(Debug, Default, Clone, Copy)]
 struct Held {
     values: usize,
     bytes: usize,
-    /// All of them have a later order. The search for the oldest value of a sender at its limit begins here.
+    /// All values of this sender have a later order, so the search for its oldest value begins here.
     after: Order,
 }
 
@@ -31,7 +34,8 @@ pub(super) struct Values {
     latest: Latest<Key, Value>,
     bytes: usize,
     held: BTreeMap<ParticipantId, Held>,
-    /// Aggregated values that went because of the limits, before every receiver was sent them.
+    /// The number of values with an expiry time that were dropped because of the memory limits, before every receiver
+    /// was sent them.
     expired: u64,
 }
 
@@ -40,8 +44,8 @@ impl Values {
         Values { latest: Latest::new(), bytes: 0, held: BTreeMap::new(), expired: 0 }
     }
 
-    /// Takes a value at this order. Returns whether it replaced an older one of its key. Of the values after the order
-    /// `pairs`, if there is one, two stay of each key.
+    /// Adds a value at this order. Returns true if it replaced an older value of its key. If `pairs` is given, up to
+    /// two values of each key are kept among the values after that order.
     pub(super) fn push(
         &mut self,
         now: Duration,
@@ -64,7 +68,7 @@ impl Values {
         conflated
     }
 
-    /// Takes a value as another log held it. `conflates`: a newer value of its key replaces it.
+    /// Adds a value of a log that is being restored. `conflates`: true if a newer value of its key will replace it.
     pub(super) fn restore(&mut self, order: Order, value: Value, conflates: bool) {
         let key = conflates.then(|| key_of(&value.message));
         self.insert(order, key, value);
@@ -80,7 +84,8 @@ impl Values {
         conflated
     }
 
-    /// Lets a value stay for a while beside the one that would replace it, unless it did so itself.
+    /// Keeps the value at this order until the time `until`, beside a newer value that would replace it. Returns false
+    /// and does nothing if the value itself was already kept beside an older one.
     fn keep_beside(&mut self, order: Order, until: Duration) -> bool {
         if self.latest.get(order).is_none_or(|older| older.is_second) {
             return false;
@@ -91,7 +96,7 @@ impl Values {
         true
     }
 
-    /// Drops values until the sender, and all senders together, hold no more than they may.
+    /// Drops the oldest values until the values of `sender`, and those of all senders together, are within the limits.
     fn enforce(&mut self, sender: ParticipantId, limits: &Limits) {
         let share = limits.max_awareness_bytes / SHARES;
         while self.held(sender).bytes > share || self.held(sender).values > limits.max_keys {
@@ -121,7 +126,7 @@ impl Values {
         self.held.get(&sender).copied().unwrap_or_default()
     }
 
-    /// Keeps the sums when a value comes or goes.
+    /// Updates the sums when a value is added (`comes`) or removed.
     fn count(&mut self, value: &Value, comes: bool) {
         let (sender, cost) = (value.message.sender, value.message.cost());
         let held = self.held.entry(sender).or_default();
@@ -149,12 +154,13 @@ impl Values {
         self.latest.after(order)
     }
 
-    /// Whether a newer value of its key will replace this one.
+    /// True if a newer value of the same key will replace this one.
     pub(super) fn conflates(&self, order: Order, value: &Value) -> bool {
         self.latest.newest(&key_of(&value.message)) == Some(order)
     }
 
-    /// Drops aggregated values that every receiver was sent, which holds up to the order `sent`, and those whose time is over.
+    /// Drops the values with an expiry time that have expired or that every receiver was sent: these have at most the
+    /// order `sent`.
     pub(super) fn expire(&mut self, now: Duration, sent: Order) {
         self.drop_if(|order, value| {
             value.expires.is_some_and(|expires| order <= sent || now >= expires)
@@ -219,7 +225,8 @@ mod tests {
         };
         for nth in 0..1000 {
             for sender in [1, 2] {
-                // The first sender uses three keys again and again, the other one always new ones.
+                // The first sender uses the same three keys again and again, the second sender a new key for each
+                // value.
                 let key = if sender == 1 { nth % 3 } else { nth };
                 push(&mut values, value(sender, key, nth));
             }
@@ -251,11 +258,12 @@ mod tests {
         assert_eq!(push(2, Some(0)), [1, 2]);
         // A third one replaces the second.
         assert_eq!(push(3, Some(0)), [1, 3]);
-        // A value that a tick has taken is replaced as ever.
+        // A value up to the order `pairs` (sent at a tick) is replaced.
         assert_eq!(push(4, Some(3)), [1, 4]);
         assert_eq!(push(5, Some(3)), [1, 4, 5]);
         assert_eq!(push(6, None), [1, 4, 6]);
-        // The values that stood beside others go once everybody has them, and late joiners do not get them.
+        // A value that was kept beside a newer one is dropped once every receiver was sent it, so late joiners do not
+        // get it.
         values.expire(Duration::from_millis(10), Order(6));
         let left: Vec<u32> = values.after(Order(0)).map(|(_, one)| one.index.get()).collect();
         assert_eq!(left, [6]);

@@ -1,4 +1,5 @@
-//! Opening and closing channels, and what a participant asks of them (wire W15 to W18, W77, W78).
+//! A participant's requests about channels: to open or close one, and to change its QoS, compression or rate (wire W15
+//! to W18, W77, W78).
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -15,8 +16,8 @@ use crate::wire::frame::{Access, Frame, error_frame};
 use crate::{ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, Qos};
 
 impl Peer {
-    /// Opens a channel, as an OPEN frame asks. `is_opening`: the frame stands in the first packet, so that the SYNCED of the join
-    /// covers it.
+    /// Opens a channel, as an OPEN frame asks. `is_opening`: the frame is in the participant's first packet, so that
+    /// the SYNCED frame at the end of the join is enough for this channel, too.
     pub(super) fn open(
         &mut self,
         open: &Frame<'_>,
@@ -47,7 +48,8 @@ impl Peer {
                 let history = &mut connection.stream.history;
                 history.retain(|history| history.channel != channel);
                 if is_new && cursor < until {
-                    // What comes before this place in the log is the channel's history, or was not for the participant.
+                    // The channel's transactions up to `until` are sent as its history, so the participant must know
+                    // this position first.
                     connection.announce_position();
                     connection.stream.history.push_back(History { channel, cursor, until });
                     return Ok(());
@@ -70,7 +72,7 @@ impl Peer {
         }
     }
 
-    /// Finds or makes the channel, as the authority allows.
+    /// Finds the channel or adds it, and returns the access that the authority grants.
     fn grant(
         &mut self,
         name: &str,
@@ -124,7 +126,8 @@ impl Peer {
             datagrams.close(channel);
         }
         if let Some(place) = &mut connection.place {
-            // W85: its fan-out group goes on bringing the channel, so the participant is served alone until it has another.
+            // W85: the datagrams of the participant's fan-out group still hold this channel, so the participant leaves
+            // the group and is served alone until it enters another one.
             place.leave(&mut connection.link);
         }
         Ok(())
@@ -148,7 +151,7 @@ impl Peer {
         }
     }
 
-    /// Changes the QoS of a channel for everybody, as far as the authority allows (W77).
+    /// Changes the QoS of a channel for everybody, to the QoS that the authority grants (W77).
     pub(super) fn change(
         &mut self,
         now: Duration,
@@ -192,7 +195,7 @@ impl Peer {
             common.emit(Event::Changed { name, qos, participant: self.id });
             common.effects.push(Effect::Changed(channel));
         }
-        // The participant is answered in any case.
+        // The participant gets an answer even if nothing changed.
         if let Some(connection) = self.connection_mut() {
             connection.renewed.insert(channel);
         }
@@ -200,7 +203,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Puts what holds of changed channels before the next payload (W16).
+    /// Queues a CHANNEL frame with the new QoS of each changed channel, before the next payload (W16).
     pub(super) fn tell_changes(&mut self, common: &Common) {
         let Some(connection) = self.connection_mut() else { return };
         if connection.renewed.is_empty() || !connection.link.ready() {
@@ -233,14 +236,14 @@ impl Peer {
         let cursor = connection.served();
         let rate_to_begin = if conflates || is_limited { rate } else { 0 };
         if !connection.limits.set(now, channel, rate_to_begin, cursor) {
-            // The participant is sent everything as it is.
+            // The participant had no rate limit and gets none: it goes on being sent all values.
             return Ok(());
         }
         if rate == 0 {
             connection.take_turns(now, id, &common.log);
             connection.limits.remove(channel);
         }
-        // A receiver of fewer values is served alone.
+        // A receiver with a rate limit cannot share a stream with others.
         connection.leave_stream_for_good(id);
         common.effects.push(Effect::TurnsMoved);
         Ok(())

@@ -1,4 +1,4 @@
-//! A participant's transport, what it has open, and how far it has been served.
+//! A participant's transport, its open channels, and how far it has been sent the log.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -31,46 +31,48 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) released: Released,
     pub(in crate::room) stage: Stage,
     pub(in crate::room) stream: PrivateStream,
-    /// Whether the stream can be shared with others.
+    /// Whether the participant can share a stream with others.
     pub(in crate::room) sharing: Sharing,
-    /// On transports with datagrams.
+    /// The participant's own datagrams; `None` if the transport has no datagrams.
     pub(in crate::room) datagrams: Option<PrivateDatagrams>,
-    /// When datagrams are due to this participant, as the room's timers have it.
+    /// When datagrams to this participant are due: its entry in the room's timers.
     pub(in crate::room) datagrams_at: Option<Duration>,
-    /// The place in fan-out groups, if the participant takes their datagrams.
+    /// The participant's membership in fan-out groups; `None` if it cannot be in any.
     pub(in crate::room) place: Option<Place>,
-    /// Aggregated values up to this order were meant for the participants who were present then.
+    /// Aggregated values up to this order are not sent: they came before the participant joined.
     pub(in crate::room) present_from: Order,
-    /// Participants whose news this one has not been sent.
+    /// Participants whose changes (joined, left, presence) this one has not been sent yet.
     pub(in crate::room) changed: BTreeSet<ParticipantId>,
-    /// The next list of participants replaces everything that this one knew.
+    /// True if the next list of participants is complete: it replaces the list that this participant has.
     pub(in crate::room) is_list_complete: bool,
-    /// Channels whose QoS changed since this participant was told.
+    /// Channels whose QoS changed and whose new QoS this participant has not been sent yet.
     pub(in crate::room) renewed: BTreeSet<ChannelNo>,
-    /// By channel, the share in 1/1000 that will miss at best, if that is more than the contract permits.
+    /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be lost or late at best. 0
+    /// if the QoS can be met again.
     pub(in crate::room) outlook: BTreeMap<ChannelNo, u16>,
     pub(in crate::room) upload: Upload,
     pub(in crate::room) quality: Quality,
     pub(in crate::room) requests: Requests,
 }
 
-/// How far a participant has got with what was there before it.
+/// How far a participant is in receiving what was in the room before it joined.
 #[derive(Debug)]
 pub(in crate::room) enum Stage {
     /// It is being sent the late-joiner state.
     Joining(Box<Joining>),
-    /// Its place in the log is no longer in memory: it is being sent the snapshot.
+    /// Transactions that it lacks are no longer in memory: it is being sent the snapshot.
     CatchingUp(Download),
-    /// It is sent what each tick lets go: over a stream of its own, or as a member of a shared one.
+    /// It is sent new messages at each tick: over a private stream (`None`) or as a member of a shared stream.
     Live(Option<Member>),
 }
 
 /// A join that is not complete.
 #[derive(Debug)]
 pub(in crate::room) struct Joining {
-    /// What came up to here is state to the participant, not news.
+    /// Messages up to here are late-joiner state: they were in the room when the participant joined.
     pub(in crate::room) until: Cursor,
-    /// Channels that were opened after the opening packet: the participant is told that they are synced together with the join.
+    /// Channels that were opened after the first packet: each is sent a SYNCED frame of its own once the join is
+    /// complete.
     pub(in crate::room) late: BTreeSet<ChannelNo>,
     pub(in crate::room) download: Option<Download>,
 }
@@ -79,29 +81,31 @@ pub(in crate::room) struct Joining {
 #[derive(Debug)]
 pub(in crate::room) struct Download {
     pub(in crate::room) snapshot: Arc<Snapshot>,
-    /// The participant's own last transaction within.
+    /// The counter of the participant's own last transaction that the snapshot covers.
     pub(in crate::room) counter: Counter,
     pub(in crate::room) offset: usize,
 }
 
-/// A snapshot that a participant was asked for.
+/// The state of asking a participant for a snapshot.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Upload {
-    /// The participant was asked on this transport: an answer may still come after another one's was taken.
+    /// True once the participant was asked on this transport. Its answer may still come after another participant's
+    /// snapshot was stored.
     pub(in crate::room) was_asked: bool,
-    /// The least position that an answer has to stand for, as long as one is awaited.
+    /// The least position that the snapshot has to cover; `None` while no answer is awaited.
     pub(in crate::room) at_least: Option<Position>,
     pub(in crate::room) arriving: Option<Assembly>,
 }
 
 impl Upload {
-    /// No answer is awaited any more.
+    /// Stops waiting for an answer.
     pub(in crate::room) fn forget(&mut self) {
         (self.at_least, self.arriving) = (None, None);
     }
 }
 
-/// Counts the requests of the present second that cost the room more than they cost to ask: CHANGE and RATE.
+/// Counts a participant's CHANGE and RATE requests in the present second: they cost the room more work than the
+/// participant.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::room) struct Requests {
     second: u64,
@@ -109,13 +113,14 @@ pub(in crate::room) struct Requests {
 }
 
 impl Requests {
-    /// The most requests in a second, beside those for each channel: far more than an application has reason for.
+    /// The most requests in a second, in addition to [`Requests::PER_CHANNEL`]: far more than an application needs.
     const MOST: usize = 64;
 
-    /// Further requests for each channel that is open, as a transport begins by asking for all of them.
+    /// Additional requests for each open channel, as a client makes its requests again for every channel on a new
+    /// transport.
     const PER_CHANNEL: usize = 4;
 
-    /// Counts one more (wire W77, W78).
+    /// Counts a request (wire W77, W78). Fails if there are too many in this second.
     pub(in crate::room) fn count(&mut self, now: Duration, channels: usize) -> Result<(), Error> {
         if self.second != now.as_secs() {
             *self = Requests { second: now.as_secs(), count: 0 };
@@ -147,7 +152,7 @@ impl Stage {
 }
 
 impl Connection {
-    /// A transport that was welcomed just now, to a participant that has the log up to `position`.
+    /// The connection of a participant that joins just now and has the log up to `position`.
     pub(in crate::room) fn new(id: LinkId, link: Link, position: Position, log: &Log) -> Self {
         let end = log.end();
         let late = BTreeSet::new();
@@ -205,7 +210,7 @@ impl Connection {
         self.member().is_some()
     }
 
-    /// The snapshot begins its way to the participant.
+    /// Begins to send a snapshot to the participant.
     pub(in crate::room) fn begin_download(&mut self, download: Download) {
         match &mut self.stage {
             Stage::Joining(joining) => joining.download = Some(download),
@@ -213,7 +218,8 @@ impl Connection {
         }
     }
 
-    /// The participant as the receiver of its private stream, beside the parts that change while the stream is filled.
+    /// Splits the connection into the receiver of its private stream and the parts that change while the stream is
+    /// filled.
     pub(super) fn split(
         &mut self,
         id: ParticipantId,
@@ -232,7 +238,8 @@ impl Connection {
         (receiver, StreamParts { stream, released, link })
     }
 
-    /// What a tick lets go.
+    /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of the log. Settled
+    /// values have an end of their own ([`Connection::settle`]).
     pub(in crate::room) fn release(&mut self, until: Cursor) {
         self.stream.feed.until = until.with_settled(self.stream.feed.until.settled);
         if let Some(datagrams) = &mut self.datagrams {
@@ -240,14 +247,15 @@ impl Connection {
         }
     }
 
-    /// Values up to this order have settled (W41).
+    /// Lets the stream send settled values up to this order (W41).
     pub(in crate::room) fn settle(&mut self, until: Order) {
         self.stream.feed.until.settled = until;
     }
 
-    /// Lets values of rate-limited channels go whose turn has come: of each key the newest that the last tick let go.
+    /// Releases the values of rate-limited channels whose turn has come: the newest value of each key up to the last
+    /// tick.
     pub(in crate::room) fn take_turns(&mut self, now: Duration, id: ParticipantId, log: &Log) {
-        // Ticks come often, and few receivers have rate limits.
+        // Returns early because ticks are frequent and few receivers have rate limits.
         if self.limits.is_empty() {
             return;
         }
@@ -256,18 +264,18 @@ impl Connection {
         self.released.release(now, id, &mut self.limits, newest, stream, log);
     }
 
-    /// When the turn comes of a value that waits for it.
+    /// The next turn of a rate-limited channel that has values to send.
     pub(in crate::room) fn next_turn(&self) -> Option<Duration> {
         self.limits.next_turn(self.stream.feed.until.awareness)
     }
 
-    /// Whether the stream has values that have settled to send.
+    /// True if settled values may have to be sent over the stream.
     fn has_settled(&self) -> bool {
         let Feed { cursor, until } = self.stream.feed;
         self.datagrams.is_some() && cursor.settled < until.settled
     }
 
-    /// Whether the last tick left something to send over the stream.
+    /// True if messages up to the last tick have to be sent over the private stream.
     pub(in crate::room) fn has_due(&self) -> bool {
         let Feed { cursor, until } = self.stream.feed;
         if !self.released.stream.is_empty() {
@@ -283,14 +291,14 @@ impl Connection {
             || self.has_settled()
     }
 
-    /// Whether the last tick left something to send in datagrams to this participant alone.
+    /// True if messages up to the last tick have to be sent in datagrams to this participant alone.
     pub(in crate::room) fn has_due_datagrams(&self) -> bool {
         let feed = self.datagrams.as_ref().map(|datagrams| datagrams.feed);
         feed.is_some_and(|feed| feed.cursor.awareness < self.stream.feed.until.awareness)
             || !self.released.datagrams.is_empty()
     }
 
-    /// Whether there is anything to send over the stream.
+    /// True if there are control frames, a snapshot, a model piece or messages to send over the private stream.
     pub(in crate::room) fn has_anything(&self) -> bool {
         self.link.has_control()
             || self.download().is_some()
@@ -301,19 +309,21 @@ impl Connection {
             || self.has_due()
     }
 
-    /// The participant was sent everything up to this order, or will be without it being kept.
+    /// Awareness up to this order was sent to the participant by its private feeds and its shared stream, so that the
+    /// log need not keep it for this participant.
     pub(in crate::room) fn served(&self) -> Order {
         let shared = self.member().map_or(Order(u64::MAX), |member| member.awareness);
         let stream = self.stream.feed.cursor.awareness.min(shared);
         self.datagrams.as_ref().map_or(stream, |one| one.feed.cursor.awareness.min(stream))
     }
 
-    /// A value that changes with everything that is sent or passed over.
+    /// A value that changes whenever a message of the private stream is sent or skipped.
     pub(in crate::room) fn progress(&self) -> (Cursor, usize, usize) {
         (self.stream.feed.cursor, self.stream.history.len(), self.released.stream.len())
     }
 
-    /// The participant stands at `position` of the log without having been sent what is before.
+    /// Moves the participant to `position` in the log without sending it the transactions before. `counter`: that of
+    /// its own last transaction up to there.
     pub(in crate::room) fn enter(
         &mut self,
         id: ParticipantId,
@@ -327,7 +337,7 @@ impl Connection {
         }
     }
 
-    /// Tells the participant where it stands in the log, if it knows of an earlier place only.
+    /// Queues a POSITION frame if the last position that the participant knows is before its place in the log.
     pub(in crate::room) fn announce_position(&mut self) {
         let place = self.stream.feed.cursor.log;
         let Some(coders) = self.link.coders.as_mut() else { return };
@@ -337,7 +347,7 @@ impl Connection {
         }
     }
 
-    /// Tells the participant that its join is complete, once everything that was there at the join has been sent.
+    /// Queues SYNCED frames for the join once everything that was in the room at the join has been sent.
     pub(in crate::room) fn say_synced(&mut self) {
         let cursor = self.stream.feed.cursor;
         let Stage::Joining(joining) = &self.stage else { return };
@@ -358,7 +368,7 @@ impl Connection {
         self.stage = Stage::Live(None);
     }
 
-    /// Whether the participant knows everything that the log says: only then does its state stand for the log.
+    /// True if the participant receives all transactions of the log, so that its snapshot can replace them.
     pub(in crate::room) fn has_whole_log(&self, log: &Log) -> bool {
         let transactions = |kind: Kind| kind == Kind::Transaction;
         !self.is_joining()
@@ -370,8 +380,8 @@ impl Connection {
                 .all(|(channel, _)| self.channels.receives(channel).is_some())
     }
 
-    /// The channels of awareness that the participant is sent in datagrams which it may share. It may share none of which it
-    /// asked for fewer values.
+    /// The awareness channels that the participant can receive in datagrams of a fan-out group. Channels with a codec
+    /// of their own or a rate limit are not among them.
     pub(in crate::room) fn shareable(&self, log: &Log) -> SubscriptionSet {
         let shareable = self.channels.iter().filter(|(channel, opened)| {
             let qos = &log.channel(*channel).qos;
@@ -383,7 +393,7 @@ impl Connection {
         shareable.map(|(channel, _)| channel).collect()
     }
 
-    /// With whom the participant can share a stream, if with anybody.
+    /// The key of the shared stream that the participant can join, if any.
     pub(in crate::room) fn find_stream_key(
         &mut self,
         now: Duration,
@@ -394,7 +404,7 @@ impl Connection {
         self.sharing.find_key(now, (&self.channels, &self.limits), log, transport)
     }
 
-    /// Queues the next piece of a model once the last one has left (W71).
+    /// Queues the next piece of a group's model once the piece before it was sent (W71).
     pub(in crate::room) fn feed_model(&mut self) {
         if self.link.has_control() {
             return;
@@ -410,14 +420,16 @@ impl Connection {
         }
     }
 
-    /// Everything that came between these orders went to the participant's group, or is not for it.
+    /// Moves the private feeds to the order `until`: all values after `before` were sent to the participant's group, or
+    /// are not for the participant.
     pub(in crate::room) fn pass_over(&mut self, before: Order, until: Order) {
         if let Some(datagrams) = self.datagrams.as_mut()
             && datagrams.feed.cursor.awareness >= before
         {
             datagrams.feed.cursor.awareness = until;
         }
-        // Late-joiner state goes in order with the transactions that the stream carries.
+        // While the participant joins, its stream cursor stays, as the stream sends values and transactions of the
+        // late-joiner state in order.
         let is_joining = self.is_joining();
         let cursor = &mut self.stream.feed.cursor.awareness;
         if !is_joining && *cursor >= before {

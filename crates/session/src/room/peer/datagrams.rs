@@ -1,4 +1,4 @@
-//! A participant's datagrams, both ways (wire W38 to W42).
+//! The datagrams from and to a participant (wire W38 to W42).
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::room::feed::RecordBuilder;
 use crate::room::feed::private_datagrams::Receiver;
 
 impl Peer {
-    /// Takes in a datagram. What is wrong with it costs nothing but itself (W38).
+    /// Handles a received datagram. If it is malformed, it is only dropped and counted: the transport stays open (W38).
     pub(in crate::room) fn receive_datagram(
         &mut self,
         now: Duration,
@@ -58,7 +58,8 @@ impl Peer {
         self.flush_datagrams(now, common);
     }
 
-    /// Sends in datagrams what the last tick left and what is to be repeated, as far as the transport takes it.
+    /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until the transport accepts
+    /// no more.
     pub(in crate::room) fn flush_datagrams(&mut self, now: Duration, common: &mut Common) {
         let id = self.id;
         loop {
@@ -101,7 +102,7 @@ impl Peer {
         }
     }
 
-    /// Copies of transactions may be due sooner than what was planned.
+    /// Moves the participant's next datagram to an earlier time if copies of transactions are due before it.
     pub(super) fn copies_are_due(&mut self, now: Duration, common: &mut Common) {
         let Some(connection) = self.connection() else { return };
         let datagrams = connection.link.datagrams.as_ref();
@@ -112,7 +113,7 @@ impl Peer {
 }
 
 impl Connection {
-    /// Hands what is due to the datagrams that are made next.
+    /// Hands the values that the participant still has to be sent to the datagrams that are made next.
     fn fill_datagrams(&mut self, now: Duration, id: crate::ParticipantId, common: &mut Common) {
         let Common { log, packing, forms, upstreams, stats, .. } = common;
         let Connection { link, datagrams: feed, channels, limits, released, place, .. } = self;
@@ -122,7 +123,7 @@ impl Connection {
         let receiver = Receiver { id, channels, limits, covered };
         let builder = RecordBuilder { now, log, choosing, packing, forms };
         let added = feed.fill(datagrams, receiver, released, builder, upstreams);
-        // Only the stream has pings.
+        // Measuring the link's rate needs a ping, which only the stream has.
         choosing.take_probe();
         stats.deliveries += added.messages;
         stats.bytes_out_before += added.bytes;

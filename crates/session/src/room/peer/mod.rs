@@ -1,7 +1,8 @@
 //! Peers: the participants of a room, here or away.
 //!
-//! A peer that is here has a [`Connection`]: its transport, the channels that it has open, and the feeds that serve it. What it does
-//! and is sent is in this folder, one file for each of: receiving, publishing, channels, snapshots, the stream, datagrams.
+//! A peer that is here has a [`Connection`]: its transport, its open channels, and the feeds that send it messages.
+//! Each file of this folder handles one part of a peer's traffic: received packets, published messages, channels,
+//! snapshots, the stream, datagrams.
 
 mod channels;
 mod connection;
@@ -33,18 +34,18 @@ pub(super) struct Peer {
     pub(super) id: ParticipantId,
     /// What the authority answered when the participant joined.
     pub(super) identity: Vec<u8>,
-    /// Awareness of its own that the room has.
+    /// Recognises awareness messages of this participant that came before.
     seen: Seen<ChannelNo>,
-    /// How its awareness comes in, by channel.
+    /// For each channel, how many of the participant's awareness messages reach the room, and how late.
     pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
     pub(super) state: State,
 }
 
 /// Whether a participant has a transport.
 pub(super) enum State {
-    /// It has none since this time, and may come back.
+    /// It has had no transport since this time, and may come back.
     Away { since: Duration },
-    /// It has one. On the heap, as it is large and maps are half empty.
+    /// It has a transport. Boxed, because a connection is large and maps are half empty.
     Here(Box<Connection>),
 }
 
@@ -85,7 +86,7 @@ impl Peer {
         self.away(now, Some(error), common);
     }
 
-    /// The transport is gone.
+    /// Notes that the transport is gone. `error`: why the room closed it, if it did.
     pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
         self.state = State::Away { since: now };
         common.roster.set_away(self.id);

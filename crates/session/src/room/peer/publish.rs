@@ -1,4 +1,4 @@
-//! Taking in the messages that a participant publishes.
+//! Puts the messages that a participant publishes into the room's log.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -20,11 +20,11 @@ use crate::wire::payload::Batch;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Error, Kind, Order, Overflow, ParticipantId};
 
-/// Everything that takes part when a participant's message comes into the room.
+/// The parts of the room that change when a participant publishes a message.
 pub(super) struct Publisher<'a> {
     now: Duration,
     id: ParticipantId,
-    /// What the message's packet took to come here, as far as the message's age does not say so.
+    /// The part of the packet's travel time to the room that the ages in its messages do not include.
     pub(super) one_way: Duration,
     seen: &'a mut Seen<ChannelNo>,
     upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
@@ -38,7 +38,7 @@ pub(super) struct Publisher<'a> {
     ticked: Order,
 }
 
-/// What the records of a packet are read with.
+/// The decompressor and the buffer with which the messages of a packet are read.
 pub(super) struct Reading<'a> {
     pub(super) packing: &'a mut Packing,
     pub(super) batch: &'a mut Batch,
@@ -100,7 +100,7 @@ impl<'a> Publisher<'a> {
         }
     }
 
-    /// What the datagrams of a channel need that the participant may publish on.
+    /// The QoS that the datagrams of this channel have to meet.
     pub(super) fn needs_of(
         &self,
         channels: &Subscriptions,
@@ -140,7 +140,8 @@ impl<'a> Publisher<'a> {
                         self.inspector.was_repeated();
                         return Ok(());
                     }
-                    // W83: the stream brings a copy's transaction in its turn.
+                    // W83: this copy came before earlier transactions. The stream will bring the transaction later, in
+                    // order.
                     Applied::Early if matches!(record.number, Number::Copy { .. }) => return Ok(()),
                     Applied::Early => {
                         return Err(Error::malformed("record: transactions are missing"));
@@ -161,7 +162,7 @@ impl<'a> Publisher<'a> {
         Ok(())
     }
 
-    /// Puts a value into the log. Returns false if it, or a newer one of its key, had come before.
+    /// Puts a value into the log. Returns false if this value, or a newer one of its key, came before.
     fn put(&mut self, value: Value, record: &Record<'_>) -> bool {
         let (channel, index) = (record.channel, value.index);
         let qos = self.log.channel(channel).qos;

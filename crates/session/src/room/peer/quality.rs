@@ -28,7 +28,7 @@ impl Peer {
 }
 
 impl Connection {
-    /// Takes in a report.
+    /// Keeps the participant's report for the inspector.
     pub(super) fn receive_quality(&mut self, report: &[u8]) -> Result<(), Error> {
         let Connection { quality, channels, .. } = self;
         quality.receive(report, |channel| channels.receives(channel).is_some())

@@ -1,4 +1,4 @@
-//! Taking packets in (wire W8, W17, W20, W28).
+//! Handles the packets that a participant sends over the stream (wire W8, W17, W20, W28).
 
 use alloc::string::ToString;
 use core::time::Duration;
@@ -19,7 +19,7 @@ use crate::wire::opening::Opening;
 use crate::{Error, GroupId};
 
 impl Peer {
-    /// Takes in a packet of the stream. Errors close the transport.
+    /// Handles a packet of the stream. The caller closes the transport on an error.
     pub(in crate::room) fn receive(
         &mut self,
         now: Duration,
@@ -48,7 +48,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Takes in the frames that follow HELLO in the first packet.
+    /// Handles the frames that follow HELLO in the first packet.
     pub(in crate::room) fn receive_opening(
         &mut self,
         now: Duration,
@@ -191,7 +191,7 @@ impl Peer {
         outcome
     }
 
-    /// Takes in what the participant says of a fan-out group's datagrams (W72).
+    /// Handles the participant's acknowledgement of a fan-out group's datagrams (W72).
     fn acknowledged(
         &mut self,
         now: Duration,
@@ -210,10 +210,10 @@ impl Peer {
         Ok(())
     }
 
-    /// Takes in the ACKNOWLEDGED frames that a datagram begins with; returns what follows them, if anything does.
+    /// Handles the ACKNOWLEDGED frames at the beginning of a datagram. Returns the bytes after them, or `None` if the
+    /// datagram ends there.
     ///
-    /// # Errors
-    /// A frame or an acknowledgement that is none. The frames before it stand.
+    /// # Errors A frame or acknowledgement is malformed. Those before it have been handled.
     pub(super) fn take_acknowledged<'p>(
         &mut self,
         now: Duration,

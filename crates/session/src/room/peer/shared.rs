@@ -1,4 +1,5 @@
-//! Sending a member what its shared stream holds: the same bytes to all, behind what is for one alone.
+//! Sends the payloads of a shared stream to its members: the same bytes to all, after frames that only one member is
+//! sent.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -16,21 +17,21 @@ use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 use crate::{GroupId, ParticipantId};
 
-/// The most bytes of a frame's length.
+/// The most bytes of the length field of a frame.
 const LENGTH: usize = 3;
 
 /// What a member is to be sent of its shared stream at a tick.
 pub(in crate::room) enum Plain<'a> {
     Nothing,
-    /// This payload, and nothing before it.
+    /// This payload alone.
     Payload(&'a SharedPayload),
-    /// The member needs a closer look.
+    /// Something else, which [`Peer::flush`] has to find out.
     No,
 }
 
 impl Peer {
-    /// Sends the newest payload of the shared stream if the member takes it as it is, which nearly all members do at every tick. Returns
-    /// false if the participant needs a closer look.
+    /// Sends the newest payload of the shared stream if the member needs nothing else, which is the case for nearly all
+    /// members at every tick. Returns false if the participant has to be served by [`Peer::flush`].
     pub(in crate::room) fn send_plain(&mut self, now: Duration, common: &mut Common) -> bool {
         let id = self.id;
         let Some(connection) = self.connection_mut() else { return true };
@@ -51,7 +52,8 @@ impl Peer {
         }
     }
 
-    /// Sends a member what its stream holds, as far as its transport takes it. The rest is for the member alone.
+    /// Sends a member the payloads of its shared stream until its transport accepts no more, each packet beginning with
+    /// control frames that only this member is sent.
     pub(super) fn flush_shared(&mut self, now: Duration, common: &mut Common) {
         let id = self.id;
         while self.has_shared(common) {
@@ -69,7 +71,7 @@ impl Peer {
             };
             let room = connection.link.max_packet();
             let mut last: Option<&SharedPayload> = None;
-            // Where there are several payloads, all but the last are frames with a length.
+            // A packet may have several payloads: all but the last are written as frames with a length.
             while let Some(one) = stream.payload(next) {
                 let before = last.map_or(0, |last| last.bytes.len() + LENGTH);
                 if packet.len() + before + one.bytes.len() > room {
@@ -93,7 +95,8 @@ impl Peer {
         }
     }
 
-    /// Whether a member can be sent something of its stream. A member that is too far behind leaves.
+    /// True if a payload of the shared stream can be sent to the member now. Removes the member from the stream if its
+    /// next payload is no longer kept.
     fn has_shared(&mut self, common: &Common) -> bool {
         let id = self.id;
         let Some(connection) = self.connection_mut() else { return false };
@@ -110,14 +113,14 @@ impl Peer {
 }
 
 impl Connection {
-    /// Whether a member was sent everything that there is for it over the stream.
+    /// True if the participant is a member of a shared stream and there is nothing more to send to it over the stream.
     pub(in crate::room) fn has_all(&self, streams: &SharedStreams) -> bool {
         let stream = self.member().and_then(|member| member.stream(streams));
         !self.has_anything() && stream.is_some_and(|(stream, next)| next == stream.end())
     }
 
-    /// Whether the participant can become a member of this stream: it has been sent everything that the stream stands for, and
-    /// nothing that only it is sent is under way.
+    /// True if the participant can become a member of this stream: it has been sent exactly what the stream has coded,
+    /// and nothing else waits to be sent to it.
     pub(in crate::room) fn may_enter(&self, now: Duration, stream: &SharedStream) -> bool {
         let Cursor { log, awareness, settled } = self.stream.feed.cursor;
         let settled = if self.datagrams.is_some() { settled } else { stream.feed.cursor.settled };
@@ -129,7 +132,8 @@ impl Connection {
             && self.link.ready()
     }
 
-    /// Makes the participant a member of a stream that stands at `at`. `next`: the number of its next payload.
+    /// Makes the participant a member of a stream. `next`: the number of the stream's next payload. `at`: the stream's
+    /// place in the log.
     pub(in crate::room) fn enter_stream(
         &mut self,
         participant: ParticipantId,
@@ -145,7 +149,8 @@ impl Connection {
         event!(DEBUG, "shared stream entered", %participant, %group);
     }
 
-    /// The participant is sent its payloads alone again (W64).
+    /// Removes the participant from its shared stream, so that it has a private stream again (W64). Does nothing if it
+    /// is in none.
     pub(in crate::room) fn leave_stream(&mut self, participant: ParticipantId) {
         let Stage::Live(member) = &mut self.stage else { return };
         let Some(member) = member.take() else { return };
@@ -163,21 +168,22 @@ impl Connection {
         event!(DEBUG, "shared stream left", %participant, %group);
     }
 
-    /// The same because what the participant is sent has changed: later it may share another stream.
+    /// Removes the participant from its shared stream because its channels, codecs or rate limits change. Which stream
+    /// it can share is then determined anew.
     pub(in crate::room) fn leave_stream_for_good(&mut self, participant: ParticipantId) {
         self.leave_stream(participant);
         self.sharing.forget_key();
     }
 
     fn take_plain<'a>(&mut self, streams: &'a SharedStreams) -> Plain<'a> {
-        // The datagrams of a group have gone already, and what is to be said again has a time of its own.
+        // Datagrams do not count here: those of a group were sent before, and repeats have timers of their own.
         let is_plain = !self.has_due_datagrams() && !self.has_anything();
         let member = self.member().filter(|_| is_plain);
         let Some((stream, next)) = member.and_then(|member| member.stream(streams)) else {
             return Plain::No;
         };
         if next == stream.end() {
-            // What the tick let go is not for the members.
+            // No message up to the last tick is for the members.
             self.served_shared(stream.feed.cursor);
             return if self.owes_position() { Plain::No } else { Plain::Nothing };
         }
@@ -187,7 +193,7 @@ impl Connection {
         }
     }
 
-    /// A payload goes to the member, behind `private` bytes for it alone.
+    /// Counts a payload that is sent to the member after `private` bytes that only this member is sent.
     fn note_sent(
         &mut self,
         now: Duration,
@@ -207,7 +213,7 @@ impl Connection {
         }
     }
 
-    /// The shared stream has served the member up to here.
+    /// Moves the member's cursors to `at`, up to where the shared stream has sent it the log.
     fn served_shared(&mut self, at: Cursor) {
         let cursor = &mut self.stream.feed.cursor;
         cursor.log = at.log;
@@ -222,8 +228,8 @@ impl Connection {
         }
     }
 
-    /// Whether the last transactions were all of channels that the member has not open, and are so many that a later resume is to
-    /// start behind them.
+    /// True if a POSITION frame is worth its bytes: the member was not sent the last [`WORTH_A_POSITION`] or more
+    /// transactions, as their channels are not open for it.
     fn owes_position(&self) -> bool {
         let log = self.stream.feed.cursor.log;
         let told = self.member().map_or(log, |member| member.told);

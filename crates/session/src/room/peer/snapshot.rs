@@ -1,4 +1,5 @@
-//! Snapshots: asking a participant for one, taking it, and where a participant enters the log (wire W31 to W33).
+//! Snapshots of the application's state: asks participants for them, receives them, and decides where in the log a
+//! participant begins (wire W31 to W33).
 
 use super::Peer;
 use super::connection::Download;
@@ -14,17 +15,18 @@ impl Peer {
     /// Asks the participant for a snapshot.
     pub(in crate::room) fn ask_for_snapshot(&mut self) {
         let Some(connection) = self.connection_mut() else { return };
-        // What its transport has carried is what the participant will know when it reads this.
+        // The participant will know at least this position when it reads the request, as the transport keeps the order
+        // of packets.
         let carried = connection.link.coders.as_ref().map(|coders| &coders.encoder.numbering);
         let told = connection.member().map(|member| member.told);
         let at_least = told.unwrap_or(carried.map_or(Position(0), Numbering::position));
-        // If it is asked twice, an answer to the first time is as good.
+        // If the participant is asked twice, its answer to the first request is accepted, too.
         connection.upload.at_least.get_or_insert(at_least);
         connection.upload.was_asked = true;
         connection.link.queue(&Frame::SnapshotWanted { at_least });
     }
 
-    /// Takes a chunk of a snapshot from the participant.
+    /// Receives a chunk of a snapshot from the participant. Stores the snapshot once it is complete.
     pub(super) fn take_chunk(
         &mut self,
         chunk: &Chunk<'_>,
@@ -42,7 +44,7 @@ impl Peer {
         }
         let is_rest = chunk.offset > 0 && upload.arriving.is_none();
         if is_rest || upload.at_least.is_none_or(|at_least| chunk.as_of < at_least) {
-            // It belongs to an answer that another participant's forestalled.
+            // This chunk belongs to an answer that is no longer needed: another participant's snapshot came first.
             return Ok(());
         }
         let whole = match is_packed {
@@ -63,7 +65,9 @@ impl Peer {
         Ok(())
     }
 
-    /// Lets the participant into the log: where it stands, or at the snapshot, or after a gap. `is_join`: it joins just now.
+    /// If transactions that the participant lacks are no longer in memory, or if it joins with nothing, begins to send
+    /// it the snapshot. Without a newer snapshot, reports the missing transactions as a gap. `is_join`: the participant
+    /// joins just now.
     pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &Common) {
         let (participant, log) = (self.id, &common.log);
         let tail = log.tail();

@@ -1,5 +1,5 @@
-//! Sending a participant what is due over its stream, as far as its transport takes it. Packets are built late, so that nothing stale
-//! is ever queued.
+//! Sends a participant its messages over the stream until its transport accepts no more. Packets are built only when
+//! the transport is ready, so that no outdated message is ever queued.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -16,14 +16,15 @@ use crate::room::feed::{RecordBuilder, copies};
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::{Error, PresenceState};
 
-/// Bytes of presence per packet; the rest waits for the next one.
+/// The most bytes of presence in one packet. Further participants wait for the next packet.
 const PRESENCE_PER_PACKET: usize = 16 << 10;
 
-/// With this many skipped positions a POSITION frame pays, so that a later resume starts from there.
+/// If the participant was not sent this many transactions in a row (their channels are not open), a POSITION frame is
+/// worth its bytes: a later resume then starts from there.
 pub(super) const WORTH_A_POSITION: u64 = 128;
 
 impl Peer {
-    /// Sends what is due over the stream.
+    /// Sends control frames and messages over the stream until there are no more or the transport is busy.
     pub(in crate::room) fn flush(&mut self, now: Duration, common: &mut Common) {
         self.flush_shared(now, common);
         let id = self.id;
@@ -43,7 +44,8 @@ impl Peer {
             }
             let before = connection.progress();
             let mut packet = connection.link.begin(now);
-            // What a payload means depends on the control frames before it, so it never overtakes them.
+            // A payload is understood with the help of earlier control frames, so it is not sent while control frames
+            // wait.
             let mut sent = Ok(());
             if !connection.link.has_control() {
                 self.add_participants(&mut packet, common);
@@ -56,7 +58,8 @@ impl Peer {
             }
             let Some(connection) = self.connection_mut() else { return };
             if packet.is_empty() {
-                // Everything that was due was not for the participant, unless a message fits no packet.
+                // The messages were skipped because none is for the participant. If even the cursor did not move, a
+                // message fits no packet.
                 if connection.progress() == before {
                     return;
                 }
@@ -72,7 +75,7 @@ impl Peer {
         }
     }
 
-    /// Adds news of the other participants.
+    /// Adds a PARTICIPANTS frame with changes of the other participants, if there are any.
     pub(super) fn add_participants(&mut self, packet: &mut Vec<u8>, common: &Common) {
         let Some(connection) = self.connection_mut() else { return };
         if connection.changed.is_empty() && !connection.is_list_complete {
@@ -99,7 +102,8 @@ impl Peer {
         connection.is_list_complete = false;
     }
 
-    /// Adds a chunk of a snapshot on its way. Returns true if payloads have to wait until the snapshot is there.
+    /// Adds the next chunk of the snapshot if one is being sent. Returns true if it did: payloads wait until the
+    /// snapshot is complete.
     fn add_snapshot(&mut self, now: Duration, packet: &mut Vec<u8>, common: &mut Common) -> bool {
         let id = self.id;
         let Common { packing, chunks, inspector, .. } = common;
@@ -130,7 +134,7 @@ impl Peer {
         true
     }
 
-    /// Adds a payload with what is due.
+    /// Adds a payload with the messages that the participant still has to be sent, as many as fit.
     fn add_payload(
         &mut self,
         now: Duration,
@@ -151,7 +155,8 @@ impl Peer {
         let told = coders.encoder.numbering.position();
         let builder = RecordBuilder { now, log, choosing, packing, forms };
         let mut payload = Payload { remaining, coders, builder, messages: 0, bytes: 0 };
-        // A stream that has fallen behind what is in memory catches up before the next packet.
+        // If the log no longer has transactions that the stream lacks, the participant is sent the snapshot or a gap
+        // before the next packet.
         let notices = stream.fill(&mut payload, receiver, released).unwrap_or_default();
         let until = stream.feed.cursor.log;
         if let Some(datagrams) = datagrams

@@ -1,4 +1,4 @@
-//! What goes into a group's datagrams at a tick.
+//! Makes the datagrams that a fan-out group is sent at a tick.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -19,10 +19,10 @@ use crate::{GroupId, Order, ParticipantId};
 /// Repeats are spaced in ticks, but at least this far apart: closer ones would be lost together.
 const SHORTEST_STEP: Duration = Duration::from_millis(20);
 
-/// Bytes of a datagram's tag and group.
+/// The most bytes of a frame's tag and group number.
 const HEADER: usize = 6;
 
-/// What was sent for the first time at one moment, to be repeated.
+/// The values that a group was sent for the first time at one tick, and when they are repeated.
 #[derive(Debug)]
 pub(super) struct Round {
     at: Duration,
@@ -43,23 +43,23 @@ impl Round {
 /// A group's datagrams of one tick.
 pub(in crate::room) struct Composed {
     pub(in crate::room) packets: Vec<Packet>,
-    /// Whether all awareness that came is in them, so that nothing is left for the members' own feeds.
+    /// True if the packets hold all values of the tick, so that nothing is left for the members' private feeds.
     pub(in crate::room) is_complete: bool,
 }
 
 pub(in crate::room) struct Packet {
-    /// The frame that ends a datagram.
+    /// The SHARED_DATAGRAM frame: the last or only frame of a datagram.
     pub(in crate::room) frame: Arc<[u8]>,
     /// The version of the model that the frame was coded under.
     epoch: u32,
     parts: Vec<Part>,
-    /// New messages and their bytes, of all senders and of each one.
+    /// The number of new messages and of their bytes before compression, of all senders together and of each sender.
     news: (u64, u64),
     by_sender: BTreeMap<ParticipantId, (u64, u64)>,
 }
 
 impl Packet {
-    /// Counts that the packet goes to this receiver.
+    /// Adds the packet to the room's statistics, as sent to this receiver. The receiver's own messages do not count.
     pub(in crate::room) fn count(&self, receiver: ParticipantId, stats: &mut Stats) {
         let (own, own_bytes) = self.by_sender.get(&receiver).copied().unwrap_or_default();
         stats.packets_out += 1;
@@ -68,7 +68,7 @@ impl Packet {
         stats.bytes_out_before += self.news.1 - own_bytes;
     }
 
-    /// What the inspector is told of the packet.
+    /// The packet's description for the inspector.
     pub(in crate::room) fn described(
         &self,
         now: Duration,
@@ -95,8 +95,8 @@ impl Group {
         self.rounds.iter().map(|round| round.next).min()
     }
 
-    /// Makes the datagrams of what the tick let go and of what is to be repeated, if there are members or receivers that wait to
-    /// become members.
+    /// Makes the datagrams of a tick: new values, and values that are to be repeated. Makes none if the group has no
+    /// members and nobody waits to become one.
     pub(in crate::room) fn compose(
         &mut self,
         now: Duration,
@@ -130,7 +130,8 @@ impl Group {
         made
     }
 
-    /// Adds the values that are to be repeated now and still matter.
+    /// Adds the values that are to be repeated now, except those that a newer value replaced or whose deadline has
+    /// passed.
     fn repeat(&mut self, now: Duration, step: Duration, log: &Log) -> Vec<Part> {
         let mut parts = Vec::new();
         let Group { key, encoder, rounds, .. } = self;
@@ -140,7 +141,7 @@ impl Group {
             (feed.cursor.awareness, feed.until.awareness) = round.orders;
             let carries = Carries::Datagrams { max: MAX_PAYLOAD };
             let filter = Filter::new(Channels::Set(&key.channels), carries);
-            // A tick that comes a little early is as good.
+            // A repeat may come a quarter of a step early, so that it does not wait for another tick.
             let is_due = round.next <= now + step / 4;
             let mut is_any = false;
             // A value that a newer one has replaced need not be repeated; a value that comes too late must not.
@@ -165,7 +166,7 @@ impl Group {
         parts
     }
 
-    /// What is sent now for the first time is to be repeated.
+    /// Plans the repeats of the values that are sent now for the first time.
     fn plan(&mut self, now: Duration, step: Duration, orders: (Order, Order)) {
         if let Some(lag) = LADDER[usize::from(self.key.step)].first() {
             self.rounds.push_back(Round { at: now, orders, times: 0, next: now + step * *lag });

@@ -1,8 +1,10 @@
-//! Counts which datagrams of its group a receiver lost. The number of repeats that it needs follows from the counts.
+//! Counts the datagrams of a fan-out group that a receiver lost. The number of repeats that the receiver needs follows
+//! from the counts.
 
 use groupwire_afec::loss::LossModel;
 
-/// After how many ticks a group of each step repeats what it sent (W73). Step n repeats it n times. The repeats are spread, as losses come in bursts.
+/// For each step, after how many ticks a group of this step repeats a message (W73). A group of step n repeats it n
+/// times. The repeats are spread out, as losses come in bursts.
 pub(in crate::room) const LADDER: [&[u32]; 4] = [&[], &[1], &[1, 3], &[1, 2, 4]];
 
 /// Packets over which losses are averaged: ten seconds at 25 a second.
@@ -11,13 +13,13 @@ const WINDOW: f32 = 256.0;
 /// Packets without a loss that are assumed at the beginning, so that a first loss is not taken for a loss rate.
 const PRIOR: f32 = 32.0;
 
-/// Fewer packets than this give no loss rate to show.
+/// No loss rate is shown for fewer packets than this.
 const LEAST_PACKETS: f32 = 20.0;
 
-/// A loss process, as far as it is known.
+/// The losses that were counted on the path to one receiver.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::room) struct Loss {
-    /// Packets; older ones count less.
+    /// The number of packets. Each packet counts less the older it is.
     packets: f32,
     /// Packets that were lost.
     lost: f32,
@@ -40,7 +42,7 @@ impl Loss {
         self.was_lost = is_lost;
     }
 
-    /// The share of packets that were lost, once there were some.
+    /// The share of packets that were lost, from 0 to 1. `None` before [`LEAST_PACKETS`] packets.
     pub(in crate::room) fn share(&self) -> Option<f64> {
         (self.packets >= LEAST_PACKETS).then(|| f64::from(self.lost / self.packets))
     }

@@ -1,9 +1,10 @@
-//! Datagrams for many (wire W70 to W75): awareness is coded once for all receivers that are sent the same, and repeat the
-//! same.
+//! Datagrams for many receivers (wire W70 to W75): awareness is coded once for all receivers that have the same
+//! channels and need the same number of repeats.
 //!
-//! A fan-out group has a set of channels, a step of the ladder of repeats, and members that are near or far. Its epochs are
-//! the room's to choose: they advance when all members have acknowledged enough. A member that does not keep up leaves, and is
-//! served alone.
+//! A fan-out group has a set of channels, a number of repeats (its step in [`LADDER`]), and members that all have
+//! either short or long round trips. The room advances the epoch of the group's compression model when all members have
+//! acknowledged the packets before it. A member that does not keep up is removed from the group and gets datagrams of
+//! its own.
 
 mod compose;
 mod loss;
@@ -29,27 +30,29 @@ use crate::wire::payload::GroupEncoder;
 use crate::{GroupId, Order, ParticipantId};
 use compose::Round;
 
-/// Bytes of a group's datagram without what is private in it: QUIC and WebTransport leave 1,160 and more on every path.
+/// The most bytes of a group's frame in a datagram. QUIC and WebTransport leave at least 1,160 bytes on every path.
 pub(in crate::room) const MAX_PAYLOAD: usize = 1000;
 
-/// Bytes that a transport's datagrams must have for a group: what is private fits in, too.
+/// The size of datagrams that a transport must permit for its participant to be in a group: private frames fit beside
+/// the group's frame.
 pub(in crate::room) const LEAST_DATAGRAM: usize = MAX_PAYLOAD + MAX_PRIVATE;
 
-/// Bytes of private frames beside a payload.
+/// Bytes reserved for frames to one receiver in the same datagram.
 const MAX_PRIVATE: usize = 150;
 
-/// The largest message of a group's datagrams, key included.
+/// The largest message that is sent in a group's datagrams: bytes of content and key.
 pub(in crate::room) const MAX_SIZE: usize = MAX_PAYLOAD - RECORD_OVERHEAD_IN_DATAGRAMS;
 
-/// Packets kept to be sent again: as many as a receiver tells apart.
+/// The number of packets that are kept to be sent again: acknowledgements of a receiver can name this many.
 const KEPT: usize = 127;
 
-/// The most participants that are served alone at a time because they did not keep up, lose too much, or are about to enter a
-/// group: each costs as much as a group does. When more are late, it is this end or a path that they have in common, and serving
-/// them alone would make it worse.
+/// The most participants that are served without a group at a time because they did not keep up, lose too much, or are
+/// about to enter a group: each costs as much work as a group. If more are late, the cause is the server or a path that
+/// they share, and serving them alone would make it worse.
 pub(in crate::room) const MOST_ALONE: usize = 16;
 
-/// A model is renewed long before its packets' numbers could run out (at a thousand a second, after weeks).
+/// A group whose packet numbers reach this is closed, long before the 32-bit numbers run out (at a thousand packets per
+/// second, after weeks).
 const LAST_NUMBER: u32 = 1 << 31;
 
 /// The groups of a room.
@@ -57,44 +60,46 @@ const LAST_NUMBER: u32 = 1 << 31;
 pub(in crate::room) struct Groups {
     pub(in crate::room) list: Vec<Group>,
     last: GroupId,
-    /// Awareness up to this order was sent.
+    /// Awareness up to this order may be sent.
     pub(in crate::room) until: Order,
     /// Participants that are served alone for a while.
     pub(in crate::room) alone: usize,
 }
 
-/// Whom a group is for.
+/// The properties in which all members of a group agree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::room) struct GroupKey {
     pub(in crate::room) channels: SubscriptionSet,
-    /// The step of the ladder of repeats.
+    /// The number of times that the group repeats each message: an index into [`LADDER`].
     pub(in crate::room) step: u8,
-    /// The group is for receivers with long round trips: an acknowledgement that comes late makes the model old for all members.
+    /// True for receivers with long round trips. They have groups of their own, as the model of a group advances only
+    /// as fast as its slowest member acknowledges.
     pub(in crate::room) is_far: bool,
 }
 
 impl GroupKey {
-    /// Whether at most the step differs.
+    /// True if the two keys are equal except for the step.
     pub(in crate::room) fn is_like(&self, other: &GroupKey) -> bool {
         (&self.channels, self.is_far) == (&other.channels, other.is_far)
     }
 }
 
-/// Receivers of the same datagrams.
+/// A fan-out group: receivers of the same datagrams.
 pub(in crate::room) struct Group {
     pub(in crate::room) id: GroupId,
     pub(in crate::room) key: GroupKey,
     pub(in crate::room) members: Vec<ParticipantId>,
-    /// Receivers that are served by nobody else wait to enter.
+    /// True if receivers wait to enter the group that are sent new messages by nobody else meanwhile
+    /// ([`Place::waits`]). Packets are then made even if the group has no members.
     pub(in crate::room) is_awaited: bool,
     feed: Feed,
     pub(in crate::room) encoder: GroupEncoder,
     pub(in crate::room) kept: VecDeque<Kept>,
     /// The newest packet; 0 before the first.
     pub(in crate::room) newest: u32,
-    /// What is to be repeated.
+    /// Values that are to be repeated, the oldest first.
     rounds: VecDeque<Round>,
-    /// The model as of a packet, for receivers that enter now.
+    /// A snapshot of the model and the number of the last packet before it, for receivers that enter the group.
     model: Option<(u32, Arc<[u8]>)>,
 }
 
@@ -102,7 +107,7 @@ pub(in crate::room) struct Group {
 pub(in crate::room) struct Kept {
     pub(in crate::room) number: u32,
     pub(in crate::room) sent: Duration,
-    /// The frame, as it ends a datagram.
+    /// The SHARED_DATAGRAM frame of the packet.
     frame: Arc<[u8]>,
 }
 
@@ -115,7 +120,7 @@ impl Groups {
         self.list.iter_mut().find(|group| group.id == id)
     }
 
-    /// Opens a group that sends what comes from now on.
+    /// Opens a group for messages that come from now on.
     pub(in crate::room) fn open(&mut self, key: GroupKey) -> &mut Group {
         self.last = self.last.next();
         let (group, cursor) = (self.last, Cursor::default().with_awareness(self.until));
@@ -136,7 +141,8 @@ impl Groups {
         &mut self.list[last]
     }
 
-    /// Closes the groups that `is_used` does not name.
+    /// Closes the groups for which `is_used` returns false, and those whose packet numbers are used up
+    /// ([`LAST_NUMBER`]).
     pub(in crate::room) fn close_others(&mut self, is_used: impl Fn(GroupId) -> bool) {
         self.list.retain(|group| {
             let (is_kept, group) = (is_used(group.id) && group.newest < LAST_NUMBER, group.id);
@@ -147,25 +153,26 @@ impl Groups {
         });
     }
 
-    /// From now on, awareness up to this order is sent.
+    /// Lets the groups send awareness up to this order.
     pub(in crate::room) fn release(&mut self, until: Order) {
         self.list.iter_mut().for_each(|group| group.feed.until.awareness = until);
         self.until = until;
     }
 
-    /// Whether one more may be served alone for a while; it is counted.
+    /// Counts one more participant that is served alone for a while. Returns false, and does not count it, if there are
+    /// [`MOST_ALONE`] already.
     pub(in crate::room) fn admit(&mut self) -> bool {
         let is_admitted = self.alone < MOST_ALONE;
         self.alone += usize::from(is_admitted);
         is_admitted
     }
 
-    /// When something is to be repeated next.
+    /// The time of the next repeat in any group.
     pub(in crate::room) fn next_round(&self) -> Option<Duration> {
         self.list.iter().filter_map(Group::next_round).min()
     }
 
-    /// Of the messages after this order, some are still to be repeated.
+    /// The log must keep messages after this order, as some of them are still to be repeated.
     pub(in crate::room) fn needs_after(&self) -> Order {
         let needs = self.list.iter().filter_map(|group| group.rounds.front());
         needs.map(Round::after).min().unwrap_or(Order(u64::MAX))
@@ -182,13 +189,13 @@ impl Groups {
 }
 
 impl Group {
-    /// The packets after `number` that are still there.
+    /// The packets after `number` that are still kept.
     pub(in crate::room) fn kept_after(&self, number: u32) -> impl Iterator<Item = &Kept> {
         let from = self.kept.partition_point(|kept| kept.number <= number);
         self.kept.range(from..)
     }
 
-    /// The newest packet that was sent at least this long ago.
+    /// The number of the newest kept packet that was sent at least this long ago; 0 if there is none.
     pub(in crate::room) fn older_than(&self, now: Duration, age: Duration) -> u32 {
         let older = self.kept.partition_point(|kept| kept.sent + age <= now);
         let last = older.checked_sub(1).and_then(|last| self.kept.get(last));
@@ -210,7 +217,8 @@ impl Group {
     }
 }
 
-/// Puts a packet on the stream (W74): the messages in it are older by the time that it waited.
+/// Queues a packet again, over the stream (W74). The frame says how long ago the packet was first sent, so that the
+/// receiver adds this to the ages of its messages.
 pub(in crate::room) fn send_again(now: Duration, link: &mut Link, group: GroupId, kept: &Kept) {
     let mut header = Vec::new();
     frame::shared_datagram(group, &mut header);
@@ -220,7 +228,7 @@ pub(in crate::room) fn send_again(now: Duration, link: &mut Link, group: GroupId
     link.queue(&Frame::SharedAgain { group, waited, rest });
 }
 
-/// W75: tells a receiver that it is not sent the group's datagrams any more.
+/// W75: queues the frame that tells a receiver that it is no longer in the group.
 pub(in crate::room) fn send_leave(link: &mut Link, group: GroupId) {
     link.queue(&Frame::Leave { carrier: Carrier::Datagrams, group, rest: &[] });
 }

@@ -1,4 +1,4 @@
-//! The place of one receiver in the groups of a room.
+//! One receiver's membership in the fan-out groups of a room.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -12,38 +12,41 @@ use crate::trace::Carrier;
 use crate::wire::acknowledged::Acknowledged;
 use crate::{GroupId, Order, ParticipantId};
 
-/// Packets by which a datagram may be overtaken before it counts as lost.
+/// A missing datagram counts as lost once a datagram came that was sent this many packets later.
 const REORDERED: u32 = 2;
 
-/// With this many packets since the last acknowledgement, the newest came shortly before this one.
+/// If an acknowledgement covers at least this many new packets, the receiver sent it soon after the newest of them
+/// came. The time since that packet was sent then tells how long the round trip is.
 const MANY: u32 = 6;
 
-/// How long a receiver is served alone that did not keep up with a group, at first; each time twice as long.
+/// How long a receiver that did not keep up with a group is served alone, the first time. Each further time it is twice
+/// as long, up to `LONGEST_PATIENCE`.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(320);
 
-/// After this long in a group, earlier failures count no more.
+/// After this long in a group, a receiver's earlier failures no longer count.
 const PROVEN: Duration = Duration::from_secs(60);
 
-/// A round trip that is long, with what an acknowledgement waits, and how many of them in a row say that it has become long.
+/// An acknowledgement is late if it comes this long after its packet was sent. After `LATE_IN_A_ROW` late ones in a
+/// row, the round trip counts as long.
 const LATE: Duration = Duration::from_millis(350);
 const LATE_IN_A_ROW: u8 = 3;
 
-/// Bytes of a model in one MODEL frame: pings get in between.
+/// The most bytes of a model in one MODEL frame, so that pings can be sent between the frames.
 const PIECE: usize = 8 << 10;
 
-/// A receiver whose transport takes the datagrams of groups.
+/// The membership of a receiver whose transport can carry the datagrams of groups.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Place {
     /// The group that serves it.
     pub(in crate::room) served: Option<Served>,
     /// The group whose model is on its way to it.
     pub(in crate::room) entering: Option<Entering>,
-    /// Many receivers enter groups at the same time as it: it is not sent these channels alone meanwhile, but what the group
-    /// was sent since once it has entered (W71).
+    /// Set while the receiver enters a group together with many others. It is then not sent messages of these channels
+    /// that come after the model's snapshot, but gets them from the group's packets once it has entered (W71).
     pub(in crate::room) waits: Option<SubscriptionSet>,
     pub(in crate::room) loss: Loss,
-    /// Its round trips are long.
+    /// True if the receiver has long round trips.
     pub(in crate::room) is_far: bool,
     /// How many acknowledgements in a row came late.
     late: u8,
@@ -52,28 +55,28 @@ pub(in crate::room) struct Place {
     patience: Duration,
 }
 
-/// A place in a group.
+/// Membership in a group that the receiver has entered.
 #[derive(Debug)]
 pub(in crate::room) struct Served {
     pub(in crate::room) group: GroupId,
     pub(in crate::room) channels: SubscriptionSet,
-    /// The group brings what came after this order.
+    /// The receiver gets messages after this order from the group.
     from: Order,
     pub(in crate::room) since: Duration,
-    /// The receiver has all packets up to here.
+    /// The receiver has all packets up to this number.
     pub(in crate::room) acknowledged: u32,
-    /// Up to here it was counted what was lost.
+    /// Lost packets were counted up to this number.
     pub(in crate::room) judged: u32,
-    /// Up to here everything that the receiver lacked was sent again.
+    /// Packets that the receiver lacked were sent again up to this number.
     pub(in crate::room) again: u32,
 }
 
-/// A model on its way.
+/// The model of a group that the receiver is about to enter.
 #[derive(Debug)]
 pub(in crate::room) struct Entering {
     pub(in crate::room) group: GroupId,
     pub(in crate::room) since: Duration,
-    /// The packets behind the model bring what came after this order.
+    /// The packets after the model's snapshot hold the messages after this order.
     from: Order,
     model: Arc<[u8]>,
     offset: usize,
@@ -88,7 +91,7 @@ pub(in crate::room) struct Piece<'a> {
 }
 
 impl Place {
-    /// The messages that the receiver gets by a group, or will get once it has entered it.
+    /// The messages that the receiver gets from a group, or will get once it has entered the group.
     pub(in crate::room) fn covered(&self) -> Option<Covered<'_>> {
         let served = self.served.as_ref().map(|served| (&served.channels, served.from));
         let waits = self.waits.as_ref().zip(self.entering.as_ref());
@@ -127,7 +130,8 @@ impl Place {
         })
     }
 
-    /// Begins to enter a group with its model as of now. `from`: up to this order its packets were made.
+    /// Begins to enter a group: its present model will be sent. `from`: the order up to which the group's packets have
+    /// been made.
     pub(in crate::room) fn enter(
         &mut self,
         now: Duration,
@@ -138,7 +142,7 @@ impl Place {
         self.entering = Some(Entering { group, since: now, from, model, offset: 0 });
     }
 
-    /// Logs that the receiver entered or left a group since `before` was its group.
+    /// Logs that the receiver entered or left a group, if its group is no longer `before`.
     pub(in crate::room) fn log_move(&self, participant: ParticipantId, before: Option<GroupId>) {
         match self.group() {
             after if after == before => {}
@@ -147,7 +151,7 @@ impl Place {
         }
     }
 
-    /// Takes in what the receiver says of a group's datagrams (W72), and by which way it says so.
+    /// Handles the receiver's acknowledgement of a group's datagrams (W72), which came over this carrier.
     pub(in crate::room) fn acknowledged(
         &mut self,
         now: Duration,
@@ -157,11 +161,11 @@ impl Place {
         groups: &mut Groups,
         link: &mut Link,
     ) {
-        // W71: the receiver has the model once it says so behind the last piece. What a datagram says, or comes sooner, is of
-        // an earlier stay.
+        // W71: the receiver has the model once it acknowledges over the stream, after the last piece was sent. An
+        // acknowledgement that comes in a datagram or earlier is left from an earlier membership.
         let waits = self.entering.as_ref().is_some_and(|entering| entering.group == group)
             && (carrier == Carrier::Datagrams || self.has_piece());
-        // The receiver may not know yet that it has left the group.
+        // The group may be closed already: the receiver may not know that yet.
         let Some(known) = groups.get_mut(group).filter(|_| !waits) else { return };
         let before = self.group();
         let keeps_up = match known.encoder.coder.acknowledge(acknowledgement.gmc) {
@@ -174,7 +178,7 @@ impl Place {
         self.log_move(receiver, before);
     }
 
-    /// Takes in an acknowledgement: everything up to `top` came. Returns false if the receiver cannot go on in this group.
+    /// Handles an acknowledgement of all packets up to `top`. Returns false if the receiver cannot stay in this group.
     fn on_acknowledged(
         &mut self,
         now: Duration,
@@ -218,8 +222,9 @@ impl Place {
         true
     }
 
-    /// The receiver has the model as of packet `top`, which was made when everything up to the order `from` had been sent. The packets since then come over the stream, later ones as datagrams. If
-    /// they are not kept any more, the model is too old, and the receiver enters again.
+    /// Makes the receiver a member: it has the model as of packet `top`, which was made when everything up to the order
+    /// `from` had been sent. The packets between `top` and now are sent again over the stream. If they are no longer
+    /// kept, the model is too old: nothing happens, and the receiver will enter again.
     fn begin(
         &mut self,
         now: Duration,
@@ -251,7 +256,7 @@ impl Place {
         }
     }
 
-    /// The receiver leaves the group that it is in, and does not enter the one that it was to enter.
+    /// Removes the receiver from the group that it is in, and from the group that it is entering.
     pub(in crate::room) fn leave(&mut self, link: &mut Link) {
         let groups = [
             self.served.take().map(|served| served.group),
@@ -260,7 +265,7 @@ impl Place {
         groups.into_iter().flatten().for_each(|group| send_leave(link, group));
     }
 
-    /// The receiver did not keep up with a group that it is in or enters.
+    /// Removes the receiver from a group that it is in or enters, as it did not keep up.
     pub(in crate::room) fn drop_group(&mut self, now: Duration, group: GroupId, link: &mut Link) {
         let is_in = self.served.as_ref().is_some_and(|served| served.group == group);
         let enters = self.entering.as_ref().is_some_and(|entering| entering.group == group);
@@ -273,12 +278,12 @@ impl Place {
         send_leave(link, group);
     }
 
-    /// The receiver answers so late that its round trips must have become long.
+    /// True if the last acknowledgements came so late that the receiver's round trips must have become long.
     pub(in crate::room) fn is_late(&self) -> bool {
         self.late >= LATE_IN_A_ROW
     }
 
-    /// The receiver did not keep up: it is served alone for a while.
+    /// Lets the receiver enter no group for a while: it did not keep up and is served alone.
     fn punish(&mut self, now: Duration) {
         let lasted =
             self.served.as_ref().map_or(Duration::ZERO, |served| now.saturating_sub(served.since));

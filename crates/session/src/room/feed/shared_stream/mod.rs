@@ -1,5 +1,5 @@
-//! Streams that many receivers share (wire W60 to W66): each tick's messages are coded once for all of them, and the last
-//! payloads are kept for receivers that are slow.
+//! Streams that many receivers share (wire W60 to W66): the messages of each tick are coded once for all receivers, and
+//! the last payloads are kept for slow receivers.
 
 mod sharing;
 
@@ -20,33 +20,37 @@ use crate::wire::payload::PayloadEncoder;
 use crate::wire::record::Number;
 use crate::{Error, GroupId, Order, ParticipantId, Position};
 
-/// The most payloads that are kept: about a second's at a tick of 40 ms. A receiver that is further behind does better with the newest
-/// values.
+/// The most payloads that are kept: about one second at a tick of 40 ms. A receiver that is further behind leaves the
+/// stream and is sent only the newest values.
 const MAX_PAYLOADS: usize = 32;
 
 /// The most bytes of payloads that are kept. The newest payload is kept whatever its size.
 const MAX_BYTES: usize = 256 << 10;
 
-/// The most bytes that are coded at a time. More waits for the next tick, so that the members have time to take it.
+/// Once this many bytes were coded at a tick, further messages wait for the next tick, so that the members' transports
+/// have time to send them.
 const MOST_AT_ONCE: usize = MAX_BYTES / 4;
 
-/// The most pairs of sender and channel that are numbered. Then the numbers begin anew; a client takes more of them (W22).
+/// The number of pairs of sender and channel at which the encoder's numbering is restarted. Clients accept more pairs
+/// (W22).
 const MAX_PAIRS: usize = 1 << 16;
 
-/// The time between two models of a stream: making one costs all its members some milliseconds of work (gmc's compaction).
+/// The shortest time between two model snapshots of a stream: each makes all its members compact their models, which
+/// takes some milliseconds.
 const MODEL_SPACING: Duration = Duration::from_secs(1);
 
-/// Bytes of a model in one frame, so that other frames fit beside it into the smallest packet.
+/// The most bytes of a model in one frame, so that other frames still fit into the smallest packet.
 const PIECE: usize = 4 << 10;
 
-/// What the receivers of a shared stream have in common.
+/// The properties in which all receivers of a shared stream agree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::room) struct StreamKey {
     pub(in crate::room) channels: SubscriptionSet,
     /// The most bytes of a datagram, if the receivers have datagrams. Values that fit a datagram are not sent over the stream.
     pub(in crate::room) max_datagram: Option<usize>,
     pub(in crate::room) max_packet: usize,
-    /// Whether the receivers know contracts (W79).
+    /// True if the receivers support CONTRACT frames. Payloads then carry stamps, the times at which they were sent
+    /// (W79).
     pub(in crate::room) stamped: bool,
 }
 
@@ -56,7 +60,7 @@ pub(in crate::room) struct SharedStreams {
     streams: BTreeMap<GroupId, SharedStream>,
     /// The last group number that was given out.
     last: GroupId,
-    /// Where the streams stand once they have coded everything that is due.
+    /// Up to where the streams may code the log.
     pub(in crate::room) until: Cursor,
 }
 
@@ -83,8 +87,8 @@ impl SharedStreams {
         self.streams.remove(&group);
     }
 
-    /// Codes what is due, for every stream once. Returns whether all is coded, and the streams that cannot go on: the log no
-    /// longer holds what they lack, or coding failed.
+    /// Codes the messages up to `until`, once for every stream. Returns whether everything was coded, and the streams
+    /// that cannot go on because messages they lack are no longer in memory or coding failed.
     pub(in crate::room) fn encode(
         &mut self,
         now: Duration,
@@ -110,16 +114,17 @@ impl SharedStreams {
 
 /// A payload for all members.
 pub(in crate::room) struct SharedPayload {
-    /// A stamp, now and then, and the payload with its tag.
+    /// The payload's frame with its tag. In some payloads, a CONTRACT frame with the time of sending (a stamp) comes
+    /// before it.
     pub(in crate::room) bytes: Arc<[u8]>,
-    /// Bytes of the stamp.
+    /// The length of the stamp in `bytes`; 0 without one.
     stamp: usize,
-    /// Where the stream stands after it.
+    /// The stream's place in the log after this payload.
     pub(in crate::room) after: Cursor,
     pub(in crate::room) contents: Contents,
 }
 
-/// What a payload holds.
+/// The messages of a payload, as statistics count them.
 #[derive(Default)]
 pub(in crate::room) struct Contents {
     /// The position of its last transaction; 0 if it has none.
@@ -153,7 +158,7 @@ pub(in crate::room) struct SharedStream {
     next_model: Duration,
 }
 
-/// Why a shared stream ends.
+/// Why a shared stream cannot go on.
 enum Broken {
     NotInMemory,
     Coding,
@@ -187,7 +192,7 @@ impl SharedStream {
         self.payloads.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
-    /// Codes what is due. Returns false if there is more.
+    /// Codes the messages up to `feed.until`. Returns false if some are left for the next tick.
     fn encode(&mut self, now: Duration, log: &Log, is_inspected: bool) -> Result<bool, Broken> {
         let mut made = 0;
         loop {
@@ -219,7 +224,8 @@ impl SharedStream {
         model_frames(group, &self.encoder.model())
     }
 
-    /// Keeps what the numbering holds bounded, however many participants come and go.
+    /// Restarts the numbering if it has too many pairs of sender and channel, so that its memory stays bounded when
+    /// many participants come and go.
     pub(in crate::room) fn tidy(&mut self) -> Result<(), Error> {
         match self.encoder.numbering.pairs() {
             0..MAX_PAIRS => Ok(()),
@@ -268,7 +274,8 @@ impl SharedStream {
         let mut bytes = Vec::new();
         self.encoder.finish_shared(&mut bytes)?;
         let payload = bytes.len();
-        // W79: how late it is where it arrives; a receiver that catches up sees how long it waited here, too.
+        // W79: the stamp lets the receiver measure how late the payload is, including the time that it waited here for
+        // a slow receiver.
         self.stamps.write(now, usize::MAX, &mut bytes, 0);
         let size = bytes.len();
         self.keep(bytes, size - payload, contents);
@@ -289,7 +296,7 @@ impl SharedStream {
     }
 }
 
-/// What records are collected in.
+/// Adds messages to a payload.
 struct Pushing<'a> {
     now: Duration,
     key: &'a StreamKey,
@@ -299,7 +306,7 @@ struct Pushing<'a> {
 }
 
 impl Pushing<'_> {
-    /// Returns false if the message does not fit; then it opens the next payload.
+    /// Adds a message. Returns false if it does not fit and belongs into the next payload.
     fn push(&mut self, item: Item<'_>) -> bool {
         let (message, number, index) = match item {
             Item::Transaction(one) => {
@@ -332,7 +339,7 @@ impl Pushing<'_> {
 }
 
 impl SharedPayload {
-    /// Appends the payload as frames that others follow.
+    /// Appends the payload as frames with lengths, so that further frames can follow.
     pub(in crate::room) fn write(&self, out: &mut Vec<u8>) {
         let (stamp, payload) = self.bytes.split_at(self.stamp);
         out.extend_from_slice(stamp);
@@ -341,7 +348,7 @@ impl SharedPayload {
 }
 
 impl Contents {
-    /// What the payload brings to a participant: everything but its own messages.
+    /// The messages that a participant gets from the payload: all but its own.
     pub(in crate::room) fn counts(&self, participant: ParticipantId) -> Counts {
         let own = self.own.binary_search_by_key(&participant, |(sender, _)| *sender);
         let own = own.map_or(Counts::default(), |at| self.own[at].1);
@@ -382,7 +389,7 @@ fn model_frames(group: GroupId, model: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         return Err(Error::TooLarge { what: "model", size: model.len(), limit });
     }
     let total = model.len() as u32;
-    // An empty model has one piece, too.
+    // An empty model is sent as one empty piece.
     let offsets = (0..model.len().max(1)).step_by(PIECE);
     let pieces = offsets.map(|offset| {
         let rest = &model[offset..model.len().min(offset + PIECE)];

@@ -1,4 +1,4 @@
-//! A receiver's part in shared streams.
+//! Whether a receiver shares a stream, and how far it has been sent.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -10,21 +10,23 @@ use crate::room::subscriptions::{Opened, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::{GroupId, Kind, Order, Position};
 
-/// A member that could not follow, or has changed what it is sent, is not let in again before this.
+/// How long a participant that left a shared stream is not let in again: it was too slow, or changed its channels,
+/// codecs or rate limits.
 const STAYS_OUT: Duration = Duration::from_secs(2);
 
-/// Whether, and with whom, a receiver can share a stream.
+/// Whether a receiver can share a stream, and which.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Sharing {
-    /// Both ends can share streams (wire W10).
+    /// True if both ends support shared streams (wire W10).
     is_agreed: bool,
-    /// `None`: its channels have changed since it was determined, or the receiver can share with nobody.
+    /// The key of the stream that the receiver can share. `None` if it can share none, or if its channels have changed
+    /// since the key was determined.
     key: Option<Arc<StreamKey>>,
-    /// The receiver is sent messages of other channels as well.
+    /// True if the receiver is also sent messages of channels that are not in the shared stream.
     has_private: bool,
-    /// It left a shared stream since `stay_out` was last called.
+    /// True if the receiver left a shared stream since [`Sharing::find_key`] was last called.
     has_left: bool,
-    /// A receiver that has left is not let in again before.
+    /// The receiver is not let in before this time.
     not_before: Duration,
 }
 
@@ -34,11 +36,11 @@ pub(in crate::room) struct Member {
     pub(in crate::room) group: GroupId,
     /// The number of the payload that it is to be sent next.
     pub(in crate::room) next: u64,
-    /// Awareness up to this order was in the payloads before that one.
+    /// Awareness up to this order was in the payloads before `next`.
     pub(in crate::room) awareness: Order,
-    /// The same of values that had settled (W41).
+    /// Settled values (W41) up to this order were in the payloads before `next`.
     pub(in crate::room) settled: Order,
-    /// The last position that it was told, by a transaction or otherwise.
+    /// The last log position that the member knows, from a transaction or a POSITION frame.
     pub(in crate::room) told: Position,
 }
 
@@ -51,7 +53,7 @@ impl Member {
         Some((streams.get(self.group)?, self.next))
     }
 
-    /// The member was sent the next payload, whose last transaction has this position, if it has one.
+    /// Notes that the member was sent the next payload. `position`: that of the payload's last transaction, or 0.
     pub(in crate::room) fn sent(&mut self, position: Position) {
         self.next += 1;
         self.told = self.told.max(position);
@@ -63,33 +65,34 @@ impl Sharing {
         Sharing { is_agreed, ..Sharing::default() }
     }
 
-    /// Whether the receiver is sent messages of channels that it shares with nobody.
+    /// True if the receiver is also sent messages of channels that are not in the shared stream.
     pub(in crate::room) fn has_private(&self) -> bool {
         self.has_private
     }
 
-    /// What a shared stream brings to a member.
+    /// The messages that a member gets from the shared stream. `None` if the receiver can share no stream.
     pub(in crate::room) fn covered(&self) -> Option<Covered<'_>> {
         let channels = &self.key.as_ref()?.channels;
         Some(Covered { channels, from: Order(0), max_size: usize::MAX })
     }
 
-    /// Whether the receiver could share this stream.
+    /// True if the receiver can share the stream with this key, and did not leave a shared stream just before.
     pub(in crate::room) fn wants(&self, now: Duration, key: &Arc<StreamKey>) -> bool {
         self.key.as_ref() == Some(key) && now >= self.not_before
     }
 
-    /// The receiver has left a shared stream.
+    /// Notes that the receiver left a shared stream.
     pub(in crate::room) fn left(&mut self) {
         self.has_left = true;
     }
 
-    /// What the receiver is sent has changed.
+    /// Notes that the receiver's channels, codecs or rate limits changed, so that the key must be determined anew.
     pub(in crate::room) fn forget_key(&mut self) {
         self.key = None;
     }
 
-    /// With whom the receiver can share. `max_datagram` and the two after it as in [`StreamKey`].
+    /// The key of the stream that the receiver can share, if any. `transport`: the `max_datagram`, `max_packet` and
+    /// `stamped` of the [`StreamKey`].
     pub(in crate::room) fn find_key(
         &mut self,
         now: Duration,
@@ -97,7 +100,7 @@ impl Sharing {
         log: &Log,
         transport: (Option<usize>, usize, bool),
     ) -> Option<&Arc<StreamKey>> {
-        // A model is larger than what it saves in so short a time.
+        // A receiver that enters again is sent the model, which costs more bytes than sharing saves in so short a time.
         if core::mem::take(&mut self.has_left) {
             self.not_before = now + STAYS_OUT;
         }
@@ -122,7 +125,7 @@ impl Sharing {
             if access.subscribe && compress.coding(qos) == Coding::Shared && !is_limited {
                 shared.push(channel);
             } else if qos.kind == Kind::Transaction {
-                // Transactions come in one order, so that all of them take one way.
+                // The order of transactions must be kept, so all of them have to come over the same stream.
                 return None;
             } else {
                 self.has_private |= access.subscribe;
