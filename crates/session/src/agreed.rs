@@ -8,7 +8,7 @@ use crate::wire::capability::{
 /// A set of capabilities: in HELLO those that the client offers, in WELCOME those that both ends have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Agreed {
-    /// Payloads are coded by gmc (W27).
+    /// Payloads are coded by the crate `groupwire-gmc` (W27).
     pub(crate) coded: bool,
     /// Snapshot chunks and payloads are packed by a codec (W52).
     pub(crate) blocks: bool,
@@ -20,7 +20,8 @@ pub(crate) struct Agreed {
     pub(crate) groups: bool,
     /// Datagrams carry copies of transactions (W81).
     pub(crate) copies: bool,
-    /// QoS contracts are judged, changed and rate-limited (W76 to W80).
+    /// Receivers judge whether the QoS of a channel is kept, participants may change it, and a receiver may limit the
+    /// rate that it is sent (W76 to W80).
     pub(crate) contracts: bool,
     /// Receivers report the quality of their channels to the inspector (W84).
     pub(crate) quality: bool,
@@ -60,7 +61,7 @@ impl Agreed {
         }
     }
 
-    /// The same as bits of a frame.
+    /// The set as the bits of a HELLO or WELCOME frame.
     pub(crate) fn capabilities(self) -> u64 {
         let Agreed { coded, blocks, shared_streams, datagrams, groups, copies, contracts, quality } =
             self;
@@ -85,11 +86,11 @@ impl Agreed {
     /// Parses the capabilities of a WELCOME that answers a HELLO with the offer `self`.
     ///
     /// # Errors
-    /// A capability that was not offered, or one without another that it builds on.
+    /// [`Error::Malformed`] if `bits` has a capability that was not offered, or one without another that it needs.
     pub(crate) fn answered(self, bits: u64) -> Result<Agreed, Error> {
         let agreed = Agreed::from_capabilities(bits);
         let has_unoffered = agreed.capabilities() & !self.capabilities() != 0;
-        // W70, W81: both are about what datagrams hold, and a group's are always coded.
+        // W70, W81: both capabilities need datagrams, and the datagrams of a fan-out group are always coded.
         let lacks_datagrams = (agreed.groups || agreed.copies) && !agreed.datagrams;
         if has_unoffered || lacks_datagrams || (agreed.groups && !agreed.coded) {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));

@@ -1,11 +1,13 @@
-//! The waiting time before a client connects again: it doubles with each attempt, and a random part of it spreads the clients
-//! of a server apart. The random numbers come from a seed (law 4 in docs/laws.md).
+//! The waiting time before a client connects again: it doubles with each attempt, and a part of it is random, so that
+//! the clients of a server do not all connect at the same time. The random numbers come from a seed (law 4 in
+//! docs/laws.md).
 
 use core::time::Duration;
 
 /// The first attempt comes within this time, so that clients are back soon when a server restarts.
 const FIRST: Duration = Duration::from_millis(250);
-/// Every later attempt comes within this time at most, so that people are connected soon after a long outage ends.
+/// The longest waiting time before any attempt. It is short, so that people are connected soon after a long outage
+/// ends.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The waiting times between attempts to connect.

@@ -25,8 +25,9 @@ struct Sample {
 
 impl Clock {
     /// Takes in a PONG that arrived at `now`, for a PING that left at `sent`. The other end received the PING at
-    /// `there_received` and sent the PONG at `there_sent`, on its own clock. All times are in microseconds. Impossible
-    /// times are ignored: a PING of the future, or more time at the other end than the whole round trip took.
+    /// `there_received` and sent the PONG at `there_sent`, on its own clock. All times are in microseconds. A PONG with
+    /// impossible times is ignored: `sent` is after `now`, or the other end claims to have taken longer than the whole
+    /// round trip.
     pub(crate) fn pong(&mut self, now: u64, sent: u64, there_received: u64, there_sent: u64) {
         let processing = there_sent.checked_sub(there_received);
         let Some(trip) = now
@@ -58,7 +59,8 @@ impl Clock {
         self.best().map_or(Duration::ZERO, |sample| sample.round_trip / 2)
     }
 
-    /// How far the other clock is ahead in microseconds, and the largest error of that number.
+    /// How far the other clock is ahead in microseconds, and the largest error of that number. `None` before the first
+    /// sample.
     pub(crate) fn offset(&self) -> Option<(i64, Duration)> {
         self.best().map(|sample| (sample.offset_us, sample.round_trip / 2))
     }

@@ -24,7 +24,8 @@ use crate::{Error, Qos};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compress {
-    /// All messages of a packet are coded together by gmc, which sends only what differs between them and from earlier ones.
+    /// All messages of a packet are coded together by the crate `groupwire-gmc`, which sends only the differences
+    /// between them and from earlier messages.
     #[default]
     Template,
     /// Messages are not compressed.
@@ -52,7 +53,7 @@ pub struct Traffic {
     pub messages: u64,
     /// Their bytes before compression.
     pub bytes_before: u64,
-    /// Their bytes after compression.
+    /// Bytes of [`Traffic::messages`] after compression.
     pub bytes_after: u64,
     /// Messages that were coded together with others of their packet ([`Compress::Template`]). The bytes of a single message are
     /// not known then; [`Stats`](crate::client::Stats) has the totals.
@@ -67,10 +68,10 @@ pub struct Traffic {
 /// The bits of a packed message's first byte that name the codec.
 const CODEC: u8 = 15;
 
-/// The lowest bit of the filter's number in the same byte.
+/// The number of the lowest bit of the filter's number in a packed message's first byte.
 const FILTER_SHIFT: u32 = 5;
 
-/// Bit 4 of a packed message's first byte: the message needs a dictionary. Sessions have none (wire W47).
+/// Bit 4 of a packed message's first byte: the message needs a dictionary. Sessions use no dictionaries (wire W47).
 const DICTIONARY: u8 = 16;
 
 impl Compress {
@@ -95,7 +96,8 @@ impl Compress {
         }
     }
 
-    /// Writes the compression of `OPEN` and `COMPRESS` (wire W45). The level is not written: each sender chooses its own.
+    /// Writes the compression into an `OPEN` or `COMPRESS` frame (wire W45). The level is not written: each sender
+    /// chooses its own.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         match self {
             Compress::Template => out.u8(0),
@@ -116,7 +118,7 @@ impl Compress {
             2 => Compress::Auto,
             3 => match reader.u8()? {
                 coding if coding & DICTIONARY != 0 => return Err(reader.malformed()),
-                // An unknown filter counts as an unknown codec: off (wire W45).
+                // An unknown filter is treated as an unknown codec: messages are not compressed (wire W45).
                 coding => choice_of(coding).map_or(Compress::Off, Compress::Named),
             },
             _ => return Err(reader.malformed()),

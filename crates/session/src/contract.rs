@@ -1,4 +1,4 @@
-//! The contract of a channel is its QoS. This module says whether the contract is kept, as a receiver of the channel judges
+//! The contract of a channel is its QoS. In this module, a receiver of the channel judges whether the contract is kept
 //! (wire W76).
 
 mod judge;
@@ -29,13 +29,15 @@ pub struct ContractReport {
     pub recent: Tally,
     /// Messages since the channel was opened.
     pub total: Tally,
-    /// The rate of values in the last ten seconds, in 1/1000 per second, counted while their sender sent at least at the
-    /// minimum rate. `None` if there is no minimum rate, or no sender reached it.
+    /// The rate of received values in the last ten seconds, in 1/1000 per second. It is measured only while their
+    /// sender sends at least at the minimum rate. `None` if there is no minimum rate, or if senders reached it for less
+    /// than two seconds.
     pub rate: Option<u32>,
     /// The ages of received messages, from application to application.
     pub latency: Histogram,
-    /// The share of other participants' messages, in 1/1000, that did not reach the server, or too late. They are part of
-    /// [`ContractReport::recent`]. The server reports it once a second if it changed (wire W80).
+    /// Of the messages that other participants sent, the share, in 1/1000, that did not reach the server or reached it
+    /// too late. These messages are also counted in [`ContractReport::recent`]. The server reports it once a second if
+    /// it changed (wire W80).
     pub upstream: u16,
     /// What Groupwire does to keep the contract.
     pub measures: Vec<Measure>,
@@ -44,11 +46,11 @@ pub struct ContractReport {
 /// A count of judged messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages for this receiver that are known to have been received in time or not. Values that its rate limit
+    /// Messages for this receiver that were received, or are known to be missing. Values that its rate limit
     /// ([`Client::limit_rate`](crate::Client::limit_rate)) left out are not counted.
     pub judged: u64,
-    /// ReceivedMessage messages that were not received, or too late. On a conflated channel, a newer value that is received in time
-    /// makes up for a lost one.
+    /// Judged messages that were not received, or were received too late. On a conflated channel, a newer value that is
+    /// received in time makes up for a lost one.
     pub missed: u64,
     /// Missed messages that were received, but too late.
     pub late: u64,
@@ -79,7 +81,8 @@ pub struct ChannelQuality {
 pub enum ContractState {
     /// The contract is kept, or there were too few messages to tell.
     Met,
-    /// The contract was missed in the last ten seconds; of transactions, in the last 64 if those are more.
+    /// The contract was broken in the last ten seconds. Of transactions, the last 64 are judged instead if these are
+    /// more.
     Missed(Breach),
     /// The contract cannot be kept on the present path.
     CannotMeet(Breach),
@@ -88,16 +91,17 @@ pub enum ContractState {
 /// The part of a contract that is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breach {
-    /// Too many messages were not received, or later than the deadline.
+    /// Too many messages were not received, or were received after the deadline.
     Loss {
-        /// The share of messages that may miss, in 1/1000.
+        /// The share of messages that may be lost or late, in 1/1000.
         target: u16,
-        /// The share that missed, or will miss at best, in 1/1000.
+        /// The share that was lost or late, or that is expected to be so at best, in 1/1000.
         missed: u16,
         /// The shortest deadline that would have met the target. `None` if too few messages were received.
         deadline: Option<Duration>,
     },
-    /// Values were received at less than the minimum rate, though they were sent at that rate. In 1/1000 per second.
+    /// Values were received at less than the minimum rate, though they were sent at that rate. Both rates are in 1/1000
+    /// values per second.
     Rate {
         /// The minimum rate.
         target: u32,
@@ -110,9 +114,9 @@ pub enum Breach {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// Messages go as datagrams.
+    /// Messages are sent as datagrams.
     Datagrams,
-    /// Messages go over a stream.
+    /// Messages are sent over a stream.
     Stream,
     /// Messages are repeated in later datagrams, as often as the loss target needs.
     Repeated {
@@ -124,7 +128,7 @@ pub enum Measure {
         /// Requested messages, on this transport.
         messages: u64,
     },
-    /// The sender conflates above the maximum rate, in 1/1000 per second.
+    /// The sender replaces values by newer ones so that it keeps the maximum rate. The rate is in 1/1000 per second.
     RateLimited {
         /// The maximum rate.
         rate: u32,
@@ -134,7 +138,7 @@ pub enum Measure {
         /// The rate limit for each key, in 1/1000 per second.
         rate: u32,
     },
-    /// Newer values replaced older ones on their way.
+    /// Newer values replaced older ones before these were received.
     Conflated {
         /// Replaced values since the channel was opened.
         values: u64,
@@ -167,7 +171,7 @@ impl Tally {
         }
     }
 
-    /// The message error rate in 1/1000: the share of messages that missed.
+    /// The message error rate in 1/1000: the share of judged messages that were lost or late.
     pub fn missed_per_mille(&self) -> u16 {
         let missed = u128::from(self.missed.min(self.judged));
         (missed * 1000 / u128::from(self.judged.max(1))) as u16

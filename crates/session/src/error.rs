@@ -34,13 +34,13 @@ pub enum Error {
         /// The version that this end speaks.
         ours: u8,
     },
-    /// The bytes that came break a rule of the wire format.
+    /// The received bytes break a rule of the wire format.
     #[error("malformed {what}")]
     Malformed {
         /// What was being read.
         what: &'static str,
     },
-    /// A frame came whose type this end does not know, and which may not be skipped.
+    /// A frame was received whose type this end does not know and may not skip.
     #[error("unsupported frame type {frame:#04x}")]
     Unsupported {
         /// The type of the frame, without the flag bits of its tag.

@@ -46,14 +46,13 @@ macro_rules! id {
 
 id! {
     /// The number of a participant of a room. As long as the room keeps its incarnation, no other participant is ever
-    /// given the same number. The first participant has number 1; on the wire, 0 stands for the sender of a packet to the
-    /// server.
+    /// given the same number. The first participant has number 1. In a packet from a client to the server, 0 means that
+    /// client.
     ParticipantId(u32)
 }
 
 id! {
-    /// The number that a room gives to one of its channels, from 1 on. On the wire, 0 stands for no channel in
-    /// particular.
+    /// The number that a room gives to one of its channels, from 1 on. On the wire, 0 means no particular channel.
     ///
     /// A client's application names a channel by [`ChannelId`](crate::client::ChannelId) instead: the place of the
     /// channel in that client's own list.
@@ -69,7 +68,7 @@ impl ChannelNo {
 }
 
 id! {
-    /// Counts the transactions of one participant: its first transaction has counter 1. 0 stands for none.
+    /// Counts the transactions of one participant: its first transaction has counter 1. 0 means no transaction.
     Counter(u32)
 }
 
@@ -86,8 +85,9 @@ id! {
 }
 
 id! {
-    /// A place in the order in which messages came in, awareness and transactions counted together. A room numbers all
-    /// that it keeps in this way, and a client all that it has to send. 0 is the place before the first message.
+    /// The number of a message in the order of arrival, in one count for awareness messages and transactions. A room
+    /// numbers the messages that it keeps, and a client the messages that it has to send. 0 is the place before the
+    /// first message.
     Order(u64)
 }
 
@@ -98,7 +98,7 @@ id! {
 }
 
 id! {
-    /// The number by which the program around a room names one of its transports. A room never sees the same number for
-    /// two transports.
+    /// The number that the program which drives a room gives to a transport. It never gives two transports of a room
+    /// the same number.
     LinkId(u64)
 }

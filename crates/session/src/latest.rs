@@ -8,7 +8,7 @@ use crate::map::Map;
 #[derive(Debug)]
 pub(crate) struct Latest<K, V> {
     items: Map<Order, (Option<K>, V)>,
-    /// The place of the newest value of each key.
+    /// The order number of the newest value of each key.
     newest: Map<K, Order>,
 }
 
@@ -24,7 +24,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         replaced.and_then(|order| self.items.remove(&order)).map(|(_, value)| value)
     }
 
-    /// The place of the newest value of a key.
+    /// The order number of the newest value of a key.
     pub(crate) fn newest(&self, key: &K) -> Option<Order> {
         self.newest.get(key).copied()
     }
@@ -38,7 +38,7 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         Some(value)
     }
 
-    /// All values after the place `order`, the oldest first.
+    /// All values whose order numbers are greater than `order`, the oldest first.
     pub(crate) fn after(&self, order: Order) -> impl Iterator<Item = (Order, &V)> {
         self.items
             .from(Order(order.get().saturating_add(1)))

@@ -6,11 +6,11 @@
 //!
 //! # The driving interface
 //!
-//! Every core of Groupwire is driven in the same way. Hand it each happening with `handle_input(now, input)`, then
-//! call `poll_output(now)` and do what it says until it answers `Timeout(at)`: nothing more to do until another
-//! input, or until `at`, when a `Timeout` input is due. `now` is the time since an origin of the caller's choice
-//! and never goes back. The same inputs give the same outputs, so a failure found by simulation replays from its
-//! seed.
+//! Every core of Groupwire is driven in the same way. Pass each input to `handle_input(now, input)`, then call
+//! `poll_output(now)` and carry out its output, again and again until it returns `Timeout(at)`. Then the core has no
+//! more output until the next input; at the time `at`, pass it a `Timeout` input. `now` is the time since an origin of
+//! the caller's choice and never decreases. The same inputs give the same outputs, so a failure found by simulation
+//! replays from its seed.
 #![no_std]
 
 extern crate alloc;

@@ -76,7 +76,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The size of a packet that surely carries a message of `max_message` bytes, with key and headers.
+    /// A packet size with which a message of `max_message` bytes always fits, with key and headers.
     pub(crate) const fn packet_for(max_message: usize) -> usize {
         max_message.saturating_add(RECORD_OVERHEAD + 64)
     }
@@ -117,8 +117,8 @@ pub struct Timing {
 }
 
 impl Default for Timing {
-    /// A tick is 40 ms, the interval of a pointer with 25 updates per second. With 2 s and 5 s, a dead peer is noticed
-    /// within 6 s (wire W35).
+    /// A tick is 40 ms, the interval of a pointer with 25 updates per second. With a ping every 2 s and a limit of 5 s
+    /// of silence, a dead peer is noticed within 6 s (wire W35).
     fn default() -> Self {
         Timing {
             tick: Duration::from_millis(40),

@@ -14,7 +14,8 @@ use crate::wire::VERSION;
 use crate::wire::frame::Frame;
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 
-/// Packets that may wait in the transport. It is small, so that packets are made late and hold the newest values.
+/// The most packets that the transport may hold before it has sent them. The number is small, so that packets are made
+/// late and contain the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
 
 /// Control frames that may wait (law 3 in docs/laws.md). A peer that causes more of them and does not read them is
@@ -27,14 +28,14 @@ const PROBE_SPACING: Duration = Duration::from_millis(250);
 /// The most bytes of a PING frame.
 pub(crate) const PING_SIZE: usize = 16;
 
-/// The most bytes of control frames in one packet, so that a body still fits beside them.
+/// The most bytes of control frames in one packet, so that the payload still fits into it.
 const CONTROL_PER_PACKET: usize = 2048;
 
-/// After this time without a packet from the other end, an end that has sent application data sends a ping. A room in use is
-/// rarely silent for as long.
+/// If the other end has sent no packet since this end sent application data, this end sends a ping this long after the
+/// last received packet. In a room that is in use, such a silence is rare.
 const PROBE_AFTER: Duration = Duration::from_millis(750);
 
-/// The time, beyond two round trips, after which a missing answer is suspicious. It allows for one lost packet and a busy
+/// An unanswered ping is suspicious after two round trips and this time. The time allows for one lost packet and a busy
 /// machine.
 const QUIET_AFTER: Duration = Duration::from_millis(750);
 
@@ -46,17 +47,17 @@ pub(crate) struct Link {
     ping: Option<(u64, u64)>,
     /// Packets that the transport has not sent yet.
     in_flight: u8,
-    /// The time since which there has been something to send and the transport took nothing.
+    /// The time since which data waits to be sent while the transport accepts no packet. `None` if it accepts packets.
     stalled: Option<Duration>,
     /// The time of the last received packet.
     last_packet: Duration,
     /// The time of the last ping that this end sent.
     last_ping: Duration,
-    /// The time of the first ping since which no packet was received.
+    /// The time of the first ping after the last received packet. `None` if no ping was sent after it.
     unanswered_since: Option<Duration>,
     /// The time at which application data was last sent.
     last_app_data: Duration,
-    /// The last ping.
+    /// The last ping that measures the link's rate. `None` after its answer was received.
     exchange: Option<Exchange>,
     /// Bytes of the last received packet.
     received_bytes: usize,
@@ -78,11 +79,11 @@ pub(crate) struct Link {
 
 /// A ping and the packet that it was sent in.
 struct Exchange {
-    /// The time in the ping.
+    /// The time that the ping contains: when it was sent, in microseconds of this end's clock.
     time: u64,
     /// Bytes of the packet. 0 until the packet is complete.
     bytes: usize,
-    /// The estimated time for packing and unpacking the packet's messages.
+    /// The estimated time for packing and unpacking the packet's messages. It does not count as time on the link.
     work: Duration,
 }
 
@@ -117,7 +118,7 @@ impl Link {
         }
     }
 
-    /// Sets the largest packet that the other end accepts. This end's own limit holds as well.
+    /// Sets the largest packet that the other end accepts. This end makes no packet larger than [`DEFAULT_MAX_PACKET`].
     pub(crate) fn limit_packets(&mut self, max_packet: usize) {
         self.max_packet = max_packet.min(DEFAULT_MAX_PACKET);
     }
@@ -138,7 +139,7 @@ impl Link {
         self.queue_raw(bytes);
     }
 
-    /// Queues a control frame that is already written.
+    /// Queues a control frame that is already encoded.
     pub(crate) fn queue_raw(&mut self, frame: Vec<u8>) {
         self.control.push_back(frame);
     }
@@ -153,7 +154,7 @@ impl Link {
         self.control.len() > MAX_CONTROL
     }
 
-    /// True if the transport takes another packet.
+    /// True if the transport accepts another packet.
     pub(crate) fn ready(&self) -> bool {
         self.in_flight < MAX_IN_FLIGHT
     }
@@ -164,7 +165,8 @@ impl Link {
         self.stalled = None;
     }
 
-    /// Begins a packet with the version if it is the first, control frames, and an answer to a ping.
+    /// Begins a packet: writes the version byte if it is the first packet, then waiting control frames, then the answer
+    /// to the newest ping.
     pub(crate) fn begin(&mut self, now: Duration) -> Vec<u8> {
         let mut packet = Vec::new();
         if core::mem::take(&mut self.is_first_out) {
@@ -193,7 +195,7 @@ impl Link {
     pub(crate) fn launched(&mut self, bytes: usize) {
         debug_assert!(self.ready(), "a packet is made only when the transport takes one");
         self.in_flight += 1;
-        // A ping among the control frames was sent with the last of them.
+        // If no control frame waits any more, the ping was sent: it was one of the control frames.
         if let Some(exchange) = self.exchange.as_mut().filter(|one| one.bytes == 0)
             && self.control.is_empty()
         {
@@ -201,7 +203,8 @@ impl Link {
         }
     }
 
-    /// Removes the version byte from the first packet.
+    /// Returns a received packet without the version byte, which only the first packet has. Returns an error if the
+    /// version is not this end's.
     pub(crate) fn unwrap<'a>(&mut self, packet: &'a [u8]) -> Result<&'a [u8], Error> {
         if !core::mem::take(&mut self.is_first_in) {
             return Ok(packet);
@@ -273,7 +276,8 @@ impl Link {
         time
     }
 
-    /// Puts a ping before the body or chunk, which begins at `at`, if it would measure the link's rate (wire W51 and W55).
+    /// Inserts a ping at `at`, before the payload or the snapshot chunk of the packet, if a measurement of the link's
+    /// rate (wire W51) or of packed blocks (wire W55) is due.
     pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
         let work = self.choosing.take_probe();
         let has_block = self.choosing.blocks.take_arrival_probe();
@@ -299,13 +303,13 @@ impl Link {
         }
     }
 
-    /// Puts a time stamp before the body, which begins at `at`, if one is due (wire W79).
+    /// Inserts a time stamp at `at`, before the payload of the packet, if one is due (wire W79).
     pub(crate) fn stamp(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
         let remaining = self.remaining(packet);
         self.stamps.write(now, remaining, packet, at);
     }
 
-    /// The time that the stream's last packet took from the other end.
+    /// The estimated time that the last received packet of the stream took from the other end to this end.
     pub(crate) fn transit(&self) -> Duration {
         self.stamps.transit(&self.clock)
     }
@@ -315,8 +319,8 @@ impl Link {
         self.ping = Some((time, micros(now)));
     }
 
-    /// An answer to a ping was received. `received` and `sent`: when the ping was received there and the answer sent, in
-    /// microseconds of the other end's clock.
+    /// An answer to a ping was received. `time`: the time in the ping. `received` and `sent`: when the other end
+    /// received the ping and sent the answer, in microseconds of its clock.
     pub(crate) fn on_pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
         self.choosing.blocks.on_arrival(now, time, received);
@@ -332,8 +336,8 @@ impl Link {
         }
     }
 
-    /// There is something to send. Returns an error if the transport has taken nothing for the time `dead`: the other end does
-    /// not read.
+    /// To be called while data waits to be sent. Returns an error if the transport has accepted no packet for the time
+    /// `dead`: the other end does not read.
     pub(crate) fn check_stall(&mut self, now: Duration, dead: Duration) -> Result<(), Error> {
         match self.stalled {
             _ if self.ready() => self.stalled = None,

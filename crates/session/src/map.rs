@@ -123,7 +123,8 @@ impl<K: Ord, V> Map<K, V> {
         match self.chunks.get_mut(chunk) {
             None => self.chunks.push(vec![]),
             Some(full) if full.len() == CHUNK => {
-                // A key that comes after a full chunk gets a new one, so that growing keys leave full chunks behind.
+                // A key after the end of a full chunk gets a new chunk, so that keys inserted in rising order leave
+                // full chunks behind.
                 let middle = if at == CHUNK { CHUNK } else { CHUNK / 2 };
                 let tail = full.split_off(middle);
                 self.chunks.insert(chunk + 1, tail);

@@ -88,7 +88,7 @@ impl Qos {
         self
     }
 
-    /// Sets the deadline. It travels in whole milliseconds.
+    /// Sets the deadline. On the wire, it is rounded down to whole milliseconds.
     pub const fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -153,7 +153,7 @@ impl Qos {
         Ok(())
     }
 
-    /// The shortest time between two messages at the highest rate; zero if there is none.
+    /// The shortest time between two messages at the highest rate; zero if the rate has no limit.
     pub fn interval(&self) -> Duration {
         interval_of(self.rate_max)
     }

@@ -1,5 +1,5 @@
-//! Recognises awareness messages that came before. The same message can come in several datagrams, on the stream, and again
-//! after a resume; and an older message can come after a newer one (wire W41, W42).
+//! Recognises awareness messages that were received before. The same message can come in several datagrams, on the
+//! stream, and again after a resume; and an older message can come after a newer one (wire W41, W42).
 
 use core::mem::take;
 

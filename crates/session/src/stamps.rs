@@ -1,5 +1,6 @@
-//! Time stamps that tell how long the packets of a stream take (wire W79). On a network that loses packets, a stream waits
-//! until the lost data is sent again. The ages of messages do not contain this wait, as they were written before it.
+//! Time stamps that tell how long the packets of a stream take (wire W79). On a network that loses packets, a stream
+//! waits until the lost data is sent again. The ages in messages do not contain this wait, because the sender wrote
+//! them before it.
 
 use core::time::Duration;
 
@@ -19,7 +20,7 @@ const SIZE: usize = 4;
 /// The stamps on the stream of one transport, in both directions.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// Both ends stated the capability for contracts.
+    /// True if both ends have the capability for contracts, which includes stamps.
     pub(crate) agreed: bool,
     /// When the last stamp was sent.
     sent: Option<Duration>,
@@ -62,8 +63,8 @@ impl Stamps {
         self.transit = there.map(|there| stamp.ago(there).unwrap_or_default());
     }
 
-    /// How long the packet that came last took, as its stamp or an earlier one tells: at least half of the smallest round
-    /// trip.
+    /// The estimated time that the last received packet took from the other end: the time measured by the newest stamp,
+    /// but at least half of the smallest round trip.
     pub(crate) fn transit(&self, clock: &Clock) -> Duration {
         clock.one_way().max(self.transit.unwrap_or_default())
     }

@@ -49,7 +49,7 @@ pub struct Part {
     pub channel: ChannelNo,
     /// The participant that sent it.
     pub sender: ParticipantId,
-    /// Its index, or the counter of a transaction.
+    /// Its index, the counter of a transaction, or the offset of a chunk of the room's snapshot.
     pub index: u32,
     /// Why it was in the packet.
     pub purpose: Purpose,
@@ -57,8 +57,8 @@ pub struct Part {
     pub before: usize,
     /// Its age when the packet was made.
     pub age: Duration,
-    /// Its size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if it is not known: then the recorder gives it a
-    /// share of the rest of the body by size.
+    /// Its size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if it is not known: then the
+    /// recorder divides the bytes of the payload that no known cost explains among such messages, by size.
     pub cost: Option<u32>,
 }
 
@@ -89,30 +89,31 @@ pub struct Packet {
     pub is_outgoing: bool,
     /// Stream or datagrams.
     pub carrier: Carrier,
-    /// The fan-out group that shares its body. `None` if the body is for this receiver alone.
+    /// The fan-out group that is sent the same payload. `None` if the payload is for this receiver alone.
     pub group: Option<GroupId>,
-    /// The epoch of the model that its body is coded under. `None` if it is not known.
+    /// The epoch of the compression model that its payload is coded with. `None` if it is not known.
     pub epoch: Option<u32>,
-    /// All its bytes.
+    /// The size of the whole packet in bytes.
     pub bytes: usize,
-    /// Bytes before the body: frames for this receiver alone.
+    /// Bytes before the payload: frames for this receiver alone.
     pub header_bytes: usize,
-    /// Bytes of these frames that are reports and acknowledgements.
+    /// The part of `header_bytes` that is reports and acknowledgements.
     pub feedback_bytes: usize,
-    /// The messages of its body.
+    /// The messages of its payload.
     pub parts: Vec<Part>,
 }
 
 impl Packet {
-    /// Bytes of the body that belong to no message: its type, the epoch, a check, and padding to whole bytes.
+    /// Bytes of the payload that belong to no message: its type, the epoch, a check, and padding to whole bytes.
     pub fn overhead(&self) -> usize {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let known = known.div_ceil(BYTE_COST.into()) as usize;
         self.bytes.saturating_sub(self.header_bytes).saturating_sub(known)
     }
 
-    /// Sets the costs that are not known: each message gets a share of the rest of the body by size. Reduces all costs if their sum
-    /// is larger than the body: zeros at the end of a coded body are not sent.
+    /// Sets the costs that are not known: divides the bytes of the payload that no known cost explains among these
+    /// messages, by size. Reduces all costs if their sum is larger than the payload, which happens because zeros at the
+    /// end of a coded payload are not sent.
     fn share(&mut self) {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let body = self.bytes.saturating_sub(self.header_bytes) as u64 * u64::from(BYTE_COST);
@@ -135,7 +136,7 @@ impl Packet {
 pub(crate) struct Trace {
     is_on: bool,
     packets: VecDeque<Packet>,
-    /// The number of messages in all of these packets.
+    /// The number of messages in all of `packets`.
     parts: usize,
     /// Packets that were dropped before they were fetched.
     missed: u64,
@@ -146,7 +147,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// True if packets are to be described.
+    /// True if packets are to be recorded.
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }

@@ -16,9 +16,11 @@ pub struct Config {
     pub room: String,
     /// A token for the server, whose [`Authority`](crate::Authority) decides by it who may join.
     pub token: Vec<u8>,
-    /// What the other participants are told of this one. The session does not interpret it.
+    /// The presence of this participant: bytes that the other participants receive about it. The session does not
+    /// interpret them.
     pub presence: Vec<u8>,
-    /// Spreads reconnections apart; any random number. The core has no randomness of its own.
+    /// A random number from which the waiting times before reconnections are made, so that clients do not all reconnect
+    /// at once. The core has no randomness of its own.
     pub seed: u64,
     /// Whether messages are compressed, if the server can read that. `false` is for debugging.
     pub compress: bool,
@@ -56,17 +58,18 @@ impl Config {
 /// What happened outside of the client.
 #[derive(Debug)]
 pub enum Input<'a> {
-    /// A transport is open: the one that [`Output::Dial`] asked for, or a better one than that in use. In the second case
-    /// the session moves to it; the shell closes the old one and reports nothing more of it.
+    /// A transport is open: the one that [`Output::Dial`] asked for, or a better one than the transport in use. In the
+    /// second case the session moves to the new transport; the caller closes the old one and passes no more inputs
+    /// about it.
     Opened {
         /// Bytes of its largest datagram; 0: it has no datagrams.
         max_datagram: usize,
     },
-    /// A packet came.
+    /// A packet was received.
     Packet(&'a [u8]),
-    /// A datagram came.
+    /// A datagram was received.
     Datagram(&'a [u8]),
-    /// The transport took one packet of [`Output::Send`] and can take another.
+    /// The transport sent one packet of [`Output::Send`] and can accept another.
     Sent,
     /// The transport sent or dropped one datagram of [`Output::Datagram`].
     DatagramSent,
@@ -87,18 +90,19 @@ pub enum Output {
     Send(Vec<u8>),
     /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
     Datagram(Vec<u8>),
-    /// Close the transport once what was sent is out, then report [`Input::Closed`].
+    /// Close the transport once all earlier packets are sent, then report [`Input::Closed`].
     Hangup,
     /// Hand this event to the application.
     Event(Event),
-    /// Nothing more until an input comes, or until this time with [`Input::Timeout`].
+    /// There is nothing to do until the next input. If there is none before this time, pass [`Input::Timeout`] then;
+    /// `None`: no timeout is needed.
     Timeout(Option<Duration>),
 }
 
 /// The options of a channel that is being opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelOptions {
-    /// Whether it is for sending, receiving, or both.
+    /// Whether the channel is for sending, receiving, or both.
     pub access: Access,
     /// How its messages are compressed between this participant and the server, in both directions.
     pub compress: Compress,
@@ -119,18 +123,18 @@ pub struct Outgoing<'a> {
     pub text: bool,
     /// On a conflated channel, the key whose older values of this participant it replaces.
     pub key: Option<&'a [u8]>,
-    /// A priority instead of the channel's.
+    /// The priority of this message. `None`: the channel's priority.
     pub priority: Option<u8>,
 }
 
-/// What became of a message that was handed over.
+/// What happened to a message that the application passed to [`Client::send`](super::Client::send).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// It is on its way, or waits to be sent.
     Accepted,
     /// It waits to be sent, and replaced an older value of its key that had not been sent.
     Conflated,
-    /// It was not taken, as too many messages wait. [`Event::Drain`] says when to try again.
+    /// It was not accepted, because too many messages wait. [`Event::Drain`] says when to try again.
     NotNow,
 }
 

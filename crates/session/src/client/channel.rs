@@ -1,4 +1,4 @@
-//! One channel of a client: what holds of it, and the awareness that waits to be sent on it.
+//! One channel of a client: its state, and the awareness messages that wait to be sent on it.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -19,11 +19,11 @@ use crate::{ChannelStats, Compress, Error, Overflow, Qos};
 /// How far the application has closed a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The application uses it.
+    /// The application uses the channel.
     Open,
-    /// It is closed once all that was sent on it is confirmed.
+    /// The channel will be closed when all messages sent on it are confirmed.
     Closing,
-    /// It is not open on any transport until the application opens it again.
+    /// The channel is not opened on any transport until the application opens it again.
     Closed,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Channel {
     pub(super) stage: Stage,
     pub(super) access: Access,
     pub(super) compress: Compress,
-    /// The compression that the server was told of on this transport.
+    /// The compression that this end last announced to the server on this transport.
     pub(super) announced: Compress,
     pub(super) stats: ChannelStats,
     /// Compares what arrives with the QoS contract.
     pub(super) judge: Judge,
-    /// Another QoS that the application asked for and the server has not answered for.
+    /// Another QoS that the application asked for, until the server has answered.
     pub(super) wish: Option<Qos>,
     /// The largest rate at which the application wants values of one key, in 1/1000 per second; 0: all values.
     pub(super) limit: u32,
@@ -51,17 +51,17 @@ pub(super) struct Channel {
     pub(super) refused: bool,
     /// Late-joiner state is complete: all transactions of this channel up to the session's position were delivered.
     pub(super) synced: bool,
-    /// OPEN went in the same packet as HELLO on this transport.
+    /// True if OPEN was sent together with HELLO on this transport.
     pub(super) with_join: bool,
     /// The newest transaction of this channel that was delivered.
     pub(super) have: Position,
     /// The newest awareness index used.
     pub(super) index: Index,
-    /// When the maximum rate permits the next message.
+    /// The time from which on the maximum rate permits the next message.
     pub(super) next_slot: Duration,
     /// Awareness that waits to be sent.
     pub(super) queue: Latest<Box<[u8]>, Item>,
-    /// Memory that `queue` holds, as [`Item::cost`] counts it.
+    /// The bytes of memory of `queue`, as [`Item::cost`] counts it.
     pub(super) queued_bytes: usize,
     /// The newest value sent of each key of a conflated channel, until it is known to have arrived (W41).
     pub(super) sent_values: Latest<Box<[u8]>, SentValue>,
@@ -94,15 +94,16 @@ impl Channel {
         }
     }
 
-    /// A channel that was closed and is opened again. Its place in the log and its awareness indices go on, as the room and
-    /// the other participants remember them.
+    /// A channel that was closed and is opened again. Its position in the log and its awareness indices continue,
+    /// because the room and the other participants remember them.
     pub(super) fn opened_again(&self, qos: Qos, options: ChannelOptions) -> Self {
         debug_assert!(self.stage == Stage::Closed && self.queue.is_empty(), "it was sent all");
         let index = self.index;
         Channel { index, ..Channel::new(self.name.clone(), qos, options, self.have) }
     }
 
-    /// Queues OPEN. `at`: its place among the session's channels; `position`: what the session has delivered.
+    /// Queues OPEN. `at`: its place among the session's channels; `position`: the newest transaction that the session
+    /// has delivered.
     pub(super) fn open(&mut self, at: usize, position: Position, link: &mut Link) {
         self.announced = self.compress;
         link.queue(&Frame::Open {
@@ -123,12 +124,12 @@ impl Channel {
         }
     }
 
-    /// Whether messages of this end can reach the room, now or over a later transport.
+    /// True if this end may publish on the channel, now or over a later transport.
     pub(super) fn may_send(&self) -> bool {
         self.access.publish && !self.refused
     }
 
-    /// Whether the server lets messages be sent on it now.
+    /// True if the server has opened the channel on this transport, and this end may publish on it.
     pub(super) fn takes_messages(&self) -> bool {
         self.id.is_some() && self.access.publish
     }
@@ -178,7 +179,7 @@ impl Channel {
         self.pop_with_order().map(|(_, item)| item)
     }
 
-    /// Takes the message out that has this place among all that the application submitted.
+    /// Removes and returns the waiting message with this order number.
     pub(super) fn take(&mut self, order: Order) -> Option<Item> {
         let item = self.queue.remove(order)?;
         self.queued_bytes -= item.cost();
@@ -193,8 +194,8 @@ impl Channel {
         }
     }
 
-    /// All that was sent over this transport's stream before `sent` has arrived. Values sent over an earlier transport may
-    /// still wait to be sent again.
+    /// Forgets the values that were sent over the stream of `transport` before the time `sent`, because they have
+    /// arrived. Values of an earlier transport are kept: they may have to be sent again.
     pub(super) fn arrived(&mut self, transport: u32, sent: Duration) {
         let has_arrived = |value: &SentValue| {
             value.carrier == Carrier::Stream && value.transport == transport && value.sent < sent
@@ -202,8 +203,8 @@ impl Channel {
         self.sent_values.retain(|_, value| !has_arrived(value));
     }
 
-    /// The values to send again over the stream of this transport: those that an earlier transport may have lost, and those
-    /// sent as a datagram that no newer value followed for [`SETTLED_AFTER`].
+    /// The values to send again over the stream of this transport: values that an earlier transport may have lost, and
+    /// values that were sent as a datagram and were the newest of their key for [`SETTLED_AFTER`].
     pub(super) fn settled(
         &self,
         now: Duration,
@@ -218,8 +219,8 @@ impl Channel {
         settled.map(|(order, _)| order)
     }
 
-    /// The session is a new one: indices count from 1 again, those of sent values too. `before` tells how many of the
-    /// transactions that are numbered anew were submitted before a place.
+    /// Counts the indices from 1 again, those of sent values too, because the session is a new one. `before` returns
+    /// how many of the transactions that will get new numbers were submitted before the given order number.
     pub(super) fn count_anew(&mut self, before: impl Fn(Order) -> Counter) {
         self.index = Index(0);
         let conflates = self.qos.overflow == Overflow::Conflate;
@@ -236,7 +237,7 @@ impl Channel {
         }
     }
 
-    /// When the oldest value that was sent as a datagram is to be sent again over the stream.
+    /// The time at which the oldest value that was sent as a datagram is to be sent again over the stream.
     pub(super) fn settled_at(&self) -> Option<Duration> {
         let mut values = self.sent_values.after(Order(0)).map(|(_, value)| value);
         values
@@ -244,7 +245,7 @@ impl Channel {
             .map(|oldest| oldest.sent + SETTLED_AFTER)
     }
 
-    /// Takes the oldest message out, with its place among all that the application submitted.
+    /// Removes and returns the oldest waiting message, with its order number.
     pub(super) fn pop_with_order(&mut self) -> Option<(Order, Item)> {
         let (order, _) = self.queue.first()?;
         self.take(order).map(|item| (order, item))

@@ -1,4 +1,4 @@
-//! Opening channels, and what the application asks of them.
+//! Opens channels, sets their compression, and returns their statistics.
 
 use alloc::string::ToString;
 
@@ -21,7 +21,7 @@ impl Client {
         self.channel_with(name, qos, ChannelOptions::default())
     }
 
-    /// The same for only sending or only receiving, or with a compression of its own.
+    /// Opens a channel like [`Client::channel`], with options: only sending or only receiving, or another compression.
     ///
     /// # Errors
     /// As [`Client::channel`], and a level that the codec does not have.
@@ -64,8 +64,8 @@ impl Client {
         Ok(ChannelId(at as u32))
     }
 
-    /// Changes how a channel's messages are compressed in both directions: those sent from now on, and those of the server
-    /// once it knows. Holds over broken transports.
+    /// Changes how a channel's messages are compressed in both directions: messages of this end from now on, messages
+    /// of the server once it has received the change. The change also applies to later transports.
     ///
     /// ```
     /// use core::time::Duration;
@@ -101,7 +101,7 @@ impl Client {
         self.session.channels.get(channel.0 as usize).map(|open| open.stats)
     }
 
-    /// The channel's name and the QoS that holds.
+    /// The channel's name and its present QoS.
     pub fn describe(&self, channel: ChannelId) -> Option<(&str, &Qos)> {
         let open = self.session.channels.get(channel.0 as usize)?;
         Some((open.name.as_str(), &open.qos))

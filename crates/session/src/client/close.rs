@@ -14,12 +14,13 @@ use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 
 impl Client {
-    /// Ends this client's own part in a channel; the channel goes on for the other participants. What waits on it is
-    /// sent first, and its transactions are confirmed, over a later transport if this one breaks. Until
-    /// [`Event::Closed`] comes, messages are still received. Closing a channel again changes nothing.
+    /// Ends this client's own part in a channel; the channel goes on for the other participants. Before that, messages
+    /// that wait on the channel are sent, and its transactions are confirmed, over a later transport if this one
+    /// breaks. Until [`Event::Closed`], messages are still received. Closing a channel again changes nothing.
     ///
-    /// [`Client::channel`] with the same name opens the channel again, under the same [`ChannelId`]. The transactions that
-    /// were missed meanwhile then come as late-joiner state. Before [`Event::Closed`], it calls the closing off.
+    /// [`Client::channel`] with the same name opens the channel again, under the same [`ChannelId`]. The transactions
+    /// that were missed meanwhile then come as late-joiner state. Called before [`Event::Closed`], it cancels the
+    /// closing.
     ///
     /// ```
     /// use core::time::Duration;
@@ -76,8 +77,8 @@ impl Client {
 }
 
 impl Session {
-    /// Without a transport in use: closes those of the closing channels that need none any more. The room ended their
-    /// subscription with the transport.
+    /// While no transport is in use: closes the closing channels that have nothing left to send. The room ended their
+    /// subscriptions when the transport was closed.
     pub(super) fn close_unconnected(&mut self) {
         for at in 0..self.channels.len() {
             let channel = &self.channels[at];

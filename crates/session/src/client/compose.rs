@@ -1,4 +1,4 @@
-//! Building packets, late: only when the transport can take one.
+//! Makes packets as late as possible: only when the transport accepts one.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -19,7 +19,7 @@ use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 
-/// A message to send. Messages go in the order in which the application submitted them.
+/// A message to send. Messages are sent in the order in which the application submitted them.
 #[derive(Debug, Clone, Copy)]
 enum Due {
     /// The transaction at this place among the pending ones.
@@ -31,7 +31,7 @@ enum Due {
 }
 
 impl Client {
-    /// Sends what is due, as far as the transport takes it.
+    /// Makes packets and datagrams of the messages that are due, as many as the transport accepts.
     pub(super) fn compose(&mut self, now: Duration) {
         let Client { phase, session, packing, .. } = self;
         let composed = match phase {
@@ -57,7 +57,7 @@ impl Client {
     }
 }
 
-/// Sends what waits among the control frames.
+/// Sends the control frames that wait.
 fn compose_control(link: &mut Link, session: &mut Session, now: Duration) {
     while link.ready() && link.has_control() {
         let packet = link.begin(now);
@@ -89,7 +89,7 @@ impl Joined {
                 break;
             }
             let mut packet = self.link.begin(now);
-            // What a payload means can depend on control frames, so it never overtakes them.
+            // The meaning of a payload can depend on control frames, so the payload is sent after all of them.
             if !self.link.has_control() {
                 self.add_chunk(packing, now, &mut packet);
                 self.add_payload(session, packing, now, &due, &mut packet)?;
@@ -146,7 +146,7 @@ impl Joined {
         Ok(())
     }
 
-    /// When there is something to send, as far as the transport takes it now.
+    /// The next time at which there is something to send on a carrier that accepts packets now.
     pub(super) fn sends_at(&self, session: &Session, now: Duration) -> Option<Duration> {
         let datagrams = self.datagrams.as_ref();
         let datagram = datagrams.and_then(|datagrams| datagrams.timeout(now));
@@ -155,7 +155,8 @@ impl Joined {
         [self.next_slot(session), datagram, answer].into_iter().flatten().min()
     }
 
-    /// When the next waiting message may go, of those whose carrier takes something now.
+    /// The next time at which a waiting message may be sent. Only messages whose carrier accepts packets now are
+    /// considered.
     fn next_slot(&self, session: &Session) -> Option<Duration> {
         let datagrams = self.datagrams.as_ref();
         let takes = |carrier: Carrier| match carrier {
@@ -180,8 +181,9 @@ impl Joined {
         awareness.chain(over_stream.filter(|_| self.link.ready())).min()
     }
 
-    /// The messages that may go now. A transaction takes everything submitted before it along, whatever the rate says, so
-    /// that nothing overtakes: a drag arrives before its drop, unless they take different carriers.
+    /// The messages that may be sent now. With a transaction, all messages that were submitted before it are sent, even
+    /// above the maximum rate, so that the transaction does not overtake them: a drag arrives before its drop, unless
+    /// their carriers differ.
     fn due(&self, session: &mut Session, now: Duration, carrier: Carrier) -> Vec<(Order, Due)> {
         session.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
@@ -224,7 +226,7 @@ impl Joined {
         }
     }
 
-    /// Adds as much of `due` as one packet takes.
+    /// Adds as many messages of `due` as fit into the packet.
     fn add_payload(
         &mut self,
         session: &mut Session,
@@ -245,8 +247,8 @@ impl Joined {
         Ok(())
     }
 
-    /// Hands as much of `due` to the carrier's encoder as one payload takes: all of it of one coding. `remaining`: bytes that
-    /// a packet of the stream may still take.
+    /// Passes as many messages of `due` to the carrier's encoder as fit into one payload. All messages of a payload of
+    /// the stream have the same coding. `remaining`: bytes that a packet of the stream may still take.
     fn add_records(
         &mut self,
         session: &mut Session,
@@ -350,7 +352,8 @@ impl Joined {
 }
 
 impl Session {
-    /// Transactions that are not sent yet, up to the first whose channel is not open: they go in order.
+    /// Transactions that are not sent yet, up to the first one whose channel is not open. Later ones wait, because
+    /// transactions are sent in order.
     fn sendable(&self) -> impl Iterator<Item = (usize, &Pending)> {
         let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
         unsent.take_while(|(_, pending)| self.channels[pending.channel].takes_messages())
@@ -375,7 +378,7 @@ impl Session {
     }
 }
 
-/// What carries a message.
+/// The carrier of a message: datagrams if it fits into one, else the stream.
 fn carrier_of(datagrams: Option<&Datagrams>, channel: &Channel, item: &Item) -> Carrier {
     let key = item.key.as_ref().map_or(0, |key| key.len());
     let id = channel.id.unwrap_or_default();

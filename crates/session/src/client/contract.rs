@@ -1,4 +1,4 @@
-//! The QoS contract of each channel: comparing what arrives with it, changing it, asking for a lower rate (wire W76 to
+//! The QoS contract of each channel: judges received messages by it, changes it, and asks for a lower rate (wire W76 to
 //! W80).
 
 use alloc::vec::Vec;
@@ -16,9 +16,9 @@ use crate::wire::frame::Frame;
 use crate::{ContractEvent, ContractReport, Error, Kind, Overflow, Qos};
 
 impl Client {
-    /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The server's word is final:
-    /// [`Event::Changed`] says what holds, [`Event::Error`] with [`Error::NotChanged`](crate::Error) that nothing does.
-    /// Holds over broken transports until the server has answered.
+    /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The server decides:
+    /// [`Event::Changed`] has the new QoS, [`Event::Error`] with [`Error::NotChanged`](crate::Error) says that the QoS
+    /// stays the same. If the transport breaks before the server has answered, the client asks again over the next one.
     ///
     /// ```
     /// use core::time::Duration;
@@ -45,9 +45,9 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of each key, in 1/1000 per
-    /// second; `None`: all of them. The values that come are always the newest, and the last value always arrives. Holds
-    /// over broken transports.
+    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of each key, in 1/1000
+    /// per second; `None`: all of them. The received values are always the newest, and the last value always arrives.
+    /// The limit also applies to later transports.
     ///
     /// # Errors
     /// A channel that is unknown or closed, or does not conflate.
@@ -66,7 +66,7 @@ impl Client {
         Ok(())
     }
 
-    /// How a channel's contract is kept, as far as this end receives on the channel.
+    /// Reports whether a channel's contract is kept for the messages that this end receives on it.
     pub fn contract(&self, channel: ChannelId) -> Option<ContractReport> {
         let open = self.session.channels.get(channel.0 as usize)?;
         let datagrams = self.phase.welcomed().and_then(|joined| joined.datagrams.as_ref());
@@ -84,8 +84,8 @@ impl Client {
 }
 
 impl Session {
-    /// Compares a message of another participant with the contract. `is_state`: it was older than this participant's interest
-    /// in the channel, so that nothing was promised for it.
+    /// Compares a message of another participant with the contract. `is_state`: the message was sent before this
+    /// participant opened the channel, so that the contract does not apply to it.
     pub(super) fn judge(
         &mut self,
         now: Duration,
@@ -105,7 +105,7 @@ impl Session {
         self.emit_news(now, at, datagrams);
     }
 
-    /// W69: repeats are chosen by what is missed from application to application.
+    /// W69: reports to the sender of datagrams how many messages were missed, so that it adapts the number of repeats.
     pub(super) fn pass_missed(&mut self, datagrams: &mut Datagrams) {
         for channel in &mut self.channels {
             let beyond = channel.judge.take_beyond();
@@ -123,7 +123,7 @@ impl Session {
         self.emit(Event::Contract(ContractEvent { channel, state, measures }));
     }
 
-    /// What is done to keep a channel's contract.
+    /// The measures that are in use to keep a channel's contract.
     fn measures(&self, at: usize, datagrams: Option<&Datagrams>) -> Vec<Measure> {
         let channel = &self.channels[at];
         let carrier = match channel.qos.kind {
@@ -161,7 +161,8 @@ impl Joined {
         }
     }
 
-    /// W79, W80: what the server expects of channels, and when it made this packet.
+    /// W79, W80: reads a CONTRACT frame: the share of messages that the server expects to be missed on each channel,
+    /// and the time at which it made the packet.
     ///
     /// # Errors
     /// Contracts were not agreed on, or the frame cannot be read.
@@ -197,7 +198,7 @@ impl Joined {
         Ok(())
     }
 
-    /// The server stated a channel's QoS, unasked or as an answer to OPEN. `before`: what held until now.
+    /// The server stated a channel's QoS, unasked or as an answer to OPEN. `before`: the QoS until now.
     pub(super) fn on_terms(
         &mut self,
         now: Duration,

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use crate::ids::Position;
 
-/// Transactions that are delivered before the stream brings them, at most: as many as a server copies at a time.
+/// The most transactions that may be delivered before the stream brings them.
 const MAX_AHEAD: usize = 64;
 
 /// How far the datagrams of one transport are ahead of its stream.
@@ -40,12 +40,14 @@ impl Copies {
         self.streamed = self.streamed.max(position);
     }
 
-    /// Whether another copy may be delivered before the stream brings one of those that were.
+    /// True if another copy may be delivered before the stream brings one of the transactions that were delivered as
+    /// copies.
     pub(super) fn takes_more(&self) -> bool {
         self.ahead.len() < MAX_AHEAD
     }
 
-    /// A copy of the transaction at `position` was delivered. `before`: the position before that.
+    /// A copy of the transaction at `position` was delivered. `before`: the newest position that was delivered before
+    /// it.
     pub(super) fn delivered(&mut self, before: Position, position: Position) {
         if self.ahead.is_empty() {
             self.streamed = before;

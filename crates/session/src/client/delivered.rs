@@ -1,5 +1,5 @@
-//! The newest transaction delivered of each sender, which tells awareness that a later transaction has overtaken (wire
-//! W24).
+//! The newest delivered transaction of each sender. It shows which awareness messages are stale, because a later
+//! transaction of their sender overtook them (wire W24).
 
 use crate::ids::{Counter, ParticipantId};
 use crate::map::Map;
@@ -8,14 +8,16 @@ use crate::map::Map;
 /// long ago. Beyond it the oldest sender is forgotten, whose awareness then never counts as stale.
 const MAX_SENDERS: usize = 1 << 16;
 
-/// By sender, the counter of its newest transaction. It has no part in delivering each transaction once: positions do that.
+/// By sender, the counter of its newest transaction. Positions, not these counters, make sure that each transaction is
+/// delivered only once.
 #[derive(Debug, Default)]
 pub(super) struct Delivered {
     counters: Map<ParticipantId, Counter>,
 }
 
 impl Delivered {
-    /// A transaction was delivered. One that fills a channel opened late may come after a newer one.
+    /// A transaction was delivered. An old transaction of a channel that was opened late may be delivered after a newer
+    /// one.
     pub(super) fn note(&mut self, sender: ParticipantId, counter: Counter) {
         let newest = self.counters.or_insert(sender, counter);
         *newest = counter.max(*newest);

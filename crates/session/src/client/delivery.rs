@@ -16,7 +16,7 @@ use crate::wire::record::{Number, Record};
 use crate::wire::snapshot::Assembly;
 use crate::{Error, Overflow};
 
-/// What delivering on one transport depends on.
+/// The state of one transport that is needed to deliver received records.
 #[derive(Default)]
 pub(super) struct Inbound {
     pub(super) numbers: Numbers,
@@ -27,14 +27,14 @@ pub(super) struct Inbound {
     pub(super) resumed: bool,
 }
 
-/// What the records of one packet are delivered with.
+/// Delivers the records of one packet.
 pub(super) struct Delivery<'a> {
     pub(super) now: Duration,
-    /// How long the packet took to get here, as far as the ages of its records do not include it.
+    /// How long the packet took from the other end. It is zero if the ages of the records include this time.
     pub(super) transit: Duration,
     pub(super) session: &'a mut Session,
     pub(super) inbound: &'a mut Inbound,
-    /// The datagrams of the transport, for reports of what they achieve.
+    /// The datagrams of the transport. Their statistics are reported with the contract's state.
     pub(super) datagrams: Option<&'a Datagrams>,
 }
 
@@ -58,7 +58,7 @@ impl Delivery<'_> {
         }
         let at = self.inbound.numbers.at(record.channel).ok_or(Error::malformed("record"))?;
         let channel = &mut session.channels[at];
-        // SHUT was sent, but the room had not read it.
+        // This end has sent SHUT, but the room sent the record before it read SHUT.
         let is_shut = channel.id.is_none();
         let mut incoming = Incoming {
             channel: ChannelId(at as u32),
@@ -79,7 +79,8 @@ impl Delivery<'_> {
             Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => {
                 session.position = position;
                 session.delivered.note(record.sender, counter);
-                // After a break the room counts from a place before what filled a channel that was opened late.
+                // After a resume, the room may send again transactions which this channel, opened late, already
+                // received as its history.
                 if is_shut || position <= channel.have {
                     return Ok(());
                 }
@@ -110,14 +111,16 @@ impl Delivery<'_> {
         channel.stats.received.count(record, choice);
         session.stats.messages_in += 1;
         session.stats.bytes_in_before += incoming.bytes.len() as u64;
-        // Whoever resumes was meant to be sent state in time.
+        // After a resume, the contract applies to late-joiner state, too: these messages were missed on the old
+        // transport.
         let is_state = is_fill || (incoming.state && !self.inbound.resumed);
         session.judge(self.now, &incoming, is_state, self.datagrams);
         session.emit(Event::Message(incoming));
         Ok(())
     }
 
-    /// W83: delivers the copy of a transaction that came in a datagram if it is the next one. Others the stream brings.
+    /// W83: delivers the copy of a transaction that was received in a datagram, if the transaction is the next one.
+    /// Otherwise the copy is ignored, because the stream brings the transaction.
     ///
     /// # Errors
     /// A record that no room sends.

@@ -19,7 +19,7 @@ impl Session {
         self.emit(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });
     }
 
-    /// Logs changes of state. Messages and presence are none.
+    /// Logs an event that is a change of state. Messages and presence are not logged.
     fn log(&self, event: &Event) {
         let room = self.config.room.as_str();
         match event {

@@ -13,18 +13,18 @@ use crate::{ContractEvent, Error, PresenceState, Qos};
 pub enum Event {
     /// The state of the connection changed.
     Status(Status),
-    /// The room took this participant in, or back.
+    /// The participant joined the room, or resumed its session in it.
     Joined {
         /// Its number, which no other participant is given in this incarnation of the room.
         participant: ParticipantId,
         /// Whether the session continues where it stopped.
         resumed: bool,
     },
-    /// The server answered for a channel: this QoS holds.
+    /// The server opened a channel with this QoS.
     Opened {
         /// The channel.
         channel: ChannelId,
-        /// The QoS that holds.
+        /// The channel's QoS.
         qos: Qos,
     },
     /// The server changed a channel's QoS while the channel was open.
@@ -34,7 +34,7 @@ pub enum Event {
         /// The QoS that holds from now on.
         qos: Qos,
     },
-    /// A channel that the application closed is closed: no more of its messages come.
+    /// A channel that the application wanted to close is closed: no more messages are received on it.
     Closed {
         /// The channel.
         channel: ChannelId,
@@ -45,9 +45,9 @@ pub enum Event {
     Message(Incoming),
     /// Participants came, changed or left.
     Participants {
-        /// `true`: the list replaces all that was known; else it adds to it.
+        /// `true`: `changes` is the complete list of participants; `false`: it has only the participants that changed.
         complete: bool,
-        /// The news of each participant.
+        /// The new state of each participant.
         changes: Vec<ParticipantChange>,
     },
     /// Late-joiner state is complete: of one channel, or of all that were open when joining.
@@ -62,12 +62,12 @@ pub enum Event {
     },
     /// A snapshot that replaces all state built from transactions so far.
     Snapshot {
-        /// It stands for all transactions up to this position.
+        /// The snapshot replaces all transactions up to this position.
         as_of: Position,
         /// The snapshot that a participant uploaded.
         bytes: Vec<u8>,
     },
-    /// Transactions or a whole session are missing and cannot be had again.
+    /// Transactions or a whole session are lost and cannot be received again.
     Gap {
         /// What is missing.
         reason: GapReason,
@@ -81,7 +81,7 @@ pub enum Event {
         /// `false`: a packet came after all.
         quiet: bool,
     },
-    /// After [`Sent::NotNow`](super::Sent::NotNow): there is room again.
+    /// After [`Sent::NotNow`](super::Sent::NotNow): the client accepts messages again.
     Drain,
     /// Something went wrong.
     Error {
@@ -107,7 +107,7 @@ pub enum Status {
     Closed,
 }
 
-/// Why an [`Event::Gap`] came.
+/// The reason of an [`Event::Gap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapReason {
     /// The room lost its state; an application that still has it should send it again.

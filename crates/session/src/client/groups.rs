@@ -14,22 +14,25 @@ use crate::wire::payload::{Batch, PayloadDecoder};
 use crate::wire::record::Number;
 use crate::{Error, Kind};
 
-/// Models held at a time: that of the fan-out group that this end is in, and that of the next one.
+/// The most models that are kept: the model of the fan-out group that this end is in, and that of the group that it
+/// joins next.
 const MODELS: usize = 2;
 
-/// W72: how long an acknowledgement waits for a datagram to go with.
+/// W72: how long an acknowledgement waits, so that a datagram that is sent anyway can carry it.
 const ACKNOWLEDGE_WITHIN: Duration = Duration::from_millis(250);
 
-/// It waits for up to this many milliseconds more, which differ between receivers so that they do not all answer at once.
+/// An acknowledgement waits up to this many milliseconds longer. The additional time differs between receivers, so that
+/// they do not all answer at once.
 const SPREAD_MS: u32 = 150;
 
-/// It does not wait any longer once this many datagrams came.
+/// An acknowledgement is due at once when this many datagrams were received.
 const ACKNOWLEDGE_AFTER: u32 = 32;
 
-/// It goes with a datagram that leaves up to this long before it is due.
+/// A datagram carries the acknowledgements that are due within this time after it.
 const ACKNOWLEDGE_EARLY: Duration = Duration::from_millis(150);
 
-/// How long it waits after a datagram that was sent again over the stream: the room waits for that answer.
+/// How long an acknowledgement waits after a datagram that was sent again over the stream: the room waits for this
+/// acknowledgement.
 const ACKNOWLEDGE_SOON: Duration = Duration::from_millis(30);
 
 /// The fan-out groups of one transport.
@@ -51,14 +54,14 @@ struct Arriving {
 struct Model {
     group: GroupId,
     decoder: PayloadDecoder,
-    /// Datagrams that came since the last acknowledgement.
+    /// Datagrams that were received since the last acknowledgement.
     unanswered: u32,
-    /// When the acknowledgement of those is due.
+    /// When the acknowledgement of these datagrams is due. `None` if there are none.
     answer_at: Option<Duration>,
 }
 
 impl Groups {
-    /// When an acknowledgement is due, if no datagram goes before.
+    /// The time at which an acknowledgement is due, if no datagram is sent before.
     pub(super) fn answer_at(&self) -> Option<Duration> {
         self.models.iter().filter_map(|model| model.answer_at).min()
     }
@@ -89,7 +92,8 @@ impl Model {
         Frame::Acknowledged { group: self.group, rest: &rest }.write(out);
     }
 
-    /// A datagram came; `is_again`: over the stream, after it was lost.
+    /// Counts a received datagram and plans its acknowledgement. `is_again`: its payload was received over the stream,
+    /// after the datagram was lost.
     fn came(&mut self, now: Duration, participant: ParticipantId, is_again: bool) {
         self.unanswered += 1;
         let spread = participant.get().wrapping_mul(37) % SPREAD_MS;
@@ -156,14 +160,14 @@ impl Groups {
         self.arriving.take_if(|arriving| arriving.group == group);
     }
 
-    /// Whether a datagram is one of a fan-out group's, as far as this end reads any.
+    /// True if this datagram belongs to a fan-out group, and this end has the model of a group.
     pub(super) fn takes(&self, packet: &[u8]) -> bool {
         !self.models.is_empty() && packet.first() == Some(&SHARED_DATAGRAM_LAST)
     }
 
     /// Reads a payload of a fan-out group; `is_again`: the room sent it over the stream, as its datagram was lost.
-    /// `participant`: this end's number. An error in the payload costs nothing but itself, as it may come too late to be
-    /// understood.
+    /// `participant`: this end's number. An error in the payload is ignored: the payload may have arrived too late to
+    /// be decoded.
     pub(super) fn read(
         &mut self,
         mut delivery: Delivery<'_>,
@@ -200,7 +204,8 @@ impl Groups {
             model.came(delivery.now, participant, is_again);
         }
         if is_again {
-            // W74: later packets may be coded under any packet that this one completes, so all of them are promised.
+            // W74: the room may code later packets with the model of any packet that this one makes decodable, so the
+            // decoder keeps all of these models, as if they were acknowledged.
             model.decoder.acknowledge(&mut Vec::new());
         }
     }

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::datagrams::Datagrams;
 use crate::wire::quality;
 
-/// The shortest time between two reports, which follows what people can see.
+/// The shortest time between two reports. People do not see faster changes.
 const MOST_OFTEN: Duration = Duration::from_millis(500);
 /// The longest time between two reports: an inspector that just opened shows something within it.
 const MOST_SELDOM: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// The server asks for reports, or for no more.
+    /// Processes a request of the server to begin sending reports, or to stop.
     ///
     /// # Errors
     /// A frame that cannot be read.

@@ -28,10 +28,10 @@ use crate::wire::record::Direction;
 use crate::{Error, Limits, Timing};
 
 impl Client {
-    /// A transport is open: says HELLO and opens all channels. Another one may be in use until now.
+    /// Sends HELLO and opens all channels on a new transport. Another transport may have been in use until now.
     pub(super) fn greet(&mut self, now: Duration, max_datagram: usize) {
         let session = &mut self.session;
-        // Packets for the transport before are of no use on this one.
+        // Packets that were made for the last transport are of no use on the new one.
         session.outputs.retain(|output| matches!(output, Output::Event(_)));
         session.set_quiet(false);
         session.transports = session.transports.wrapping_add(1);
@@ -69,7 +69,7 @@ impl Client {
         }));
     }
 
-    /// The room took this participant in, or back.
+    /// Processes WELCOME: this participant has joined the room, or resumed its session.
     pub(super) fn on_welcome(&mut self, now: Duration, welcome: &Welcome) -> Result<(), Error> {
         let Phase::Greeting(greeting) = &self.phase else {
             return Err(Error::malformed("frame: only a client sends this"));
@@ -107,7 +107,7 @@ impl Client {
         Ok(())
     }
 
-    /// From here on the transport carries messages.
+    /// Begins to send and receive messages on the transport, after WELCOME.
     fn enter(&mut self, now: Duration, agreed: Agreed, welcome: &Welcome) {
         let session = &self.session;
         let max_message = session.config.limits.max_message;

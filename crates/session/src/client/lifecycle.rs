@@ -10,19 +10,19 @@ use crate::events::event;
 use crate::wire::frame::Frame;
 use crate::{Error, Timing};
 
-/// Codes after which dialling again cannot help: version, unsupported, refused, replaced.
+/// Codes of the errors after which dialling again cannot help: version, unsupported, refused, replaced.
 const HOPELESS: [u32; 4] = [1, 3, 9, 14];
 
 /// Codes that say that one end does not understand the other: malformed, too large, too many, no text, unknown channel,
 /// not allowed, compression.
 const MISUNDERSTANDINGS: [u32; 7] = [2, 4, 5, 6, 7, 8, 11];
 
-/// Misunderstandings on transports in a row after which the session is given up (W14). A single one may be an accident of
-/// the transport.
+/// After errors of [`MISUNDERSTANDINGS`] on this many transports in a row, the session is given up (W14). A single one
+/// may be an accident of the transport.
 const MISUNDERSTANDINGS_IN_A_ROW: u8 = 3;
 
 impl Client {
-    /// Does what is due at `now`: dials, pings, reports quality, or gives the transport up.
+    /// Does what is due at `now`: dials, pings, reports quality, or gives up a transport that is silent for too long.
     pub(super) fn on_housekeeping(&mut self, now: Duration) {
         let Client { phase, session, .. } = self;
         let leaves = matches!(phase, Phase::Leaving(_));
@@ -68,7 +68,7 @@ impl Client {
                 let sends = joined.sends_at(&self.session, now);
                 [Some(keep_alive), sends, joined.reports.next()].into_iter().flatten().min()
             }
-            // A client that leaves only waits for its BYE to go.
+            // A client that leaves only waits until its BYE is sent.
             Phase::Leaving(joined) => Some(joined.keep_alive_at(self.session.is_quiet)),
             Phase::Dialing | Phase::HangingUp { .. } | Phase::Ended => None,
         }
@@ -108,7 +108,8 @@ impl Client {
         self.phase = Phase::HangingUp { stay_away, joined_at: self.phase.joined_at() };
     }
 
-    /// Something is wrong on this transport: says so to the server, closes it, and tries again unless trying cannot help.
+    /// Closes the transport after an error, which is sent to the server first. Then the client dials again, unless that
+    /// cannot help.
     pub(super) fn fail(&mut self, error: Error) {
         let Some(link) = self.phase.link_mut() else {
             debug_assert!(false, "{error} without a transport");
@@ -116,7 +117,7 @@ impl Client {
         };
         let outputs = &mut self.session.outputs;
         if link.ready() {
-            // What was composed for the room must not follow the error, so it goes alone.
+            // The error is sent in a packet of its own: messages for the room must not follow it.
             let mut packet = link.begin(link.last_packet());
             crate::wire::frame::error_frame(&error, true, 0, &mut packet);
             link.launched(packet.len());
@@ -162,7 +163,7 @@ impl Client {
 
     /// Dials again after at least `least`.
     fn wait(&mut self, now: Duration, least: Duration) {
-        // A connection that fails as soon as it stands is no better than none.
+        // The waiting time stays long after a connection that failed soon after WELCOME.
         let lasted = self.phase.joined_at().map_or(Duration::ZERO, |at| now.saturating_sub(at));
         if lasted >= Timing::default().dead {
             self.backoff.reset();
@@ -173,7 +174,7 @@ impl Client {
             && let Some(membership) = membership
         {
             self.misunderstood = 0;
-            // No room has this incarnation, so that all begins anew.
+            // No room has this incarnation, so that the next HELLO begins a new session.
             membership.incarnation = !membership.incarnation;
         }
         let was_member = membership.is_some();

@@ -1,4 +1,5 @@
-//! A participant's end of a session: outlives its transports, resumes, keeps what must not be lost.
+//! A participant's end of a session. It outlives its transports: it resumes on a new transport, and keeps transactions
+//! until the room has confirmed them.
 //!
 //! [`Client`] is the state machine. Its `phase` owns what exists only while a transport is used, its `session` what
 //! outlives transports.
@@ -55,9 +56,9 @@ use upload::Upload;
 
 /// The client's state machine.
 ///
-/// Drive it so: hand everything that happens to [`handle_input`](Client::handle_input), then call
-/// [`poll_output`](Client::poll_output) until it answers [`Output::Timeout`]. `now` is the time since any origin
-/// of the caller's choice and never goes back.
+/// How to drive it: pass every input to [`handle_input`](Client::handle_input), then call
+/// [`poll_output`](Client::poll_output) until it returns [`Output::Timeout`]. `now` is the time since an origin of the
+/// caller's choice and never decreases.
 ///
 /// ```
 /// use core::time::Duration;
@@ -78,7 +79,8 @@ pub struct Client {
     phase: Phase,
     session: Session,
     backoff: Backoff,
-    /// Transports in a row that ended soon because one end did not understand the other.
+    /// The number of transports in a row that ended because one end could not understand the other. A transport that
+    /// lasts resets it.
     misunderstood: u8,
     packing: Packing,
     /// Scratch memory for the messages of one payload.
@@ -107,8 +109,8 @@ impl Client {
         })
     }
 
-    /// The codecs that this end has from now on, for a shell that fetches them when they are first needed. Once named,
-    /// a codec has to stay: messages packed by it may be on their way.
+    /// Sets the codecs that this end has from now on, for a program that loads codecs when they are first needed. A
+    /// codec that was in an earlier set must be in all later ones: messages packed by it may still arrive.
     pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
         self.session.config.codecs = codecs;
         self.renew_packing();
@@ -119,13 +121,13 @@ impl Client {
         }
     }
 
-    /// The costs of codecs on this machine, for a shell that measured them.
+    /// Sets the costs of codecs on this machine, for a program that measured them.
     pub fn set_costs(&mut self, costs: Costs) {
         self.session.config.costs = costs;
         self.renew_packing();
     }
 
-    /// Changes what the others are told of this participant.
+    /// Changes the presence of this participant: the bytes that the other participants receive about it.
     ///
     /// # Errors
     /// [`Error::TooLarge`] over 4,096 bytes.
@@ -136,11 +138,11 @@ impl Client {
         Ok(())
     }
 
-    /// Answers [`Event::SnapshotWanted`]: `bytes` stands for all transactions up to `as_of`. A snapshot that was not asked
-    /// for, or was by a transport that is gone, is not sent.
+    /// Answers [`Event::SnapshotWanted`]: `bytes` replaces all transactions up to `as_of`. A snapshot is not sent if
+    /// the room did not ask for it on the present transport.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] over the server's limit; the room then goes on without.
+    /// [`Error::TooLarge`] if the snapshot is over the server's limit. The room then continues without a new snapshot.
     pub fn snapshot(&mut self, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
         let limit = self.session.membership.map_or(0, |membership| membership.max_snapshot);
         check_size("snapshot", bytes.len(), limit)?;
@@ -162,7 +164,8 @@ impl Client {
         self.session.membership.map(|membership| membership.participant)
     }
 
-    /// The position of the last transaction handed out by [`Client::poll_output`] or about to be.
+    /// The position of the last delivered transaction. Its event was returned by [`Client::poll_output`], or will be
+    /// returned by the next calls.
     pub fn position(&self) -> Position {
         self.session.position
     }
@@ -177,8 +180,8 @@ impl Client {
         self.session.stats
     }
 
-    /// Statistics of a channel's datagrams on the transport in use: what was sent, how often messages are repeated, and what
-    /// came from the server.
+    /// Statistics of a channel's datagrams on the transport in use: what was sent, how often messages are repeated, and
+    /// what was received from the server.
     pub fn path(&self, channel: ChannelId) -> Option<(SenderStats, Code, ReceiverStats)> {
         let id = self.session.channels.get(channel.0 as usize)?.id?;
         let (sent, code, received) = self.phase.welcomed()?.datagrams.as_ref()?.stats(id)?;
@@ -190,12 +193,12 @@ impl Client {
         self.phase.link().and_then(|link| link.clock.round_trip())
     }
 
-    /// How far the server's clock is ahead of `now`, in microseconds, and by how much that may be wrong.
+    /// How far the server's clock is ahead of `now`, in microseconds, and the largest error of that number.
     pub fn clock_offset(&self) -> Option<(i64, Duration)> {
         self.phase.link().and_then(|link| link.clock.offset())
     }
 
-    /// Takes in what happened.
+    /// Processes an input. Call [`Client::poll_output`] afterwards.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(
             self.phase.link().is_none_or(|link| link.last_packet() <= now),
@@ -235,7 +238,7 @@ impl Client {
         }
     }
 
-    /// What to do next.
+    /// Returns the next thing that the caller is to do.
     pub fn poll_output(&mut self, now: Duration) -> Output {
         if self.session.outputs.is_empty() {
             self.on_housekeeping(now);
@@ -245,7 +248,7 @@ impl Client {
         output.unwrap_or_else(|| Output::Timeout(self.next_timeout(now)))
     }
 
-    /// There are other codecs, or other costs of them.
+    /// Uses the codecs and costs of the configuration, after one of them changed.
     fn renew_packing(&mut self) {
         self.packing = packing_of(&self.session.config);
         if let Some(link) = self.phase.link_mut() {

@@ -6,10 +6,10 @@ use crate::datagrams::Needs;
 use crate::ids::ChannelNo;
 use crate::{Error, Kind};
 
-/// The channels that the room has numbered on this transport, by these numbers.
+/// The channels that the room has numbered on this transport, indexed by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// The number counts from 1, so that place 0 stays empty.
+    /// The channel with number n is at index n. Numbers begin at 1, so that index 0 stays empty.
     numbered: Vec<Option<Numbered>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a client's application has submitted and the room has not confirmed.
+//! Messages that a client's application has submitted and the room has not confirmed.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::ids::{Counter, Index, Order};
 use crate::trace::Carrier;
 
-/// A message on its way out.
+/// A message that waits to be sent or confirmed.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) key: Option<Box<[u8]>>,
@@ -15,12 +15,12 @@ pub(super) struct Item {
     pub(super) bytes: Box<[u8]>,
     /// When the application made it.
     pub(super) born: Duration,
-    /// The last own transaction that was submitted before it, by the number that it has or will get (W24).
+    /// The number that the last own transaction submitted before this message has or will get (W24).
     pub(super) after: Counter,
 }
 
 impl Item {
-    /// Bytes of memory that it holds, with 64 for the bookkeeping.
+    /// Bytes of memory that the message needs, with 64 for the bookkeeping.
     pub(super) fn cost(&self) -> usize {
         self.bytes.len() + self.key.as_ref().map_or(0, |key| key.len()) + 64
     }
@@ -31,11 +31,11 @@ impl Item {
 pub(super) struct Pending {
     /// Its number, given when it is first sent.
     pub(super) counter: Option<Counter>,
-    /// Sent on this transport, or known to the room from an earlier one.
+    /// True if it was sent on this transport, or if the room received it on an earlier one.
     pub(super) sent: bool,
     /// Its channel's place among the session's channels.
     pub(super) channel: usize,
-    /// Place among all that the application submitted.
+    /// Its place in the order in which the application submitted messages.
     pub(super) order: Order,
     pub(super) item: Item,
 }
@@ -43,7 +43,7 @@ pub(super) struct Pending {
 /// A value of a conflated channel that was sent and may have been lost.
 #[derive(Debug)]
 pub(super) struct SentValue {
-    /// What carried it: a stream loses it only with the transport.
+    /// The carrier that it was sent over. A stream loses it only if the transport breaks.
     pub(super) carrier: Carrier,
     /// The transport that carried it, as [`Session::transports`](super::session::Session) counts.
     pub(super) transport: u32,

@@ -1,4 +1,5 @@
-//! What becomes of messages that wait here when the room answers: ordered, of another kind, too large, refused.
+//! Updates the waiting messages when the room answers: transactions are ordered, a channel has another kind than
+//! expected, messages are too large, or a channel is refused.
 
 use core::time::Duration;
 
@@ -10,8 +11,8 @@ use crate::ids::{Counter, Index, Order, Position};
 use crate::{Error, Kind};
 
 impl Session {
-    /// W14: the room has own transactions up to `counter`. The others are sent again, under new numbers: the same ones,
-    /// unless some were given up meanwhile.
+    /// W14: the room has received this client's transactions up to `counter`. Later ones are sent again and get new
+    /// numbers, which equal the old ones unless some transactions were given up in the meantime.
     ///
     /// # Errors
     /// The room counts transactions that were never sent, or misses some that it had ordered.
@@ -27,7 +28,7 @@ impl Session {
         Ok(())
     }
 
-    /// W29: the oldest pending transaction has its place in the order.
+    /// W29: the room has ordered the oldest pending transaction, at `position`.
     ///
     /// # Errors
     /// `counter` is not the number of the oldest pending transaction.
@@ -76,7 +77,8 @@ impl Session {
         }
     }
 
-    /// The channel turned out to be of the other kind: its messages wait where messages of that kind wait.
+    /// Moves the waiting messages of a channel between its queue (awareness) and the pending transactions, because the
+    /// server stated another kind than the application asked for.
     pub(super) fn change_kind(&mut self, at: usize) {
         let limits = &self.config.limits;
         let channel = &mut self.channels[at];
@@ -84,7 +86,7 @@ impl Session {
             while let Some((order, item)) = channel.pop_with_order() {
                 self.pending_bytes += item.cost();
                 let pending = Pending { counter: None, sent: false, channel: at, order, item };
-                // Behind those with a number, else where it was submitted.
+                // After the transactions that were sent, in the order of submission.
                 let place = self.pending.partition_point(|other| other.sent || other.order < order);
                 self.pending.insert(place, pending);
             }
@@ -99,7 +101,7 @@ impl Session {
         }
     }
 
-    /// Gives up waiting messages that are larger than the server takes.
+    /// Gives up waiting messages that are larger than the server accepts.
     pub(super) fn drop_larger_than(&mut self, limit: usize) {
         for at in 0..self.channels.len() {
             if let Some(size) = self.give_up(at, |item| item.bytes.len() > limit) {
@@ -108,8 +110,8 @@ impl Session {
         }
     }
 
-    /// Gives up unsent messages of a channel. Returns the size of the largest, if there was one. Transactions that were sent
-    /// keep waiting for their place in the order.
+    /// Gives up the unsent messages of a channel for which `hopeless` returns true. Returns the size of the largest
+    /// one; `None` if there was none. Transactions that were sent are kept until the room orders them.
     pub(super) fn give_up(&mut self, at: usize, hopeless: impl Fn(&Item) -> bool) -> Option<usize> {
         let channel = &mut self.channels[at];
         let gone =

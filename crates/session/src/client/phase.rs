@@ -1,4 +1,4 @@
-//! How far a client's connection is: each phase owns what exists only in it.
+//! The phases of a client's connection. Each phase owns the state that exists only in it.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -14,23 +14,24 @@ use crate::datagrams::Datagrams;
 use crate::ids::{ParticipantId, Position};
 use crate::link::{Coders, Link};
 
-/// Where the connection stands.
+/// The phase of the connection.
 pub(super) enum Phase {
-    /// There is no transport; the shell is asked for one at `until`.
+    /// There is no transport. At `until`, the client asks its caller to open one.
     Waiting { until: Duration },
-    /// The shell opens a transport.
+    /// The caller is opening a transport.
     Dialing,
     /// A transport is open and HELLO is on its way.
     Greeting(Box<Greeting>),
-    /// WELCOME came.
+    /// WELCOME was received.
     Joined(Box<Joined>),
     /// The application leaves: the transport is closed once BYE was sent.
     Leaving(Box<Joined>),
-    /// The shell closes the transport; the wait for the next one starts when it reports that.
+    /// The caller is closing the transport. When it reports that the transport is closed, the client begins to wait for
+    /// the next one.
     HangingUp {
-        /// How long the server that said BYE asked to wait at least.
+        /// The shortest waiting time that the server asked for in BYE. Zero without a BYE.
         stay_away: Duration,
-        /// When WELCOME came, if it did.
+        /// When WELCOME was received. `None` if it was not.
         joined_at: Option<Duration>,
     },
     /// The client has ended for good.
@@ -42,9 +43,9 @@ pub(super) struct Greeting {
     pub(super) link: Link,
     /// The capabilities in HELLO.
     pub(super) offered: Agreed,
-    /// When the server counts as dead if WELCOME has not come.
+    /// The time at which the server counts as dead if no WELCOME was received.
     pub(super) give_up_at: Duration,
-    /// When WELCOME came on the transport that this one replaces.
+    /// When WELCOME was received on the transport that this one replaces. `None` if it replaces none.
     pub(super) joined_before: Option<Duration>,
 }
 
@@ -55,11 +56,11 @@ pub(super) struct Joined {
     pub(super) agreed: Agreed,
     pub(super) participant: ParticipantId,
     pub(super) timing: Timing,
-    /// When WELCOME came.
+    /// When WELCOME was received.
     pub(super) joined_at: Duration,
-    /// The coders of what travels over the stream to and from this client alone.
+    /// The coders of the payloads of the stream that are for this client alone.
     pub(super) coders: Coders,
-    /// `None` if they were not agreed on, or the transport's are too small to be useful.
+    /// `None` if the two ends did not agree on datagrams, or if the transport's datagrams are too small.
     pub(super) datagrams: Option<Datagrams>,
     pub(super) shared_stream: SharedStream,
     pub(super) groups: Groups,
@@ -89,7 +90,7 @@ impl Phase {
         }
     }
 
-    /// What WELCOME made of the transport in use, until it is closed.
+    /// The state of the transport in use after its WELCOME. `None` before WELCOME and after the transport was closed.
     pub(super) fn welcomed(&self) -> Option<&Joined> {
         match self {
             Phase::Joined(joined) | Phase::Leaving(joined) => Some(joined),
@@ -104,12 +105,12 @@ impl Phase {
         }
     }
 
-    /// Moves to another phase with what this one owns.
+    /// Replaces this phase by the one that `next` makes of it.
     pub(super) fn advance(&mut self, next: impl FnOnce(Phase) -> Phase) {
         *self = next(core::mem::replace(self, Phase::Ended));
     }
 
-    /// When WELCOME last came since the client waited to dial.
+    /// When WELCOME was last received since the client waited to dial. `None` if it was not.
     pub(super) fn joined_at(&self) -> Option<Duration> {
         match self {
             Phase::Greeting(greeting) => greeting.joined_before,
@@ -121,7 +122,8 @@ impl Phase {
 }
 
 impl Joined {
-    /// When a ping is due, or the silence becomes suspicious or final.
+    /// The time at which a ping is due, or at which the silence of the other end makes the transport suspicious or
+    /// dead.
     pub(super) fn keep_alive_at(&self, is_quiet: bool) -> Duration {
         let dead = self.link.last_packet() + self.timing.dead;
         let ping = self.link.next_ping(self.timing.ping);

@@ -1,4 +1,4 @@
-//! Taking packets and datagrams in, frame by frame.
+//! Reads received packets and datagrams, frame by frame.
 
 use alloc::string::ToString;
 use core::time::Duration;
@@ -22,7 +22,7 @@ use crate::wire::record::Number;
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, PresenceState, Qos};
 
-/// What reading a packet works with, beside the transport that it came over.
+/// The state that is needed to read a packet, apart from the transport that it was received over.
 pub(super) struct Reading<'a> {
     pub(super) now: Duration,
     pub(super) session: &'a mut Session,
@@ -31,7 +31,7 @@ pub(super) struct Reading<'a> {
     pub(super) batch: &'a mut Batch,
 }
 
-/// What the server answers to OPEN, or states of a channel unasked.
+/// A CHANNEL frame: the server's answer to OPEN, or a change of a channel that is open.
 struct ChannelFrame<'a> {
     reference: u32,
     id: ChannelNo,
@@ -41,10 +41,10 @@ struct ChannelFrame<'a> {
 }
 
 impl Client {
-    /// Takes a packet of the stream in.
+    /// Reads a received packet of the stream.
     ///
     /// # Errors
-    /// Whatever is wrong with it; the transport is then given up.
+    /// Any error in the packet. The caller then gives the transport up.
     pub(super) fn on_packet(&mut self, now: Duration, packet: &[u8]) -> Result<(), Error> {
         let Some(link) = self.phase.link_mut() else { return Ok(()) };
         let limit = self.session.config.limits.max_packet;
@@ -54,7 +54,7 @@ impl Client {
         let mut frames = Frames::new(link.unwrap(packet)?);
         link.on_packet(now, packet.len());
         self.session.count_in(packet.len());
-        // BYE ends the transport; nothing behind it counts.
+        // BYE ends the transport: the frames after it are ignored.
         while self.phase.link().is_some()
             && let Some(frame) = frames.next()?
         {
@@ -69,7 +69,8 @@ impl Client {
         Ok(())
     }
 
-    /// W38: takes a datagram in. An error in it costs nothing but itself.
+    /// W38: reads a received datagram. If it has an error, the rest of the datagram is dropped, and the transport stays
+    /// open.
     pub(super) fn on_datagram(&mut self, now: Duration, packet: &[u8]) {
         let Client { phase: Phase::Joined(joined), session, packing, batch, .. } = self else {
             return;
@@ -83,7 +84,8 @@ impl Client {
                 let reading = Reading { now, session, packing, batch };
                 joined.on_group_payload(reading, (group, rest), transit, false);
             }
-            // Nothing in it is for this end alone; what it delivered is accounted for as with other datagrams.
+            // The datagram of a group has no part for this end alone. The call below still does what follows every
+            // datagram.
             packet = &[];
         }
         joined.on_datagram(Reading { now, session, packing, batch }, packet);
@@ -223,7 +225,7 @@ impl Joined {
             | Frame::Rate { .. }
             | Frame::Acknowledged { .. }
             | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
-            // `Client::on_frame` takes them first.
+            // `Client::on_frame` handles these two frames before.
             Frame::Bye { .. } | Frame::Error { .. } => Ok(()),
         }
     }
@@ -356,7 +358,7 @@ impl Joined {
         let ChannelFrame { reference, id, access, name, qos } = *frame;
         let numbered = self.inbound.numbers.at(id);
         let at = match numbered {
-            // W16: of a channel that is open, unasked if the reference is 0.
+            // W16: the number belongs to an open channel. With reference 0, the frame is no answer to OPEN.
             Some(at) if reference == 0 || at as u32 == reference => at,
             Some(_) => return Err(Error::malformed("CHANNEL: one number for two channels")),
             None => reference as usize,
@@ -367,7 +369,7 @@ impl Joined {
         };
         self.inbound.numbers.insert(id, at, Needs { qos, upstream: None })?;
         if channel.stage == Stage::Closed {
-            // The application closed a refused channel which the room now opens; else SHUT is on its way.
+            // The application closed a refused channel which the room now opens; otherwise SHUT was already sent.
             if numbered.is_none() {
                 self.link.queue(&Frame::Shut { id });
             }
@@ -375,7 +377,8 @@ impl Joined {
         }
         let is_change = channel.id.is_some();
         if numbered.is_some() && !is_change && at as u32 != reference {
-            // It was made before the room read SHUT and the second OPEN, which it answers later.
+            // The room made this frame before it read SHUT and the second OPEN. It will answer that OPEN with another
+            // frame.
             return Ok(());
         }
         channel.id = Some(id);
@@ -447,14 +450,14 @@ impl Joined {
         Ok(())
     }
 
-    /// Transactions are missing that the room no longer has.
+    /// Processes GAP: this end lacks transactions that the room no longer has.
     fn on_gap(
         &mut self,
         session: &mut Session,
         position: Position,
         counter: Counter,
     ) -> Result<(), Error> {
-        // A gap in the history of a channel that was opened late moves nothing.
+        // A gap in the history of a channel that was opened late does not change the position.
         if position > self.inbound.copies.streamed(session.position) {
             session.confirm(counter, position);
             self.move_to(session, position)?;
@@ -464,7 +467,7 @@ impl Joined {
         Ok(())
     }
 
-    /// The stream goes on behind `position`.
+    /// Sets the position of the stream: its next transaction has a greater position than `position`.
     fn move_to(&mut self, session: &mut Session, position: Position) -> Result<(), Error> {
         let copies = &mut self.inbound.copies;
         if position < copies.streamed(session.position) {
@@ -476,12 +479,13 @@ impl Joined {
         Ok(())
     }
 
-    /// Late-joiner state is complete: of one channel, or of all that were opened with HELLO.
+    /// Processes SYNCED: late-joiner state is complete for one channel or, with number 0, for all channels that were
+    /// opened with HELLO.
     fn on_synced(&mut self, session: &mut Session, id: ChannelNo) -> Result<(), Error> {
         if id != ChannelNo(0) {
             let at = self.inbound.numbers.at(id);
             let at = at.ok_or(Error::UnknownChannel { channel: id.get() })?;
-            // Without a number it was closed meanwhile.
+            // A channel without a number was closed in the meantime.
             if session.channels[at].id.is_some() {
                 session.channels[at].synced = true;
                 session.emit(Event::Synced { channel: Some(ChannelId(at as u32)) });

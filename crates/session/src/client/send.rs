@@ -1,4 +1,4 @@
-//! Taking messages that the application sends.
+//! Accepts the messages that the application sends.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::limits::MAX_KEY;
 use crate::{Error, Kind};
 
 impl Client {
-    /// Hands over a message.
+    /// Sends a message on a channel. Returns whether it was accepted.
     ///
     /// # Errors
     /// What is wrong with it: too large, not UTF-8 though `text`, a channel that is unknown, closed, or not open for sending.
@@ -51,7 +51,8 @@ impl Session {
         if open.refused || !open.access.publish {
             return Err(Error::NotAllowed { what: "publishing on this channel" });
         }
-        // Transactions with a number stand first; the others will be numbered in their order.
+        // Transactions that have a number come first in `pending`; the others will be numbered in the order of
+        // submission.
         let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
         debug_assert!(
             self.pending.range(numbered..).all(|pending| pending.counter.is_none()),

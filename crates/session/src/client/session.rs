@@ -1,4 +1,5 @@
-//! What outlives a client's transports: its channels, what waits to be sent, what was delivered.
+//! The state that outlives a client's transports: its channels, the messages that wait to be sent, and which messages
+//! were delivered.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -22,7 +23,7 @@ pub(super) struct Session {
     pub(super) membership: Option<Membership>,
     /// The newest transaction that was delivered with all before it.
     pub(super) position: Position,
-    /// The newest snapshot taken in: it stands for every channel up to this position.
+    /// The position of the newest received snapshot. The snapshot replaces the transactions of all channels up to it.
     pub(super) covered: Position,
     /// The newest own transaction that is known to be ordered.
     pub(super) ordered: Counter,
@@ -30,23 +31,24 @@ pub(super) struct Session {
     pub(super) numbered: Counter,
     /// Transports opened so far, the one in use included.
     pub(super) transports: u32,
-    /// Own transactions that are not ordered yet, oldest first: those with a number stand first.
+    /// Own transactions that are not ordered yet, the oldest first. The transactions that have a number come before
+    /// those that have none.
     pub(super) pending: VecDeque<Pending>,
-    /// Memory that `pending` holds, as [`Item::cost`](super::outbox::Item::cost) counts it.
+    /// The bytes of memory of `pending`, as [`Item::cost`](super::outbox::Item::cost) counts it.
     pub(super) pending_bytes: usize,
-    /// The place of the newest message among all that the application submitted.
+    /// The order number of the newest message that the application submitted.
     pub(super) order: Order,
     /// By [`ChannelId`].
     pub(super) channels: Vec<Channel>,
     /// The newest transaction delivered of each sender.
     pub(super) delivered: Delivered,
-    /// The awareness that was delivered.
+    /// Recognises awareness messages that were delivered before.
     pub(super) seen: Seen<ChannelId>,
-    /// The room has not been sent the newest presence.
+    /// True if the newest presence was not sent to the room yet.
     pub(super) presence_changed: bool,
-    /// The application was told by [`Event::Quiet`] that the transport may be dead.
+    /// True if the last [`Event::Quiet`] told the application that the transport may be dead.
     pub(super) is_quiet: bool,
-    /// The application was told [`Sent::NotNow`](super::Sent::NotNow) and waits for [`Event::Drain`].
+    /// True if the application received [`Sent::NotNow`](super::Sent::NotNow) and waits for [`Event::Drain`].
     pub(super) wants_drain: bool,
     /// Why the transport in use was chosen, for the inspector.
     pub(super) reason: String,
@@ -54,7 +56,7 @@ pub(super) struct Session {
     pub(super) outputs: VecDeque<Output>,
 }
 
-/// What the room stated in WELCOME, as far as it holds beyond the transport.
+/// The values of WELCOME that stay valid after the transport is closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Membership {
     pub(super) participant: ParticipantId,
@@ -101,20 +103,20 @@ impl Session {
         }
     }
 
-    /// Counts a packet or datagram that the transport took.
+    /// Counts a packet or datagram that was handed to the transport.
     pub(super) fn count_out(&mut self, bytes: usize) {
         self.stats.packets_out += 1;
         self.stats.bytes_out_after += bytes as u64;
     }
 
-    /// A packet or datagram came, so the transport is alive.
+    /// Counts a received packet or datagram, which shows that the transport is alive.
     pub(super) fn count_in(&mut self, bytes: usize) {
         self.set_quiet(false);
         self.stats.packets_in += 1;
         self.stats.bytes_in_after += bytes as u64;
     }
 
-    /// W14: what HELLO says of the session to continue.
+    /// W14: the session to be resumed, as HELLO names it. `None` before the first WELCOME.
     pub(super) fn resume(&self) -> Option<Resume> {
         self.membership.map(|membership| Resume {
             participant: membership.participant,
@@ -125,7 +127,7 @@ impl Session {
         })
     }
 
-    /// The room does not know the session any more: it begins anew under another participant number.
+    /// Begins a new session under another participant number, because the room does not know the old one any more.
     pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
         let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
         self.ordered = Counter(0);

@@ -10,7 +10,7 @@ use crate::packing::Packing;
 use crate::wire::payload::{Batch, PayloadDecoder};
 use crate::wire::record::{Number, Record};
 
-/// This end's part in shared streams on one transport.
+/// The state of this end as a receiver of shared streams, on one transport.
 #[derive(Default)]
 pub(super) struct SharedStream {
     /// The fan-out group whose model is arriving, and the bytes of the model so far.
@@ -53,7 +53,7 @@ impl SharedStream {
         Ok(true)
     }
 
-    /// W64: LEAVE, this end is in no fan-out group any more.
+    /// W64: processes LEAVE, after which this end is in no fan-out group any more.
     ///
     /// # Errors
     /// It was in none before.
@@ -64,7 +64,7 @@ impl SharedStream {
         }
     }
 
-    /// W62: SHARED, a payload that all receivers of the fan-out group are sent. `participant`: this end's number.
+    /// W62: reads SHARED, a payload that all receivers of the fan-out group are sent. `participant`: this end's number.
     ///
     /// # Errors
     /// This end is in no fan-out group, or something is wrong with the payload.
@@ -88,7 +88,8 @@ impl SharedStream {
                 Err(error) => break Err(error),
             };
             let own = record.sender == participant;
-            // W62: own transactions show their place in the order, own awareness is of no use here.
+            // W62: an own transaction is read because it confirms the position of that transaction; own awareness
+            // messages are skipped.
             if own && !matches!(record.number, Number::Transaction { .. }) {
                 continue;
             }

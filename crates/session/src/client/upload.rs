@@ -21,7 +21,7 @@ impl Upload {
         Upload { as_of, bytes: bytes.into(), offset: 0 }
     }
 
-    /// Appends the next chunk, as much as the packet takes beside a ping.
+    /// Appends the next chunk to `packet`: as many bytes as fit, with space left for a ping.
     pub(super) fn add_chunk(
         &mut self,
         now: Duration,

@@ -16,8 +16,8 @@ use crate::{Kind, Qos};
 /// change.
 const WINDOW: usize = 10;
 
-/// The fewest messages from which the share of missed ones is judged. Of fewer, a single one is more than 5 %, which is a
-/// usual target.
+/// The fewest messages from which the share of missed ones is judged. Among fewer messages, a single missed one would
+/// be more than 5 %, which is a usual target.
 const LEAST_JUDGED: u64 = 20;
 
 /// The shortest time of sending from which the rate is judged: a fifth of the window.
@@ -34,8 +34,8 @@ const ABOVE: f64 = 1.1;
 const EXCESS: f64 = 10.0;
 const EXCESS_SHARE: f64 = 0.5;
 
-/// The most senders whose indices are followed, which bounds the memory (law 3 in docs/laws.md). For messages of further
-/// ones only lateness is judged.
+/// The most senders whose indices are remembered, which bounds the memory (law 3 in docs/laws.md). For messages of
+/// further senders, only their age is judged.
 const MAX_SENDERS: usize = 4096;
 
 /// A received message that is to be judged.
@@ -68,14 +68,14 @@ pub(crate) struct Judge {
     pub(crate) latency: Histogram,
     /// The ages of messages in the previous ten seconds and in the present ten seconds.
     latencies: [Histogram; 2],
-    /// The share of messages that missed on their way to the server, in 1/1000, as the server reported it.
+    /// The share of messages that were lost or late on the leg to the server, in 1/1000, as the server reported it.
     pub(crate) upstream: u16,
-    /// The shares that will miss at best because of the leg to the server, and because of the leg from it, in 1/1000. 0: the
-    /// target can be met.
+    /// The forecast shares of messages that will be lost or late at best, in 1/1000: because of the leg to the server,
+    /// and because of the leg from the server. 0: the target can be met.
     pub(crate) outlook: [u16; 2],
     /// Messages missed beyond [`steered_misses`] since the last [`Judge::take_beyond`].
     beyond: f64,
-    /// The sum of misses beyond [`ABOVE`], never below zero.
+    /// The sum of the test that [`ABOVE`] describes: misses beyond 1.1 times the target, never below zero.
     excess: f64,
     state: State,
     /// The time of the last event.
@@ -95,13 +95,13 @@ struct Second {
 /// The state of the contract as of the last event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct State {
-    /// Too many messages missed.
+    /// Too many messages were lost or late.
     lossy: bool,
     /// The rate was below the minimum.
     slow: bool,
-    /// All messages missed.
+    /// All judged messages were lost or late.
     all_missed: bool,
-    /// More messages will miss at best than the target permits.
+    /// Even at best, more messages than the target permits will be lost or late.
     out_of_reach: bool,
 }
 
@@ -158,7 +158,7 @@ impl Judge {
         self.progress.remove(&sender);
     }
 
-    /// The transport is new: forgets the reports about the last one.
+    /// Forgets what was reported about the last transport, because a new one is in use.
     pub(crate) fn forget_path(&mut self) {
         self.outlook = [0; 2];
         self.beyond = 0.0;
@@ -219,7 +219,8 @@ impl Judge {
         })
     }
 
-    /// The rate of values, in 1/1000 per second, while senders sent at least at the minimum rate. `None` if that was too short.
+    /// The rate of values, in 1/1000 per second, while senders sent at least at the minimum rate. `None` if they did so
+    /// for less than [`LEAST_ACTIVE`].
     pub(crate) fn rate(&self) -> Option<u32> {
         let active: Duration = self.seconds.iter().map(|second| second.active).sum();
         let steps: u64 = self.seconds.iter().map(|second| u64::from(second.steps)).sum();
@@ -286,8 +287,8 @@ impl Judge {
         }
     }
 
-    /// The present state. A contract counts as missed well above the target, and as kept again at the target, so that a share
-    /// near the target causes no events.
+    /// The present state. A contract counts as missed when the share of missed messages is well above the target, and
+    /// as kept again only when the share is down at the target, so that a share near the target causes no events.
     fn look(&self, qos: &Qos, limit: u32) -> State {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.known();
@@ -318,7 +319,7 @@ impl Judge {
         self.outlook.into_iter().fold(0, u16::max)
     }
 
-    /// The shortest deadline that would have met the target.
+    /// The shortest deadline that would have met the target. `None` if no deadline would have.
     fn achievable(&self, target: u16) -> Option<Duration> {
         let is_rare = self.is_rare();
         let Tally { judged, missed, late } = if is_rare { self.total } else { self.recent() };
@@ -340,7 +341,8 @@ impl Judge {
         None
     }
 
-    /// A message that was counted as missed was received in time: takes it off the newest second that has one.
+    /// Corrects the counts after a message that was counted as missed was received in time: subtracts it from the
+    /// newest second that counts a message as not received.
     fn find(&mut self) {
         self.total.missed = self.total.missed.saturating_sub(1);
         let back =

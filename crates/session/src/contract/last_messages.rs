@@ -9,14 +9,14 @@ use super::Tally;
 const FORGIVEN_AFTER: u32 = 32;
 const FORGIVEN: Duration = Duration::from_secs(600);
 
-/// The last 64 transactions. None of them is missing, because the stream brings all.
+/// The last 64 transactions. None of them is missing, because the stream delivers all of them.
 #[derive(Debug, Default)]
 pub(super) struct LastMessages {
     /// A bit for each transaction, set if it was late. The newest one has the lowest bit.
     late: u64,
     /// The number of transactions, at most 64.
     judged: u32,
-    /// The time of the newest late one.
+    /// The time of the newest late transaction.
     late_at: Duration,
 }
 

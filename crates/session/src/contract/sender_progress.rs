@@ -7,8 +7,8 @@ use super::Tally;
 use crate::ids::Index;
 use crate::{Kind, Overflow, Qos};
 
-/// The most indices before one message that are counted as missing. A larger gap is a lie of the sender: this is more than a minute
-/// of a pointer at 60 messages per second.
+/// The most indices before one message that are counted as missing. No honest sender causes a larger gap: these are the
+/// messages of more than a minute from a pointer at 60 messages per second.
 const LONGEST_GAP: u32 = 4096;
 
 /// The longest time between two values that counts for the rate. A longer one is a pause (wire W76).
@@ -18,7 +18,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SenderProgress {
     index: Index,
-    /// When its sender made it, on the receiver's clock.
+    /// The time at which its sender made it, on the receiver's clock.
     born: Duration,
 }
 
@@ -30,7 +30,8 @@ pub(super) struct Verdict {
     pub(super) is_found: bool,
     /// Older values that the message replaced before they were received.
     pub(super) replaced: u32,
-    /// The time since the value before, if the sender kept the minimum rate in this time.
+    /// The time between the sender's previous received value and this one, if the sender kept the minimum rate in this
+    /// time.
     pub(super) step: Option<Duration>,
 }
 
@@ -48,7 +49,7 @@ impl Terms<'_> {
         self.qos.deadline.is_some_and(|deadline| age > deadline.saturating_add(self.rate_limit))
     }
 
-    /// Judges a message without the messages before it.
+    /// Judges only this message, not the missing ones before it.
     pub(super) fn alone(&self, age: Duration) -> Verdict {
         let late = u64::from(self.is_late(age));
         Verdict { tally: Tally { judged: 1, missed: late, late }, ..Verdict::default() }
@@ -124,8 +125,9 @@ impl SenderProgress {
         tally.missed = tally.missed.saturating_sub(u64::from(verdict.is_found));
     }
 
-    /// The number of missing values that were too old when the newer value was received. The `gap` values are assumed to have
-    /// been made at even distances in the time `step`. Their keys are not known, so that any newer value of the sender counts.
+    /// The number of missing values that were too old when the newer value was received. The `gap` values are assumed
+    /// to have been made at even distances in the time `step`. Their keys are not known, so that any newer value of the
+    /// sender counts as their replacement.
     fn too_old(&self, now: Duration, gap: u32, step: Duration, terms: Terms<'_>) -> u32 {
         let distance = step / (gap + 1);
         let late = |nth: u32| terms.is_late(now.saturating_sub(self.born + distance * nth));

@@ -1,11 +1,11 @@
-//! When the coded payloads of the other end are acknowledged (wire W40).
+//! Decides when the coded payloads of the other end are acknowledged (wire W40).
 
 use core::time::Duration;
 
-/// An acknowledgement waits at most this long for a datagram that is sent anyway, ...
+/// An acknowledgement waits at most this long for a datagram that is sent anyway.
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
 
-/// ... or until this many coded datagrams arrived.
+/// An acknowledgement is due without waiting once this many coded datagrams arrived.
 const MAX_UNACKNOWLEDGED: u32 = 8;
 
 /// The shortest time between two acknowledgements. At 25 datagrams a second in both directions, every third datagram
@@ -39,7 +39,7 @@ impl Acknowledging {
         self.due = Some(self.due.map_or(at, |before| before.min(at)));
     }
 
-    /// True if a datagram that is made now is to carry an acknowledgement. Then nothing is due any more.
+    /// True if a datagram that is made now is to carry an acknowledgement. In this case, none is due any more.
     pub(super) fn take(&mut self, now: Duration) -> bool {
         let is_spaced = self.last.is_none_or(|before| now >= before + SPACING);
         if self.unacknowledged == 0 || !is_spaced {

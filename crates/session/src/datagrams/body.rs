@@ -1,5 +1,5 @@
-//! The body of a datagram: messages coded by gmc as a unit, each repeated message beside its neighbours, or plain
-//! (wire W39).
+//! The body of a datagram: messages coded together by the crate `groupwire-gmc`, plain messages, or both. A repeated
+//! message is coded next to the messages that were sent before and after it (wire W39).
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -25,7 +25,8 @@ pub(super) const FIELDS: usize = 8;
 const LEG_INDEX: usize = 3;
 const INDEX: usize = 4;
 
-/// Flag of a record that was sent in an earlier datagram (wire W67). Only datagrams have it.
+/// Flag of a record that was already sent in an earlier datagram (wire W67). Records of the stream do not have this
+/// flag.
 pub(super) const REPEATED: u32 = 256;
 
 /// The configuration of gmc, which must be equal at both ends (wire W39).
@@ -50,8 +51,8 @@ const CODED: u8 = 2;
 /// A length and a coded body, then a plain body.
 const BOTH: u8 = 3;
 
-/// Writes a record in the form that afec keeps until the deadline, so that it can be repeated: the parts of it that are the
-/// same in all packets.
+/// Writes a record in the form that afec keeps until the deadline, so that it can be repeated: only the parts that are
+/// the same in all packets.
 pub(super) fn keep(record: &Record<'_>, sends: Direction, out: &mut Vec<u8>) {
     out.resize(KEPT, 0);
     let [_, sender, flags, index, _, stamp] = record.write(sends, &mut Numbering::absolute(), out);
@@ -102,7 +103,7 @@ pub(super) struct PayloadWriter {
     payloads: Vec<u8>,
     /// Made with the first coded body, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Encoder>>,
-    /// True if repeated messages are not coded beside their neighbours: the laboratory measures what this costs.
+    /// True if repeated messages are not coded together with other messages. It is used to measure what this costs.
     repeats_alone: bool,
 }
 
@@ -138,7 +139,7 @@ impl PayloadWriter {
         });
     }
 
-    /// Adds a copy of a transaction. Its check stands in the place of the leg index (wire W81).
+    /// Adds a copy of a transaction. Its check is written instead of the leg index (wire W81).
     pub(super) fn push_copy(&mut self, planned: &Planned<'_>, check: u32) {
         let before = self.items.len();
         self.push(planned);
@@ -152,14 +153,15 @@ impl PayloadWriter {
         self.items.len()
     }
 
-    /// Takes the other end's acknowledgement of this end's payloads. A malformed one is ignored.
+    /// Passes the other end's acknowledgement of this end's payloads to the encoder. A malformed one is ignored.
     pub(super) fn acknowledge(&mut self, acknowledgement: &[u8]) {
         if let Some(coder) = &mut self.coder {
             let _ = coder.acknowledge(acknowledgement);
         }
     }
 
-    /// Appends a body with the messages in the range `part`, and returns its kind. `coded`: the other end has gmc.
+    /// Appends a body with the messages in the range `part`, and returns its kind. `coded`: the other end can decode
+    /// coded messages.
     pub(super) fn write(
         &mut self,
         part: Range<usize>,
@@ -262,7 +264,8 @@ impl PayloadReader {
         }
     }
 
-    /// Begins to read a payload of this kind. [`Messages::next`] returns an error in it after the messages before the error.
+    /// Begins to read a payload of this kind. If the payload has an error, [`Messages::next`] first returns the
+    /// messages before it, then the error.
     pub(super) fn open<'p>(
         &mut self,
         kind: u8,
@@ -342,7 +345,8 @@ impl<'p> Messages<'p> {
         Ok(Some(BodyMessage { fields, bytes, coding: Coding::Alone }))
     }
 
-    /// Returns why the payload could not be decoded to its end, else `outcome`: what reading its messages returned.
+    /// If the payload could not be decoded to its end, returns that error, else `outcome`, which is the result of
+    /// processing its messages.
     pub(super) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.error.map_or(outcome, Err)
     }

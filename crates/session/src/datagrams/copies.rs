@@ -20,18 +20,20 @@ use crate::wire::record::{Direction, Number, Record};
 /// other messages need.
 const MAX_COPIED: usize = 256;
 
-/// Transactions that are copied at a time. If there are more, the oldest is dropped.
+/// The most transactions that are being copied at the same time. If there are more, the copies of the oldest are
+/// dropped.
 const MAX_COPIES: usize = 32;
 
 /// The shortest time between a transaction and its first copy, and between two copies of it. The transport would put them
 /// into one packet otherwise, and lose them together.
 const APART: Duration = Duration::from_millis(5);
 
-/// After this time without another datagram, the first copy goes in a datagram of its own. Transactions are rare compared
-/// with the positions of pointers, so that this costs little (wire W82).
+/// If no other datagram is sent for this time, the first copy is sent in a datagram of its own. Transactions are rare
+/// compared with the positions of pointers, so that this costs little (wire W82).
 const ALONE_AFTER: Duration = Duration::from_millis(12);
 
-/// Losses come in bursts if a packet behind a lost one is lost this many times as often as others (wire W82).
+/// Losses count as bursts if the packet after a lost one is lost more than this many times as often as other packets
+/// (wire W82).
 const BURSTS: f64 = 2.0;
 
 /// True if transactions of the channel are worth copying: the channel has a deadline, and the loss rate of the path is above

@@ -1,4 +1,4 @@
-//! The 32-bit hash that stands for the key of a value, and with which the copy of a transaction is checked.
+//! A 32-bit hash: it identifies the key of a value, and checks the copy of a transaction.
 
 use crate::wire::record::Record;
 use crate::{Overflow, Qos};

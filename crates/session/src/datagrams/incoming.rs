@@ -1,4 +1,4 @@
-//! Reading datagrams: their header, then one record after the other (wire W39, W67 and W81).
+//! Reads datagrams: the header, then one record after the other (wire W39, W67 and W81).
 
 use core::time::Duration;
 
@@ -25,7 +25,7 @@ const MAX_ACKNOWLEDGEMENT: usize = 140;
 /// A datagram that is being read.
 pub(crate) struct Incoming<'p> {
     messages: Messages<'p>,
-    /// The time that the datagram took from the other end, with the time in queues.
+    /// The time that the datagram took from the other end, including the time in queues.
     transit: Duration,
     /// The unpacked size of the datagram's packed messages so far, in bytes.
     unpacked: usize,
@@ -85,7 +85,7 @@ impl Leg {
             return Err(Error::malformed("datagram: a transaction"));
         }
         let numbers = [channel, sender, flags, index, stamp, back];
-        // A copy has its check in the place of the leg index (wire W81).
+        // A copy has no leg index: the field contains the check of the copy (wire W81).
         if is_copy && copies::check(numbers, payload) != leg_index {
             return Err(Error::malformed("datagram: a damaged copy"));
         }
@@ -113,7 +113,7 @@ impl Leg {
         Ok(Some(record))
     }
 
-    /// Ends reading a datagram. Returns why it could not be decoded to its end, else `outcome`.
+    /// Ends reading a datagram. If the datagram could not be decoded to its end, returns that error, else `outcome`.
     pub(super) fn finish(
         &mut self,
         now: Duration,

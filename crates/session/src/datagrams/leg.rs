@@ -26,16 +26,18 @@ use crate::{Error, Qos};
 /// frame's type and length.
 const TRANSPORT_HEADERS: usize = 58;
 
-/// Bytes of a message that is repeated beside its neighbours: measured with pointers (tests/redundancy.rs).
+/// The bytes that one repeat of a message adds to a datagram, if it is coded together with the messages before and
+/// after it. Measured with pointers (tests/redundancy.rs).
 const REPEAT_PRICE: f64 = 4.0;
 
-/// New messages that are submitted for the datagrams that are made next. At most as many wait for one channel.
+/// The most messages that are submitted before the next datagrams are made.
 const MAX_SUBMITTED: usize = 64;
 
 /// The number of packets from which on a measured loss rate is reported.
 const LEAST_PACKETS: f64 = 20.0;
 
-/// Bits of a datagram's first byte (wire W68): it has an acknowledgement, and the kind of its body ([`super::body`]).
+/// Bits of a datagram's first byte (wire W68): whether it has an acknowledgement, and the kind of its body
+/// ([`super::body`]).
 pub(super) const ACKNOWLEDGES: u8 = 4;
 pub(super) const KIND: u8 = 3;
 
@@ -55,7 +57,7 @@ pub(crate) struct OutgoingDatagram {
     pub(crate) bytes: Vec<u8>,
     /// Bytes before the body.
     pub(crate) header_bytes: usize,
-    /// Bytes of them that are reports and acknowledgements.
+    /// The part of `header_bytes` that is reports and acknowledgements.
     pub(crate) feedback_bytes: usize,
     /// The messages of the body. Empty unless the inspector is in use.
     pub(crate) parts: Vec<Part>,
@@ -176,7 +178,8 @@ impl Leg {
         }
     }
 
-    /// Sends nothing more of the channel's messages so far. The channel's indices go on when it is used again (wire W67).
+    /// Stops sending and repeating the messages that were submitted on the channel. The channel's indices continue when
+    /// it is used again (wire W67).
     pub(super) fn close(&mut self, channel: ChannelNo) {
         self.endpoint.forget_messages(channel.get());
         self.copies.close(channel);
@@ -319,8 +322,9 @@ impl Leg {
     }
 }
 
-/// Replaces a range of messages that does not fit a datagram: two halves, or for a single message a datagram of only the
-/// first header, and the message in the next one. A single message that does not fit behind a short header is dropped.
+/// Replaces a range of messages that does not fit a datagram: by its two halves or, for a single message, by an empty
+/// range and the message: the first datagram then has only the header, and the message is in the next one. A single
+/// message that does not fit behind a short header is dropped.
 fn split(part: Range<usize>, has_short_header: bool, parts: &mut Vec<Range<usize>>) {
     match part.len() {
         0 | 1 if has_short_header => {}

@@ -35,14 +35,16 @@ pub use self::settings::Redundancy;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::share::{Needs, Notice};
 
-/// Datagrams that may wait in the transport. It is small, so that datagrams are made late and hold the newest values.
+/// The most datagrams that the transport may hold before it has sent them. The number is small, so that datagrams are
+/// made late and contain the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
 
-/// The smallest maximum size that datagrams are used with, in bytes. Every path of QUIC carries more: 1,200 bytes with
-/// headers (RFC 9000, section 14).
+/// Datagrams are not used if the largest one is smaller than this, in bytes. Every path of QUIC carries more: 1,200
+/// bytes with headers (RFC 9000, section 14).
 const SMALLEST: usize = 256;
 
-/// After this time without a newer value of its key, a value also goes over the stream (wire W41).
+/// A value that was sent as a datagram is also sent over the stream if there is no newer value of its key for this time
+/// (wire W41).
 pub(crate) const SETTLED_AFTER: Duration = Duration::from_millis(250);
 
 /// True if a message of this channel fits a datagram of its own. `max`: bytes of the largest datagram; `message` and `key`:
@@ -66,7 +68,7 @@ impl Datagrams {
         (settings.max >= SMALLEST).then_some(Datagrams { settings, in_flight: 0, leg: None })
     }
 
-    /// True if the transport takes another datagram.
+    /// True if the transport accepts another datagram.
     pub(crate) fn ready(&self) -> bool {
         self.in_flight < MAX_IN_FLIGHT
     }
@@ -87,7 +89,7 @@ impl Datagrams {
         self.leg.as_ref()?.clear_at()
     }
 
-    /// True if one more message may be submitted for the datagrams that are made next.
+    /// True if another message may be submitted before the next datagrams are made.
     pub(crate) fn can_submit(&self) -> bool {
         self.leg.as_ref().is_none_or(|leg| leg.can_submit())
     }
@@ -124,8 +126,8 @@ impl Datagrams {
         }
     }
 
-    /// The receiver of a channel missed `beyond` messages more than the channel's target permits, from application to
-    /// application. Below zero: fewer.
+    /// Adapts the repeats of a channel: of its messages from application to application, the receiver missed `beyond`
+    /// more than the channel's target permits. Below zero: fewer.
     pub(crate) fn report_misses(&mut self, channel: ChannelNo, beyond: f64) {
         if let Some(leg) = self.leg.as_mut() {
             leg.report_misses(channel, beyond);
@@ -144,12 +146,13 @@ impl Datagrams {
         self.timeout(now).is_some_and(|at| at <= now)
     }
 
-    /// The time at which a datagram is due if nothing happens before. `None` while the transport takes none.
+    /// The time at which a datagram is due if nothing happens before. `None` while the transport accepts none.
     pub(crate) fn timeout(&self, now: Duration) -> Option<Duration> {
         self.leg.as_ref().filter(|_| self.ready())?.timeout(now)
     }
 
-    /// Makes the datagrams that are due, as many as the transport takes. `traced`: also fills [`OutgoingDatagram::parts`].
+    /// Makes the datagrams that are due, as many as the transport accepts. `traced`: also fills
+    /// [`OutgoingDatagram::parts`].
     pub(crate) fn make(
         &mut self,
         now: Duration,
@@ -224,8 +227,8 @@ impl Datagrams {
         self.leg().next(now, incoming, packing, needs_of)
     }
 
-    /// Ends reading a datagram. Returns why it could not be decoded to its end, else `outcome`: what reading its records
-    /// returned.
+    /// Ends reading a datagram. If the datagram could not be decoded to its end, returns that error, else `outcome`,
+    /// which is the result of processing its records.
     ///
     /// # Errors
     /// As [`Datagrams::read`].
@@ -258,7 +261,7 @@ impl Datagrams {
         self.leg.as_ref().map_or(0, |leg| leg.before_body())
     }
 
-    /// What this end knows of the path: loss in both directions and rate.
+    /// The measured state of the path: loss in both directions, and the rate.
     pub(crate) fn path(&self, now: Duration) -> Path {
         self.leg.as_ref().map(|leg| leg.path(now)).unwrap_or_default()
     }

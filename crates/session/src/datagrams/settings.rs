@@ -2,14 +2,14 @@
 
 use crate::wire::record::Direction;
 
-/// What stays the same for the life of a transport.
+/// The values that stay the same as long as a transport is used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     /// Bytes of the largest datagram.
     pub(crate) max: usize,
     /// The direction of this end's datagrams.
     pub(crate) sends: Direction,
-    /// True if both ends have gmc.
+    /// True if both ends agreed on coded payloads.
     pub(crate) coded: bool,
     /// True if both ends support copies of transactions (wire W81).
     pub(crate) copies: bool,
@@ -18,14 +18,15 @@ pub(crate) struct Settings {
     pub(crate) redundancy: Redundancy,
 }
 
-/// Which repeats there are. The values other than the default serve to measure what repeats are worth.
+/// Which messages in datagrams are repeated, in case they were lost. The values other than the default are for
+/// measuring the benefit of repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Redundancy {
-    /// As many as each channel's target needs, each coded beside its neighbours.
+    /// As many repeats as each channel's loss target needs, each coded together with other messages.
     #[default]
     Adaptive,
-    /// As many as each channel's target needs, each coded without its neighbours.
+    /// As many repeats as each channel's loss target needs, each coded alone.
     Alone,
-    /// None: a lost message stays lost.
+    /// No repeats: a lost message stays lost.
     Off,
 }

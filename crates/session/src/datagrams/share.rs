@@ -1,5 +1,5 @@
-//! The share of what a channel permits, in lost or late messages, that each leg client-server-client gets (wire W69, W73, W76
-//! and W82). Each leg has a function.
+//! Divides the share of lost or late messages that a channel permits between the two legs, client to server and server
+//! to client (wire W69, W73, W76 and W82). Each leg has a function.
 
 use core::time::Duration;
 
@@ -12,30 +12,31 @@ use crate::{Overflow, Qos};
 // The first four constants are shares of the loss that the channel permits (`Qos::loss`). They were tuned so that at 20 % loss
 // on both legs every contract of AFEC's Table 1 is met in simulated time (`groupwire lab contract --setup table1`).
 
-/// The share of one leg. It is a little less than half, because afec meets a target on average only, and because some
-/// messages that reach the server in time reach their receiver too late.
+/// The share of the leg to the server, and of the leg to a client until the loss on the leg to the server is known. It
+/// is a little less than half, because afec meets a target on average only, and because some messages that reach the
+/// server in time reach their receiver too late.
 const ONE_LEG: f64 = 0.45;
 
 /// The share of both legs together. The remaining 24 % are for messages that reach the server just in time and their
 /// receiver too late.
 const BOTH_LEGS: f64 = 0.76;
 
-/// The smallest and the largest share of the leg to the client, whatever the leg to the server missed.
+/// The smallest and the largest share of the leg to the client, for any loss on the leg to the server.
 const LEAST_OF_BOTH: f64 = 0.25;
 const MOST_OF_BOTH: f64 = 0.75;
 
 /// The deadline, in datagrams, of awareness channels without one: after this time a message is not repeated any more.
 const NO_DEADLINE: Duration = Duration::from_secs(5);
 
-/// The share of the leg to a fan-out group. It does not depend on what the leg to the server missed, because a group's packets
-/// carry the channels of many senders.
+/// The share of the leg to a fan-out group. It does not depend on the loss on the leg to the server, because a group's
+/// packets carry the channels of many senders.
 const GROUP_LEG: f64 = 0.5;
 
-/// The least loss that a channel is held to permit in a fan-out group, in 1/1000: no number of repeats holds a target of 0.
+/// The smallest loss target of a channel in a fan-out group, in 1/1000: no number of repeats reaches a target of 0.
 const LEAST_GROUP_LOSS: u16 = 1;
 
-/// The share of the permitted misses that the receiver's reports steer the repeats to: a little less than all, so that the
-/// target itself is met.
+/// The number of repeats is adapted so that this share of the permitted misses occurs: a little less than all, so that
+/// the target itself is met.
 const STEERED: f64 = 0.94;
 
 /// The share of transactions that may be received after their deadline, in 1/1000 (wire W76).
@@ -44,11 +45,12 @@ pub(crate) const LATE_TRANSACTIONS: u16 = 10;
 /// The share of transactions that may be late on one leg: half of [`LATE_TRANSACTIONS`] (wire W82).
 pub(super) const LATE_ON_ONE_LEG: f64 = 0.005;
 
-/// What a channel needs of both legs together, and how much of it the first leg used.
+/// The QoS that both legs together must keep for a channel, and the loss on the first leg, client to server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Needs {
     pub(crate) qos: Qos,
-    /// The share of the channel's messages that missed on their way to the server, in 1/1000. `None` until it is known.
+    /// The share of the channel's messages that were lost or late on the leg to the server, in 1/1000. `None` until it
+    /// is known.
     pub(crate) upstream: Option<u16>,
 }
 
@@ -57,9 +59,9 @@ pub(crate) struct Needs {
 pub(crate) struct Notice {
     /// The channel's number in the room.
     pub(crate) channel: ChannelNo,
-    /// The share of its messages that may miss on this leg, from 0 to 1.
+    /// The share of its messages that may be lost or late on this leg, from 0 to 1.
     pub(crate) target: f64,
-    /// The share that will miss at best. `None` if the target can be met again.
+    /// The share that will be lost or late at best. `None` if the target can be met again.
     pub(crate) expected: Option<f64>,
 }
 
@@ -78,7 +80,7 @@ impl Notice {
 }
 
 impl Needs {
-    /// The targets of what is sent and of what is received, at an end whose datagrams go in the direction `sends`.
+    /// The targets for sent and for received messages, at an end that sends its datagrams in the direction `sends`.
     pub(super) fn of_leg(&self, sends: Direction) -> [afec::Qos; 2] {
         [sends, sends.opposite()].map(|direction| self.in_direction(direction))
     }
@@ -111,8 +113,8 @@ fn upstream_target(qos: &Qos) -> f64 {
     loss(qos) * ONE_LEG
 }
 
-/// The share of messages that may miss on the leg to a client, from 0 to 1: what the leg to the server left of both, once
-/// `upstream` is known, the share that missed there in 1/1000.
+/// The share of messages that may miss on the leg to a client, from 0 to 1: the share for both legs minus `upstream`,
+/// the share that missed on the leg to the server, in 1/1000. `None`: `upstream` is not known yet.
 fn downstream_target(qos: &Qos, upstream: Option<u16>) -> f64 {
     let Some(upstream) = upstream else { return loss(qos) * ONE_LEG };
     let left = loss(qos) * BOTH_LEGS - f64::from(upstream) / 1000.0;
@@ -125,7 +127,7 @@ pub(crate) fn group_target(strictest: u16) -> f64 {
     f64::from(strictest.max(LEAST_GROUP_LOSS)) * (GROUP_LEG / 1000.0)
 }
 
-/// The number of misses that the receiver's reports steer the repeats to, of `judged` messages on both legs (wire W69).
+/// The number of misses among `judged` messages, on both legs, that the number of repeats is adapted to (wire W69).
 pub(crate) fn steered_misses(qos: &Qos, judged: u64) -> f64 {
     STEERED * permitted_misses(qos, judged)
 }
@@ -135,7 +137,8 @@ pub(crate) fn permitted_misses(qos: &Qos, judged: u64) -> f64 {
     judged as f64 * f64::from(qos.loss) / 1000.0
 }
 
-/// The part of the deadline that the leg to the server leaves to the tick and the leg to the receiver: two fifths.
+/// The part of the deadline that the leg to the server leaves for the server's tick and the leg to the receiver: two
+/// fifths.
 fn ahead_of_upstream(deadline: Duration) -> Duration {
     deadline * 2 / 5
 }
