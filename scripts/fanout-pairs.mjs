@@ -1,7 +1,7 @@
 // Measures an older and a newer build of `groupwire serve` in turn by `groupwire lab fanout`, and prints for each setting
 // the ratio new / old of the server's processor time per delivery, of bytes, and of memory per idle connection: the
 // median of all pairs and an interval that holds the true median with 98 % (between the second and the second to last of
-// 11 pairs). The same generator, that of the new build, measures both. Leave the machine alone meanwhile.
+// 11 pairs). Ctrl+C ends early with what there is. The same generator, that of the new build, measures both. Leave the machine alone meanwhile.
 //
 // node scripts/fanout-pairs.mjs --old FILE --new FILE [--pairs 11] [--seconds 1] [--clients 100,500,1000] [--idle 0]
 //   [--settings websocket:40,websocket:0,webtransport:40]
@@ -9,11 +9,7 @@
 import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
 
-const FIELDS = [
-  "server_us_per_delivery",
-  "wire_bytes_per_delivery",
-  "kb_per_connection",
-];
+const FIELDS = ["server_us_per_delivery", "wire_bytes_per_delivery", "kb_per_connection"];
 
 const { values } = parseArgs({
   options: {
@@ -29,34 +25,17 @@ const { values } = parseArgs({
     },
   },
 });
-if (!values.old || !values.new)
-  throw new Error("name two builds of groupwire: --old FILE --new FILE");
+if (!values.old || !values.new) throw new Error("name two builds of groupwire: --old FILE --new FILE");
 
 /** The rows of one build, by setting. */
 async function measure(server) {
   const rows = new Map();
   for (const setting of values.settings.split(",")) {
     const [system, tick, only] = setting.split(":");
-    const clients = (only ?? values.clients)
-      .split(/[,+]/)
-      .flatMap((count) => ["--clients", count]);
-    const options = [
-      "--system",
-      `groupwire-${system}`,
-      "--tick",
-      tick,
-      ...clients,
-    ];
+    const clients = (only ?? values.clients).split(/[,+]/).flatMap((count) => ["--clients", count]);
+    const options = ["--system", `groupwire-${system}`, "--tick", tick, ...clients];
     const times = ["--seconds", values.seconds, "--idle", values.idle];
-    const lines = await run(values.new, [
-      "lab",
-      "fanout",
-      "--server",
-      server,
-      "--json",
-      ...options,
-      ...times,
-    ]);
+    const lines = await run(values.new, ["lab", "fanout", "--server", server, "--json", ...options, ...times]);
     for (const line of lines) {
       const row = JSON.parse(line);
       rows.set(`${row.system} tick ${row.tick_ms} clients ${row.clients}`, row);
@@ -71,13 +50,15 @@ function run(program, args) {
     let text = "";
     child.stdout.on("data", (some) => (text += some));
     child.on("error", reject);
-    child.on("close", () =>
-      resolve(text.split("\n").filter((line) => line.startsWith("{"))),
-    );
+    child.on("close", () => resolve(text.split("\n").filter((line) => line.startsWith("{"))));
   });
 }
 
 const ratios = new Map();
+process.on("SIGINT", () => {
+  summarise();
+  process.exit(1);
+});
 for (let pair = 0; pair < Number(values.pairs); pair++) {
   const builds = pair % 2 ? ["new", "old"] : ["old", "new"];
   const rows = {};
@@ -92,11 +73,13 @@ for (let pair = 0; pair < Number(values.pairs); pair++) {
   }
   console.error(`pair ${pair + 1} of ${values.pairs}`);
 }
-for (const [key, all] of [...ratios].sort()) {
-  all.sort((a, b) => a - b);
-  const at = (index) =>
-    all[Math.min(Math.max(index, 0), all.length - 1)].toFixed(3);
-  console.log(
-    `${key}: ${at(Math.floor(all.length / 2))} [${at(1)}, ${at(all.length - 2)}] of ${all.length} pairs`,
-  );
+summarise();
+
+/** Prints what the pairs so far say. */
+function summarise() {
+  for (const [key, all] of [...ratios].sort()) {
+    all.sort((a, b) => a - b);
+    const at = (index) => all[Math.min(Math.max(index, 0), all.length - 1)].toFixed(3);
+    console.log(`${key}: ${at(Math.floor(all.length / 2))} [${at(1)}, ${at(all.length - 2)}] of ${all.length} pairs`);
+  }
 }

@@ -55,7 +55,7 @@ impl Client {
         let open = self.session.open_mut(channel)?;
         if open.qos.overflow != Overflow::Conflate {
             return Err(Error::InvalidQos {
-                why: "only a channel that conflates can be thinned: every other value matters",
+                why: "only a channel that conflates can be downsampled: on others every value matters",
             });
         }
         open.limit = rate.unwrap_or(0);

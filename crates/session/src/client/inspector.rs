@@ -51,7 +51,7 @@ impl Reports {
             let id = channel.id?;
             let received = datagrams.and_then(|datagrams| datagrams.stats(id));
             let recovered = received.map_or(0, |(_, _, received)| received.recovered);
-            channel.judge.standing(now, id, recovered)
+            channel.judge.quality(now, id, recovered)
         });
         let reported: Vec<_> = reported.collect();
         Some(quality::write(&session.reason, &reported))

@@ -60,7 +60,7 @@ impl SharedStream {
     pub(super) fn leave(&mut self) -> Result<(), Error> {
         match self.decoder.take() {
             Some(_) => Ok(()),
-            None => Err(Error::malformed("LEAVE: of no class")),
+            None => Err(Error::malformed("LEAVE: of no group")),
         }
     }
 
@@ -77,7 +77,7 @@ impl SharedStream {
         payload: &[u8],
     ) -> Result<(), Error> {
         let Some(decoder) = &mut self.decoder else {
-            return Err(Error::malformed("SHARED: of no class"));
+            return Err(Error::malformed("SHARED: of no group"));
         };
         let mut records = decoder.open_shared(payload, batch)?;
         let outcome = loop {

@@ -79,7 +79,7 @@ pub(crate) struct Judge {
     excess: f64,
     state: State,
     /// The time of the last event.
-    told_at: Option<Duration>,
+    reported_at: Option<Duration>,
 }
 
 /// The messages of one second.
@@ -192,7 +192,7 @@ impl Judge {
 
     /// The quality of the channel at `now`. `None` if no message was judged in the last ten seconds. `saved`: messages that were
     /// received in time only because they were repeated.
-    pub(crate) fn standing(
+    pub(crate) fn quality(
         &mut self,
         now: Duration,
         channel: ChannelNo,
@@ -257,7 +257,7 @@ impl Judge {
 
     /// The new state, if it changed and an event is due. `limit`: the receiver's rate limit, in 1/1000 per second; 0: none.
     pub(crate) fn news(&mut self, now: Duration, qos: &Qos, limit: u32) -> Option<ContractState> {
-        if self.told_at.is_some_and(|at| now < at + NEWS_SPACING) {
+        if self.reported_at.is_some_and(|at| now < at + NEWS_SPACING) {
             return None;
         }
         let was_met = self.state(qos) == ContractState::Met;
@@ -275,7 +275,7 @@ impl Judge {
         if was_met && state == ContractState::Met {
             return None;
         }
-        self.told_at = Some(now);
+        self.reported_at = Some(now);
         Some(state)
     }
 

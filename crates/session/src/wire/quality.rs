@@ -40,21 +40,21 @@ pub(crate) fn read_request(bytes: &[u8]) -> Result<Option<Duration>, Error> {
 pub(crate) fn write(reason: &str, channels: &[ChannelQuality]) -> Vec<u8> {
     let mut out = Vec::new();
     out.bytes(clip(reason, MAX_REASON).as_bytes());
-    for standing in channels {
-        let Tally { judged, missed, late } = standing.tally;
-        let used = standing.latencies.iter().rposition(|&count| count > 0).map_or(0, |at| at + 1);
+    for quality in channels {
+        let Tally { judged, missed, late } = quality.tally;
+        let used = quality.latencies.iter().rposition(|&count| count > 0).map_or(0, |at| at + 1);
         let numbers = [
-            u64::from(standing.channel),
+            u64::from(quality.channel),
             judged,
             missed,
             late,
-            standing.saved,
-            u64::from(standing.rate.unwrap_or(0)),
-            ms(standing.median),
-            ms(standing.p99),
+            quality.saved,
+            u64::from(quality.rate.unwrap_or(0)),
+            ms(quality.median),
+            ms(quality.p99),
             used as u64,
         ];
-        let counts = standing.latencies[..used].iter().map(|&count| u64::from(count));
+        let counts = quality.latencies[..used].iter().map(|&count| u64::from(count));
         numbers.into_iter().chain(counts).for_each(|number| out.varint(number));
     }
     out
@@ -69,10 +69,10 @@ pub(crate) fn read(
     let reason = reader.text(MAX_REASON, "reason for a transport")?.into();
     let mut report = QualityReport { reason, channels: Vec::new() };
     while !reader.is_empty() {
-        let standing = read_one(&mut reader)?;
-        let is_new = report.channels.iter().all(|other| other.channel != standing.channel);
-        if is_new && takes(standing.channel) {
-            report.channels.push(standing);
+        let quality = read_one(&mut reader)?;
+        let is_new = report.channels.iter().all(|other| other.channel != quality.channel);
+        if is_new && takes(quality.channel) {
+            report.channels.push(quality);
         }
     }
     Ok(report)
@@ -117,7 +117,7 @@ mod tests {
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    fn standing(channel: ChannelNo) -> ChannelQuality {
+    fn quality(channel: ChannelNo) -> ChannelQuality {
         let mut latencies = [0; AGES.len() + 1];
         latencies[3] = 200;
         latencies[5] = 50;
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn w84_a_report_round_trips_and_is_small() {
-        let channels = [standing(ChannelNo(1)), standing(ChannelNo(9))];
+        let channels = [quality(ChannelNo(1)), quality(ChannelNo(9))];
         let written = write("The only one.", &channels);
         assert!(written.len() <= 1 + 13 + 2 * 24, "{}", written.len());
         let report = read(&written, |_| true).unwrap();
@@ -143,7 +143,7 @@ mod tests {
             ("The only one.", &channels[..])
         );
         let report = read(&written, |channel| channel == ChannelNo(9)).unwrap();
-        assert_eq!(report.channels, [standing(ChannelNo(9))]);
+        assert_eq!(report.channels, [quality(ChannelNo(9))]);
         for cut in 1..written.len() {
             // A report that is cut between two channels can be read: it has one channel.
             if let Ok(report) = read(&written[..cut], |_| true) {
@@ -155,14 +155,14 @@ mod tests {
     #[test]
     fn w84_more_missed_than_judged_is_malformed() {
         let tally = Tally { judged: 1, missed: 2, late: 0 };
-        let written = write("", &[ChannelQuality { tally, ..standing(ChannelNo(1)) }]);
+        let written = write("", &[ChannelQuality { tally, ..quality(ChannelNo(1)) }]);
         assert!(read(&written, |_| true).is_err());
     }
 
     #[test]
     fn w84_a_reason_is_cut_and_a_channel_is_kept_once() {
         let long = "ä".repeat(MAX_REASON);
-        let written = write(&long, &[standing(ChannelNo(1)), standing(ChannelNo(1))]);
+        let written = write(&long, &[quality(ChannelNo(1)), quality(ChannelNo(1))]);
         let report = read(&written, |_| true).unwrap();
         assert_eq!(report.reason, "ä".repeat(MAX_REASON / 2).to_string());
         assert_eq!(report.channels.len(), 1);
