@@ -11,10 +11,11 @@ pub use tally::{AGES, CarrierTotals, Flow};
 use crate::ids::{ChannelNo, GroupId, ParticipantId};
 use tally::Tallies;
 
-/// The most packets that wait to be fetched. Beyond it the oldest are dropped (law 3 in docs/laws.md).
+/// The most recorded packets that are kept until the inspector fetches them. Beyond it the oldest are dropped (law 3 in
+/// docs/laws.md).
 const KEPT: usize = 512;
 
-/// The most messages in the packets that wait to be fetched.
+/// The most messages in all kept packets together. Beyond it the oldest packets are dropped.
 const PARTS_KEPT: usize = 8192;
 
 /// The [`Part::cost`] of a byte: costs are in 1/64 of a byte, which is an eighth of a bit.
@@ -32,38 +33,41 @@ pub enum Carrier {
 /// Why a message was in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// It is sent for the first time.
+    /// The message is sent for the first time.
     New,
-    /// It is repeated, in case it was lost (AFEC).
+    /// The message was sent before and is repeated, in case it was lost.
     Repeated,
-    /// It is state for a late joiner.
+    /// The message is state that is sent to a late joiner.
     State,
-    /// It is the receiver's own message.
+    /// The message is the receiver's own.
     Own,
 }
 
 /// A message in a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// The number of its channel in the room. 0 for a chunk of the room's snapshot.
+    /// The number of the message's channel in the room. 0 for a chunk of the room's snapshot.
     pub channel: ChannelNo,
-    /// The participant that sent it.
+    /// The participant that sent the message. 0 for a chunk of the room's snapshot.
     pub sender: ParticipantId,
-    /// Its index, the counter of a transaction, or the offset of a chunk of the room's snapshot.
+    /// The index of an awareness message, the counter of a transaction, or the offset of a chunk of the room's
+    /// snapshot.
     pub index: u32,
-    /// Why it was in the packet.
+    /// Why the message was in the packet.
     pub purpose: Purpose,
-    /// Its bytes before compression.
+    /// The size of the message before compression, in bytes.
     pub before: usize,
-    /// Its age when the packet was made.
+    /// The age of the message when the packet was made.
     pub age: Duration,
-    /// Its size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if it is not known: then the
-    /// recorder divides the bytes of the payload that no known cost explains among such messages, by size.
+    /// The message's size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if it is not known. The
+    /// recorder then divides the bytes of the payload that no other message takes among such messages, in proportion to
+    /// `before`.
     pub cost: Option<u32>,
 }
 
 impl Part {
-    /// A chunk of the room's snapshot. `before`: its bytes in the snapshot; `wire`: its bytes in the packet.
+    /// Describes a chunk of the room's snapshot. `before` is its size in the snapshot, `wire` its size in the packet,
+    /// in bytes.
     pub(crate) fn of_snapshot(offset: usize, before: usize, wire: usize) -> Self {
         let cost = u32::try_from(wire).unwrap_or(u32::MAX).saturating_mul(BYTE_COST);
         Part {
@@ -78,42 +82,44 @@ impl Part {
     }
 }
 
-/// A packet as it was handed to the transport.
+/// A packet that was handed to the transport or received from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// The time at which it was handed to the transport.
+    /// The time at which the packet was sent or received.
     pub at: Duration,
     /// The participant at the other end.
     pub participant: ParticipantId,
-    /// True if it was sent to the participant, false if it was received.
+    /// True if the packet was sent to the participant, false if it was received from the participant.
     pub is_outgoing: bool,
-    /// Stream or datagrams.
+    /// Whether the packet was sent on the stream or as a datagram.
     pub carrier: Carrier,
-    /// The fan-out group that is sent the same payload. `None` if the payload is for this receiver alone.
+    /// The fan-out group whose receivers all get the packet's payload. `None` if the payload is for this receiver only.
     pub group: Option<GroupId>,
-    /// The epoch of the compression model that its payload is coded with. `None` if it is not known.
+    /// The epoch, which is the version number, of the gmc model that coded the packet's payload. `None` if it is not
+    /// known.
     pub epoch: Option<u32>,
-    /// The size of the whole packet in bytes.
+    /// The size of the packet in bytes.
     pub bytes: usize,
-    /// Bytes before the payload: frames for this receiver alone.
+    /// The number of bytes before the payload. They are frames for this receiver only.
     pub header_bytes: usize,
     /// The part of `header_bytes` that is reports and acknowledgements.
     pub feedback_bytes: usize,
-    /// The messages of its payload.
+    /// The messages in the packet's payload.
     pub parts: Vec<Part>,
 }
 
 impl Packet {
-    /// Bytes of the payload that belong to no message: its type, the epoch, a check, and padding to whole bytes.
+    /// The number of bytes of the payload that belong to no message: the payload's type, epoch, check byte, and padding
+    /// to whole bytes.
     pub fn overhead(&self) -> usize {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let known = known.div_ceil(BYTE_COST.into()) as usize;
         self.bytes.saturating_sub(self.header_bytes).saturating_sub(known)
     }
 
-    /// Sets the costs that are not known: divides the bytes of the payload that no known cost explains among these
-    /// messages, by size. Reduces all costs if their sum is larger than the payload, which happens because zeros at the
-    /// end of a coded payload are not sent.
+    /// Sets the unknown costs: divides the bytes of the payload that are left by the known costs among these messages,
+    /// in proportion to their sizes. If the known costs are larger than the payload, reduces them in proportion. They
+    /// can be larger because gmc does not send zeros at the end of a payload.
     fn share(&mut self) {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let body = self.bytes.saturating_sub(self.header_bytes) as u64 * u64::from(BYTE_COST);
@@ -131,35 +137,35 @@ impl Packet {
     }
 }
 
-/// The recorder of packets, which is on while the inspector is in use.
+/// Records packets while it is on, which is while the inspector is in use.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     is_on: bool,
     packets: VecDeque<Packet>,
-    /// The number of messages in all of `packets`.
+    /// The number of messages in `packets`.
     parts: usize,
-    /// Packets that were dropped before they were fetched.
+    /// The number of packets that were dropped before they were fetched, since the recorder was turned on.
     missed: u64,
     /// Sums over all packets since the recorder was turned on.
     tallies: Tallies,
-    /// Messages of the packet that is being read or made, which its coder does not describe.
+    /// Messages of the packet that is being read or made, as the callers of [`Trace::note`] described them.
     noted: Vec<Part>,
 }
 
 impl Trace {
-    /// True if packets are to be recorded.
+    /// True if packets are recorded.
     pub(crate) fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// Turns the recorder on or off. A change forgets everything.
+    /// Turns the recorder on or off. If this changes its state, all recorded packets and sums are deleted.
     pub(crate) fn turn(&mut self, on: bool) {
         if self.is_on != on {
             *self = Trace { is_on: on, ..Trace::default() };
         }
     }
 
-    /// Records a packet.
+    /// Records a packet if the recorder is on.
     pub(crate) fn push(&mut self, mut packet: Packet) {
         if !self.is_on {
             return;
@@ -174,7 +180,8 @@ impl Trace {
         }
     }
 
-    /// Adds a message to the packet that is being read or made.
+    /// Adds a message to the description of the packet that is being read or made. Calls `part` only if the recorder is
+    /// on.
     pub(crate) fn note(&mut self, part: impl FnOnce() -> Part) {
         if self.is_on {
             self.noted.push(part());
@@ -188,18 +195,18 @@ impl Trace {
         }
     }
 
-    /// Takes the recorded packets.
+    /// Removes and returns the recorded packets.
     pub(crate) fn take(&mut self) -> Vec<Packet> {
         self.parts = 0;
         self.packets.drain(..).collect()
     }
 
-    /// Takes the messages that were added with [`Trace::note`].
+    /// Removes and returns the messages that were added with [`Trace::note`].
     pub(crate) fn noted(&mut self) -> Vec<Part> {
         core::mem::take(&mut self.noted)
     }
 
-    /// The number of packets that were dropped before they were fetched.
+    /// The number of packets that were dropped before they were fetched, since the recorder was turned on.
     pub(crate) fn missed(&self) -> u64 {
         self.missed
     }

@@ -1,5 +1,5 @@
-// The codecs that the core lacks, once the page has loaded them: by their numbers, instances of `Codecs` of
-// crates/wasm-codecs or crates/wasm-brotli.
+// The codecs that the page has loaded from other modules: loaded[number] is the instance of the class `Codecs`, of
+// crates/wasm-codecs or crates/wasm-brotli, that has the codec with this number.
 
 const loaded = [];
 
@@ -7,7 +7,7 @@ export function install(codecs, numbers) {
   for (const number of numbers) loaded[number] = codecs;
 }
 
-/** Undefined: it cannot be done. */
+/** Returns the compressed message, or undefined if the codec is not loaded or fails. */
 export function compress(codec, level, message) {
   try {
     return loaded[codec].compress(codec, level, message);
@@ -16,7 +16,10 @@ export function compress(codec, level, message) {
   }
 }
 
-/** Undefined: `packed` is not what the codec makes of at most `limit` octets. */
+/**
+ * Returns the decompressed message, or undefined if the codec is not loaded, `packed` is malformed, or the message is
+ * longer than `limit` bytes.
+ */
 export function decompress(codec, packed, limit) {
   try {
     return loaded[codec].decompress(codec, packed, limit);

@@ -1,5 +1,5 @@
-//! The codecs of messages. Two are part of the core, the others of two WebAssembly modules that the page loads when a
-//! channel asks for one.
+//! The codecs that compress messages. Two codecs are part of this module, the core. The others are in two further
+//! WebAssembly modules, which the page loads when a channel asks for one of their codecs.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,12 +16,12 @@ extern "C" {
     fn decompress(codec: u8, packed: &[u8], limit: usize) -> Option<Vec<u8>>;
 }
 
-/// The number of brotli, which has a module of its own.
+/// The number of the codec brotli, which has a WebAssembly module of its own.
 const BROTLI: u8 = 8;
 
-/// Makes the codecs of another module available to all cores of the page. A core uses them after
+/// Makes the codecs of another WebAssembly module available to all cores of the page. A core uses them after
 /// [`Core::set_codecs`](crate::Core::set_codecs). `codecs` is an instance of the module's class `Codecs`; `brotli` is
-/// true for the module that has brotli alone.
+/// true if the module is the one that contains only brotli.
 #[wasm_bindgen(js_name = installCodecs)]
 #[expect(unreachable_pub, reason = "JavaScript reaches it")]
 pub fn install_codecs(codecs: JsValue, brotli: bool) {
@@ -33,7 +33,8 @@ pub fn install_codecs(codecs: JsValue, brotli: bool) {
 /// The codecs that are part of the core.
 pub(crate) static OWN: &[&dyn Codec] = &[&Plain, &Lz4];
 
-/// The codecs of a core that may use the module with most codecs (if `most`) and the module with brotli (if `brotli`).
+/// The codecs of a core: its own ones, those of the module with most codecs if `most` is true, and brotli if `brotli`
+/// is true.
 pub(crate) fn with(most: bool, brotli: bool) -> &'static [&'static dyn Codec] {
     match (most, brotli) {
         (false, false) => OWN,
@@ -60,7 +61,7 @@ static ALL: &[&dyn Codec] = &[
     &Elsewhere(BROTLI),
 ];
 
-/// A codec that another module has, given by its number.
+/// The codec with this number, which is in another WebAssembly module.
 struct Elsewhere(u8);
 
 impl Codec for Elsewhere {
@@ -92,7 +93,7 @@ impl Coder for Remote {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         match compress(self.codec, self.level, input) {
             Some(packed) => out.extend_from_slice(&packed),
-            // The result is longer than the message, so that the session sends the message uncompressed.
+            // The codec failed. A result longer than the message makes the session send the message uncompressed.
             None => out.resize(out.len() + input.len() + 1, 0),
         }
     }
@@ -109,7 +110,7 @@ impl Coder for Remote {
     }
 
     fn memory(&self) -> Memory {
-        // The memory belongs to the other module.
+        // The codec uses memory of the other module, none of this one.
         Memory::default()
     }
 }

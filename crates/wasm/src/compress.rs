@@ -1,5 +1,5 @@
-//! Converts the compression options of a channel from JavaScript, and its statistics to JavaScript, which has them in
-//! `web/client/src/compress.ts`.
+//! Converts the compression options of a channel from JavaScript, and a channel's statistics to JavaScript. Their
+//! TypeScript types are in `web/client/src/compress.ts`.
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::codecs::{Choice, Filter};

@@ -1,4 +1,5 @@
-//! Converts errors of the session to JavaScript errors with a `code`, a `fault` and a message.
+//! Converts errors of the session to JavaScript errors with a message, a `code` (the error's name) and a `fault` (who
+//! is at fault).
 
 use alloc::string::ToString;
 
@@ -20,7 +21,7 @@ extern "C" {
     fn set_fault(this: &Failure, fault: &str);
 }
 
-/// The JavaScript `Error` to throw for `error`.
+/// Creates the JavaScript `Error` that is thrown for `error`.
 pub(crate) fn thrown(error: Error) -> JsValue {
     let failure = Failure::new(&error.to_string());
     failure.set_code(error.name());

@@ -1,9 +1,9 @@
 //! The session core for browsers: a thin JavaScript interface to [`groupwire_session::Client`].
 //!
-//! The driving interface is that of every Groupwire core: report what happened (`opened`, `received`, `sent`, `closed`,
-//! `timeout`), then call `poll` and carry out the outputs that it returns, until it returns `timeout`. `now` is in
-//! milliseconds, as `performance.now()` counts. This crate only converts values: the behaviour of sessions is in
-//! `groupwire_session`, that of pages in `web/client`.
+//! The caller drives the core as every Groupwire core: it reports what happened (`opened`, `received`, `sent`,
+//! `closed`, `timeout`), then calls `poll` and carries out each output that `poll` returns, until the output is a
+//! `timeout`. `now` is the time in milliseconds, as `performance.now()` returns it. This crate only converts values:
+//! `groupwire_session` implements sessions, and `web/client` uses them in web pages.
 
 #![no_std]
 
@@ -31,7 +31,7 @@ use compress::JsCompress;
 use plain::Plain;
 use qos::JsQos;
 
-/// A participant's end of a session.
+/// The client of one participant in a room.
 #[wasm_bindgen]
 pub struct Core {
     client: Client,
@@ -39,8 +39,8 @@ pub struct Core {
 
 #[wasm_bindgen]
 impl Core {
-    /// Creates a participant of `room`. `seed` is any random number, so that clients do not all reconnect at the same
-    /// time.
+    /// Creates a participant of `room`. `seed` is a random number from which the client draws its delays, so that
+    /// clients do not all reconnect at the same time.
     #[wasm_bindgen(constructor)]
     pub fn new(
         now: f64,
@@ -55,8 +55,9 @@ impl Core {
         Ok(Core { client })
     }
 
-    /// Reports that a transport was opened. `max_datagram` is the most bytes of one of its datagrams; 0 if it has none.
-    /// If the participant has joined over another transport, the session moves to the new one.
+    /// Reports that a transport was opened. `max_datagram` is the largest size of its datagrams in bytes; 0 if the
+    /// transport has no datagrams. If the participant has joined over another transport, the session moves to the new
+    /// one.
     pub fn opened(&mut self, now: f64, max_datagram: u32) {
         let max_datagram = max_datagram as usize;
         self.client.handle_input(time(now), Input::Opened { max_datagram });
@@ -73,7 +74,7 @@ impl Core {
         self.client.handle_input(time(now), Input::Datagram(packet));
     }
 
-    /// Reports that one datagram was sent or dropped.
+    /// Reports that the transport has sent or dropped one datagram that it was given.
     #[wasm_bindgen(js_name = datagramSent)]
     pub fn datagram_sent(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::DatagramSent);
@@ -94,12 +95,12 @@ impl Core {
         self.client.handle_input(time(now), Input::Hurry);
     }
 
-    /// Reports that time has passed, for timeouts that are due.
+    /// Reports that the time of the last `timeout` output has come.
     pub fn timeout(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Timeout);
     }
 
-    /// The next output: what the caller has to do.
+    /// Returns the next output, which tells the caller what to do.
     pub fn poll(&mut self, now: f64) -> JsValue {
         output::describe(self.client.poll_output(time(now))).into()
     }
@@ -124,14 +125,15 @@ impl Core {
         self.client.compress(ChannelId(channel), compress).map_err(failure::thrown)
     }
 
-    /// Asks the server for another QoS of a channel, for all participants.
+    /// Asks the server to change the QoS of a channel, which holds for all participants.
     #[wasm_bindgen(js_name = setQos)]
     pub fn set_qos(&mut self, channel: u32, qos: &JsQos) -> Result<(), JsValue> {
         let qos = qos::read(qos).map_err(failure::thrown)?;
         self.client.set_qos(ChannelId(channel), qos).map_err(failure::thrown)
     }
 
-    /// Asks the server for at most `rate` values of each key per second; without `rate` for all values.
+    /// Asks the server to send this participant at most `rate` values of each key per second on a channel. If `rate` is
+    /// undefined, asks for all values.
     #[wasm_bindgen(js_name = limitRate)]
     pub fn limit_rate(&mut self, channel: u32, rate: Option<f64>) -> Result<(), JsValue> {
         let rate = rate.map(qos::limit).transpose().map_err(failure::thrown)?;
@@ -143,22 +145,23 @@ impl Core {
         self.client.close(ChannelId(channel)).map_err(failure::thrown)
     }
 
-    /// Whether a channel's QoS contract is kept, and the measures that are taken for it; `undefined` if nothing is
-    /// known of it.
+    /// Returns a report on a channel's QoS contract: whether it is met, and what the session does to meet it.
+    /// `undefined` if there is no report on the channel.
     pub fn contract(&self, channel: u32) -> JsValue {
         let report = self.client.contract(ChannelId(channel));
         report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into())
     }
 
-    /// Sets which modules of codecs this core may use: that with most codecs, and that with brotli. `installCodecs`
-    /// must have been called for them.
+    /// Sets which other WebAssembly modules with codecs this core uses: the one with most codecs if `most` is true, the
+    /// one with brotli if `brotli` is true. `installCodecs` must have been called for them before.
     #[wasm_bindgen(js_name = setCodecs)]
     pub fn set_codecs(&mut self, most: bool, brotli: bool) {
         self.client.set_codecs(codecs::with(most, brotli));
     }
 
-    /// Sends a message; `bytes` are UTF-8 if `text`. Returns `accepted`, `conflated` (it replaced an older value) or
-    /// `not-now` (too much is waiting).
+    /// Sends a message. `text` states that `bytes` is UTF-8 text. Returns `accepted`, `conflated` (the message replaced
+    /// an older value that was not sent yet) or `not-now` (the message was not accepted, because too much waits to be
+    /// sent).
     pub fn send(
         &mut self,
         now: f64,
@@ -186,7 +189,7 @@ impl Core {
         self.client.set_presence(presence).map_err(failure::thrown)
     }
 
-    /// Answers the event `snapshotWanted`: `bytes` are the snapshot, `as_of` is the `asOf` of the event.
+    /// Answers the event `snapshotWanted`. `bytes` is the snapshot; `as_of` is the field `asOf` of the event.
     pub fn snapshot(&mut self, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
         self.client.snapshot(Position(as_of as u64), bytes).map_err(failure::thrown)
     }
@@ -202,7 +205,8 @@ impl Core {
         self.client.leave();
     }
 
-    /// Totals of messages, packets and bytes since the core was created.
+    /// Returns the numbers of messages, packets, bytes and reconnects since the core was created, and the round-trip
+    /// time in milliseconds.
     pub fn stats(&self) -> JsValue {
         let stats = self.client.stats();
         let traffic = |messages, packets, before, after| {
@@ -236,7 +240,7 @@ impl Core {
     }
 }
 
-/// Converts a JavaScript time in milliseconds. Negative numbers and NaN become 0.
+/// Converts a JavaScript time in milliseconds to a duration. Negative numbers and NaN become 0.
 fn time(ms: f64) -> Duration {
     Duration::from_micros((ms * 1000.0) as u64)
 }
@@ -245,7 +249,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Converts a counter or a position to a JavaScript number, which is exact below 2^53.
+/// Converts a counter or a position to a JavaScript number. Values below 2^53 are converted exactly.
 fn number(value: u64) -> f64 {
     value as f64
 }

@@ -1,5 +1,5 @@
-//! Converts the session's outputs to JavaScript objects, which differ by their field `type`. `web/client/src/core.ts`
-//! has their TypeScript types.
+//! Converts the session's outputs to JavaScript objects. The field `type` of an object names the kind of output.
+//! `web/client/src/core.ts` has the TypeScript types of these objects.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -76,7 +76,7 @@ fn tell(event: Event) -> Plain {
             .with("message", error.to_string())
             .with("fatal", fatal)
             .with("channel", channel.map(|channel| channel.0)),
-        // `Event` is non-exhaustive: an event that was added to the session has no name here yet.
+        // `Event` is non-exhaustive: the session may get a new kind of event before this function knows its name.
         _ => Plain::of("unknown"),
     }
 }

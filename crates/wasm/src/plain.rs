@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 #[wasm_bindgen]
 extern "C" {
-    /// A JavaScript object without a class, at first `{}`.
+    /// A JavaScript object without a class. The constructor creates the empty object `{}`.
     #[wasm_bindgen(js_name = Object)]
     pub(crate) type Plain;
 
@@ -21,7 +21,7 @@ impl Plain {
         Plain::new().with("type", kind)
     }
 
-    /// Sets a field. Not inlined, as it is called for dozens of fields.
+    /// Sets a field. It is not inlined, because dozens of inlined copies would make the module larger.
     #[inline(never)]
     fn put(&self, key: &str, value: JsValue) {
         self.set(key, value);

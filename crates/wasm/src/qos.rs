@@ -1,5 +1,5 @@
-//! Converts the QoS of a channel from and to JavaScript, which has loss as a share from 0 to 1, deadlines in
-//! milliseconds and rates in messages per second.
+//! Converts the QoS of a channel from and to JavaScript. In JavaScript, `loss` is a share from 0 to 1, `deadline` is in
+//! milliseconds, and rates are in messages per second.
 
 use alloc::string::String;
 use core::time::Duration;
@@ -32,7 +32,8 @@ extern "C" {
     fn private(this: &JsQos) -> Option<bool>;
 }
 
-/// Converts a QoS from JavaScript. Fields that are left out are those of [`Qos::awareness`] or [`Qos::transaction`].
+/// Converts a QoS from JavaScript. A field that is undefined gets its value from [`Qos::awareness`] or
+/// [`Qos::transaction`].
 pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
     let mut qos = match from.kind().as_deref() {
         Some("transaction") => Qos::transaction(),
@@ -65,7 +66,7 @@ pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
     Ok(qos)
 }
 
-/// Converts a QoS to JavaScript. A deadline or rate that is not limited is left out.
+/// Converts a QoS to JavaScript. If the QoS has no deadline, or does not limit a rate, the object lacks that field.
 pub(crate) fn write(qos: &Qos) -> Plain {
     let per_second = |rate: u32| f64::from(rate) / 1000.0;
     let mut object = Plain::new()
@@ -86,7 +87,7 @@ pub(crate) fn write(qos: &Qos) -> Plain {
     object
 }
 
-/// Converts a limit in values per second, which must be above 0, to thousandths per second.
+/// Converts a rate limit in values per second, which must be above 0, to thousandths of a value per second.
 pub(crate) fn limit(rate: f64) -> Result<u32, Error> {
     match whole(rate * 1000.0, u32::MAX, LIMIT)? {
         0 => wrong(LIMIT),

@@ -1,9 +1,9 @@
-//! The memory allocator and the panic handler, which `std` would bring along. With the panic messages of `std`, which
-//! nobody reads in a browser, the module would be a tenth larger.
+//! The memory allocator and the panic handler. This crate does not use `std`, which has both, because the panic
+//! messages of `std` would make the WebAssembly module a tenth larger, and nobody reads them in a browser.
 
 use core::panic::PanicInfo;
 
-/// The allocator that std has for this target.
+/// The allocator that `std` uses for WebAssembly.
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 

@@ -1,4 +1,4 @@
-//! Chooses the codec that a message is packed with for the other end of a link.
+//! Chooses the codec with which a message is packed for the other end of a link.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -21,7 +21,7 @@ const WORTH_A_PROBE: usize = 200;
 pub(crate) struct Choosing {
     /// The codecs that the other end can read: bit n for codec number n (wire W46).
     peer_codecs: u64,
-    /// Made for the first message of a channel with [`Compress::Auto`].
+    /// Created for the first message of a channel with [`Compress::Auto`], or for the first large payload.
     auto: Option<Box<AutoChoice>>,
     pub(crate) blocks: Blocks,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Choosing {
 /// The automatic choice for each message (wire W50).
 #[derive(Debug, Default)]
 struct AutoChoice {
-    /// The choice among the codecs that both ends have. `None` until it is first used with them.
+    /// Chooses among the codecs that both ends have. `None` until the first choice, and again when these codecs change.
     chooser: Option<Auto>,
     /// The measured rate of the link.
     rate: Link,
@@ -40,13 +40,13 @@ struct AutoChoice {
 }
 
 impl Choosing {
-    /// The other end can read the codecs in `set` from now on (wire W46).
+    /// Sets the codecs that the other end can read: bit n of `set` for codec number n (wire W46).
     pub(crate) fn set_peer_codecs(&mut self, set: u64) {
         self.peer_codecs = set;
         self.begin_anew();
     }
 
-    /// Starts the automatic choice again, because the codecs have changed.
+    /// Forgets what the automatic choice has learned. Called when the codecs of either end have changed.
     pub(crate) fn begin_anew(&mut self) {
         if let Some(auto) = &mut self.auto {
             auto.chooser = None;
@@ -58,8 +58,8 @@ impl Choosing {
         self.auto.as_ref()?.rate.nanos_per_byte().map(|nanos| 1e9 / f64::from(nanos))
     }
 
-    /// Packs a message. Returns the codec and the packed form. `None`: the message is sent unpacked. `cached`: a cache of packed
-    /// forms, and the message's order in it.
+    /// Packs a message. Returns the codec and the packed form, or `None` if the message is to be sent unpacked.
+    /// `cached` is a cache of packed messages, and the message's order, which is its key in the cache.
     pub(crate) fn pack<'a>(
         &mut self,
         compress: Compress,
@@ -93,8 +93,9 @@ impl Choosing {
         self.blocks.are_agreed() && packing.set() & self.peer_codecs & !1 != 0
     }
 
-    /// Packs a block. `None`: it arrives sooner unpacked. `more`: bytes that follow at once; `cached`: a cache of packed blocks,
-    /// and the block's place in it.
+    /// Packs a block. Returns `None` if the block is to be sent unpacked, because it arrives sooner that way or the
+    /// other end cannot read packed blocks. `more` is the number of bytes that are sent right after the block. `cached`
+    /// is a cache of packed blocks, and the block's key in it.
     pub(crate) fn pack_block<'a>(
         &mut self,
         now: Duration,
@@ -110,8 +111,8 @@ impl Choosing {
         self.blocks.pack(now, block, more, set, packing, cached)
     }
 
-    /// Chooses how a body is sent that has late-joiner state or large messages (wire W54). `each`: bytes of a message, on
-    /// average.
+    /// Chooses how to compress a payload that contains state for a late joiner (`is_state`) or large messages (wire
+    /// W54). `each` is the average size of its messages in bytes.
     #[cfg(feature = "ace")]
     pub(crate) fn choose_block(&mut self, is_state: bool, each: usize) -> BlockChoice {
         let auto = self.auto.get_or_insert_default();
@@ -119,7 +120,8 @@ impl Choosing {
         self.blocks.choose_block(is_state, each, auto.rate.nanos_per_byte())
     }
 
-    /// Packs a body that has late-joiner state or large messages. `None`: it arrives sooner unpacked.
+    /// Packs `body`, a payload that contains state for a late joiner or large messages. `None` if it arrives sooner
+    /// unpacked.
     #[cfg(feature = "ace")]
     pub(crate) fn pack_body<'a>(
         &mut self,
@@ -131,14 +133,16 @@ impl Choosing {
         self.blocks.pack_body(body, set, travel, packing)
     }
 
-    /// Returns the time for packing and unpacking the packet's messages, if a ping beside them would measure the link's rate.
+    /// If a ping in the packet that is being made would measure the link's rate well, returns the estimated time for
+    /// packing and unpacking the messages since the last call. Else returns `None`.
     pub(crate) fn take_probe(&mut self) -> Option<Duration> {
         let auto = self.auto.as_mut()?;
         let work = core::mem::take(&mut auto.work);
         core::mem::take(&mut auto.wants_probe).then_some(work)
     }
 
-    /// Takes a measurement: a ping and its answer, in packets of together `bytes` bytes, took `time`.
+    /// Updates the link's rate: a ping and its answer took `time`. The two packets that contained them had `bytes`
+    /// bytes in total.
     pub(crate) fn on_round_trip(&mut self, bytes: usize, time: Duration) {
         if let Some(auto) = &mut self.auto {
             auto.rate.heard(bytes, time);

@@ -9,21 +9,21 @@ use groupwire_codecs::{Choice, Codec, Costs, Packer};
 use super::idle::Idle;
 use crate::Error;
 
-/// The most working memory, in bytes, that is kept from one packet to the next. All codecs together except the slowest two
-/// need less.
+/// The most working memory, in bytes, that is kept from one packet to the next. All codecs together, without the
+/// slowest two, need less.
 const MAX_WORKING: usize = 8 << 20;
 
-/// The codecs of one end, with their working memory. The memory is allocated on first use and used again for each message.
+/// The codecs of one end, with their working memory, which is allocated on first use and then used for every message.
 #[derive(Debug, Default)]
 pub(crate) struct Packing {
     codecs: &'static [&'static dyn Codec],
-    /// `None` only in a placeholder for a `Packing` that is in use elsewhere.
+    /// `None` only in [`Packing::default`], which takes the place of a `Packing` while other code uses that one.
     costs: Option<Costs>,
     packer: Option<Packer>,
     buffer: Vec<u8>,
     idle: Idle,
     clock: Option<fn() -> Duration>,
-    /// The newest `now` of [`Packing::time`], and how long blocks have been packed since then.
+    /// The newest `now` that was passed to [`Packing::time`], and the total time for packing blocks since then.
     worked: (Duration, Duration),
 }
 
@@ -37,7 +37,7 @@ impl Packing {
         Packing { clock, ..self }
     }
 
-    /// The time that each codec takes on this machine.
+    /// The estimated time that each codec takes for packing and unpacking.
     pub(crate) fn costs(&mut self) -> &Costs {
         self.costs.get_or_insert_with(Costs::reference)
     }
@@ -47,7 +47,7 @@ impl Packing {
         self.codecs.iter().fold(0, |set, codec| set | 1 << codec.number())
     }
 
-    /// Packs a message. `None` if the packed form is not smaller.
+    /// Packs a message. `None` if the packed form is not smaller than the message.
     pub(crate) fn pack(&mut self, choice: Choice, message: &[u8]) -> Option<&[u8]> {
         self.buffer.clear();
         let codecs = self.codecs;
@@ -58,8 +58,9 @@ impl Packing {
         (is_smaller && self.buffer.len() < message.len()).then_some(&self.buffer[..])
     }
 
-    /// Packs a block. Returns the bytes of the packed form, if it is smaller, and the time that packing took: measured by the
-    /// clock, or without a clock estimated from the costs of codecs.
+    /// Packs a block. Returns the size of the packed form in bytes (`None` if it is not smaller than the block) and the
+    /// time that packing took. The clock measures that time; without a clock, it is estimated from the costs of the
+    /// codec.
     pub(crate) fn pack_block(&mut self, choice: Choice, block: &[u8]) -> (Option<usize>, Duration) {
         let start = self.clock.map(|clock| clock());
         let size = self.pack(choice, block).map(<[u8]>::len);
@@ -77,12 +78,12 @@ impl Packing {
         (size, took)
     }
 
-    /// The packed form that was made last.
+    /// The packed form of the message or block that was packed last.
     pub(crate) fn packed(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// The present time: `now`, which the driver passed in, and the time for packing blocks since then.
+    /// The present time: `now`, which the caller of the core passed in, plus the time for packing blocks since then.
     pub(crate) fn time(&mut self, now: Duration) -> Duration {
         if now > self.worked.0 {
             self.worked = (now, Duration::ZERO);
@@ -102,21 +103,22 @@ impl Packing {
         }
     }
 
-    /// Gives the working memory back if it is more than [`MAX_WORKING`].
+    /// Frees the working memory if it was used since the last [`Packing::release_if_idle`] and is more than
+    /// [`MAX_WORKING`].
     pub(crate) fn tidy(&mut self) {
         if self.idle.was_used() && self.working() > MAX_WORKING {
             self.packer = None;
         }
     }
 
-    /// Gives all memory back if it has not been used for some time. The owner calls this regularly.
+    /// Frees all memory if it has not been used for some time. The owner calls this regularly.
     pub(crate) fn release_if_idle(&mut self, now: Duration) {
         if self.idle.is_over(now) {
             self.release();
         }
     }
 
-    /// Gives all memory back.
+    /// Frees all memory.
     pub(crate) fn release(&mut self) {
         self.packer = None;
         self.buffer = Vec::new();

@@ -1,5 +1,5 @@
-//! A cache of packed messages that a room still sends: each message is packed once for all receivers with the same codec
-//! (wire W49).
+//! A cache of packed messages that a room still has to send to some receivers. Each message is packed once for all
+//! receivers that want the same codec (wire W49).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,14 +10,15 @@ use super::codecs::Packing;
 use crate::ids::Order;
 use crate::map::Map;
 
-/// The most bytes in the cache. Beyond it the oldest are dropped, and are packed again if a receiver needs them.
+/// The most bytes in the cache. Beyond it the oldest messages are dropped; they are packed again if a receiver needs
+/// them.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The most codings that a message is packed with; receivers that ask for another one get it unpacked (wire W49). This
-/// bounds the work for one message, however many codings the participants ask for.
+/// The most codings (codec, level and filter) with which one message is packed. Receivers that ask for a further coding
+/// get the message unpacked (wire W49). This bounds the work that the participants can cause for one message.
 const MAX_CODINGS: usize = 8;
 
-/// The memory of an entry without its bytes, estimated.
+/// The estimated memory of an entry, in bytes, without the packed message.
 const FLAT: usize = 64;
 
 /// Packed messages, by the message's order in the room.
@@ -31,7 +32,7 @@ pub(crate) struct EncodingCache {
 #[derive(Debug)]
 struct Form {
     choice: Choice,
-    /// The packed message. `None` if it would not be smaller.
+    /// The packed message. `None` if it would not be smaller than the message.
     packed: Option<Box<[u8]>>,
 }
 
@@ -42,7 +43,8 @@ impl Form {
 }
 
 impl EncodingCache {
-    /// The packed form of a message, from the cache or made now. `None` if it is not smaller, or there are too many codings.
+    /// Returns the packed form of a message from the cache, or packs the message now. `None` if the packed form is not
+    /// smaller than the message, or if the message was already packed with [`MAX_CODINGS`] other codings.
     pub(crate) fn get_or_pack<'a>(
         &'a mut self,
         order: Order,
@@ -66,7 +68,7 @@ impl EncodingCache {
         packed
     }
 
-    /// Adds a packed form to the cache. `packed`: `None` if it would not be smaller.
+    /// Adds a packed form to the cache. `packed` is `None` if the packed form would not be smaller than the message.
     pub(crate) fn put(&mut self, order: Order, choice: Choice, packed: Option<&[u8]>) {
         let form = Form { choice, packed: packed.map(Into::into) };
         self.bytes += form.cost();
@@ -74,7 +76,7 @@ impl EncodingCache {
         while self.bytes > MAX_BYTES && self.drop_first() {}
     }
 
-    /// All receivers were sent the messages up to `order`: drops them.
+    /// Drops the packed messages up to `order`. The room calls this when it has sent these messages to all receivers.
     pub(crate) fn sent(&mut self, order: Order) {
         while self.by_order.first().is_some_and(|(&first, _)| first <= order) {
             self.drop_first();

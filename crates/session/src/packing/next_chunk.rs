@@ -10,17 +10,19 @@ use crate::ids::{Counter, Position};
 use crate::wire::frame::Frame;
 use crate::wire::snapshot::{Chunk, HEADER};
 
-/// The part of a snapshot from `offset` on, which is still to be sent.
+/// A snapshot of which the bytes from `offset` on are still to be sent.
 pub(crate) struct NextChunk<'a> {
     pub(crate) as_of: Position,
-    /// The counter of the receiver's own last transaction in the snapshot; 0 in the direction of the server.
+    /// The counter of the receiver's own last transaction in the snapshot; 0 if a client sends the snapshot to the
+    /// server.
     pub(crate) counter: Counter,
     pub(crate) snapshot: &'a [u8],
     pub(crate) offset: usize,
 }
 
 impl NextChunk<'_> {
-    /// Appends a chunk to a packet that may take `remaining` bytes more. Returns the chunk's size in the snapshot.
+    /// Appends the next chunk to `packet`, which has space for `remaining` more bytes. Returns the chunk's size before
+    /// packing.
     pub(crate) fn write(
         &self,
         now: Duration,

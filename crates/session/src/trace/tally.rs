@@ -6,10 +6,10 @@ use core::time::Duration;
 use super::{Carrier, Packet, Part, Purpose};
 use crate::ids::{ChannelNo, ParticipantId};
 
-/// The upper bounds of the counts in [`Flow::ages`], in milliseconds. The last count is for all ages above.
+/// The upper bounds of the age intervals in [`Flow::ages`], in milliseconds. One more interval is for all higher ages.
 pub const AGES: [u32; 11] = [5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1000];
 
-/// The messages to or from a participant on one channel.
+/// Sums over the messages that were sent to, or received from, one participant on one channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flow {
     /// The participant.
@@ -20,36 +20,38 @@ pub struct Flow {
     pub channel: ChannelNo,
     /// The number of messages for each [`Purpose`], in its order.
     pub messages: [u64; 4],
-    /// The messages' bytes before compression. A repeated message counts each time.
+    /// The total size of the messages before compression, in bytes. A message that is repeated counts each time.
     pub before: u64,
-    /// The bytes before compression of messages that were sent for the first time.
+    /// The total size before compression of the messages with [`Purpose::New`], in bytes.
     pub new_before: u64,
     /// The sums of [`Part::cost`] for each [`Purpose`], in its order.
     pub costs: [u64; 4],
-    /// New messages by their age when the packet was made or read: how many up to each bound in [`AGES`], and how many above.
+    /// The number of messages with [`Purpose::New`] in each age interval (see [`AGES`]). The age is that at the time
+    /// when the packet was made or read.
     pub ages: [u64; AGES.len() + 1],
 }
 
-/// The packets to or from a participant on one carrier.
+/// Sums over the packets that were sent to, or received from, one participant on one carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarrierTotals {
     /// The participant.
     pub participant: ParticipantId,
     /// True for the direction to the participant, false for the direction from it.
     pub is_outgoing: bool,
-    /// Stream or datagrams.
+    /// Whether these packets were sent on the stream or as datagrams.
     pub carrier: Carrier,
     /// The number of packets.
     pub packets: u64,
-    /// Their bytes.
+    /// The total size of the packets, in bytes.
     pub bytes: u64,
-    /// Bytes before the payloads.
+    /// The number of bytes before the payloads of the packets.
     pub header_bytes: u64,
-    /// Bytes of these that are reports and acknowledgements.
+    /// The part of `header_bytes` that is reports and acknowledgements.
     pub feedback_bytes: u64,
 }
 
-/// Sums for each participant, direction, and channel or carrier.
+/// All sums: a [`Flow`] for each participant, direction and channel, and a [`CarrierTotals`] for each participant,
+/// direction and carrier.
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
     flows: BTreeMap<(ParticipantId, bool, ChannelNo), Flow>,
@@ -57,7 +59,7 @@ pub(crate) struct Tallies {
 }
 
 impl Tallies {
-    /// Adds a packet.
+    /// Adds a packet to the sums.
     pub(super) fn add(&mut self, packet: &Packet) {
         let Packet { participant, is_outgoing, carrier, .. } = *packet;
         let key = (participant, is_outgoing, carrier == Carrier::Datagrams);
@@ -96,14 +98,14 @@ impl Flow {
     }
 }
 
-/// The place in [`Flow::ages`] that counts this age.
+/// The index in [`Flow::ages`] of the interval that contains this age.
 fn place(age: Duration) -> usize {
     let up_to = |&bound: &u32| age <= Duration::from_millis(bound.into());
     AGES.iter().position(up_to).unwrap_or(AGES.len())
 }
 
 impl Tallies {
-    /// Forgets the participants that have left.
+    /// Deletes the sums of participants for which `is_here` returns false.
     pub(crate) fn keep(&mut self, is_here: impl Fn(ParticipantId) -> bool) {
         self.flows.retain(|_, flow| is_here(flow.participant));
         self.carrier_totals.retain(|_, totals| is_here(totals.participant));

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use super::io::{Reader, Write};
 use crate::Error;
 
-/// The number of packets that an acknowledgement tells about, the newest included: as many as gmc's decoder remembers.
+/// The number of packets that an acknowledgement describes, including the newest. gmc's decoder remembers the same
+/// number.
 const TOLD: u32 = u128::BITS;
 
 /// The contents of an ACKNOWLEDGED frame, after the number of the group.
@@ -13,21 +14,22 @@ const TOLD: u32 = u128::BITS;
 pub(crate) struct Acknowledged<'a> {
     /// The number of the newest packet that arrived.
     pub(crate) newest: u32,
-    /// The missing packets before it: bit `k` is set if the packet `k + 1` numbers before the newest did not arrive.
+    /// A bit set of missing packets: bit `k` is set if packet `newest - 1 - k` did not arrive.
     lacking: u128,
-    /// gmc's own acknowledgement, which says up to which packet nothing is missing.
+    /// The acknowledgement in gmc's own format. It names the packet up to which all packets arrived.
     pub(crate) gmc: &'a [u8],
 }
 
 impl<'a> Acknowledged<'a> {
-    /// `came` is a bit set: bit `k` says that the packet `k` numbers before the newest arrived.
+    /// `came` is a bit set: bit `k` is set if packet `newest - k` arrived.
     pub(crate) fn new(newest: u32, came: u128, gmc: &'a [u8]) -> Self {
-        // The bit set `came` ends 127 packets before the newest. Packets before that count as arrived.
+        // `came` ends 127 packets before `newest`. Older packets count as arrived.
         let lacking = !(came >> 1) & (u128::MAX >> 1);
         Acknowledged { newest, lacking, gmc }
     }
 
-    /// True if packet `number` is missing. Packets that are newer than the newest, or too old to be told about, are not.
+    /// True if this acknowledgement says that packet `number` is missing. False for packets after `newest`, and for
+    /// packets that are too old to be described.
     pub(crate) fn lacks(&self, number: u32) -> bool {
         let before = self.newest.wrapping_sub(number);
         (1..TOLD).contains(&before) && self.lacking >> (before - 1) & 1 == 1

@@ -1,5 +1,5 @@
-//! The CONTRACT frame: the time at which a packet was made, and what the server measured of the QoS contracts of channels
-//! (wire W79, W80).
+//! The CONTRACT frame: the time at which a packet was made, and the losses that the server measured for the QoS
+//! contracts of channels (wire W79, W80).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,14 +12,15 @@ use crate::ids::ChannelNo;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) channel: ChannelNo,
-    /// The share of the channel's messages that did not reach the server in time, in 1/1000.
+    /// The share of the channel's messages, in 1/1000, that reached the server after the deadline or never.
     pub(crate) upstream: u16,
-    /// The share of messages that will miss at best, in 1/1000, if it is more than the contract permits; else 0.
+    /// The share of messages, in 1/1000, that the server expects this receiver to get late or never at best. 0 if the
+    /// contract permits that share.
     pub(crate) expected: u16,
 }
 
-/// Times travel in milliseconds modulo this number, so that a stamp takes two bytes at most. 16 s is far longer than the 5 s
-/// after which a silent connection is closed ([`Timing::dead`](crate::Timing::dead)).
+/// Stamps are in milliseconds modulo this number, so that a stamp takes at most two bytes on the wire. These 16 s are
+/// much longer than the 5 s after which a silent connection is closed ([`Timing::dead`](crate::Timing::dead)).
 const WRAP: u64 = (1 << 14) - 1;
 
 /// A time of the sender's clock in milliseconds, modulo [`WRAP`].
@@ -31,7 +32,8 @@ impl Stamp {
         Stamp(time.as_millis() as u64 % WRAP)
     }
 
-    /// The time that passed between this stamp and `now` on the same clock; `None` if the stamp is in the future.
+    /// The time between this stamp and `now`, which is a time of the same clock. `None` if the stamp is later than
+    /// `now`.
     pub(crate) fn ago(self, now: Duration) -> Option<Duration> {
         let Stamp(now) = Stamp::of(now);
         let ago = (now + WRAP - self.0) % WRAP;
@@ -50,7 +52,7 @@ pub(crate) fn write(stamp: Option<Stamp>, entries: &[Entry]) -> Vec<u8> {
     out
 }
 
-/// Calls `each` for each entry, and returns the stamp if there is one.
+/// Reads a CONTRACT frame. Calls `each` for each entry, and returns the stamp if the frame has one.
 pub(crate) fn read(bytes: &[u8], mut each: impl FnMut(Entry)) -> Result<Option<Stamp>, Error> {
     let mut reader = Reader::new(bytes, "CONTRACT");
     let stamp = match reader.varint()? {

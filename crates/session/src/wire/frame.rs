@@ -92,14 +92,14 @@ pub(crate) enum Frame<'a> {
         id: ChannelNo,
         compress: Compress,
     },
-    /// Tells which datagrams of a fan-out group arrived. `rest` is an [`Acknowledged`](super::acknowledged::Acknowledged)
-    /// (wire W72).
+    /// A receiver's list of the datagrams of a fan-out group that arrived. `rest` is an encoded
+    /// [`Acknowledged`](super::acknowledged::Acknowledged) (wire W72).
     Acknowledged {
         group: GroupId,
         rest: &'a [u8],
     },
-    /// A piece of the snapshot of a fan-out group's compression model. With the last piece, the receiver is in the group
-    /// (wire W61, W71).
+    /// A piece of the snapshot of a fan-out group's compression model. The receiver is in the group once it has all
+    /// pieces (wire W61, W71).
     Model {
         carrier: Carrier,
         group: GroupId,
@@ -107,14 +107,15 @@ pub(crate) enum Frame<'a> {
         offset: u32,
         rest: &'a [u8],
     },
-    /// A payload that all receivers of a fan-out group are sent over their streams (wire W62).
+    /// A payload that the server sends to all receivers of a fan-out group over their streams (wire W62).
     Shared(&'a [u8]),
-    /// A payload that all receivers of a fan-out group are sent as a datagram (wire W70).
+    /// A payload that the server sends to all receivers of a fan-out group as a datagram (wire W70).
     SharedDatagram {
         group: GroupId,
         rest: &'a [u8],
     },
-    /// A payload that was sent as a datagram and is sent again over the stream, `waited` ms after it was made (wire W74).
+    /// A payload of a fan-out group whose datagram a receiver lacks. The server sends it over the stream, `waited` ms
+    /// after it made the payload (wire W74).
     SharedAgain {
         group: GroupId,
         waited: u32,
@@ -131,15 +132,15 @@ pub(crate) enum Frame<'a> {
         id: ChannelNo,
         qos: Qos,
     },
-    /// The highest rate that this receiver wants on a channel, in 1/1000 messages per second for each key; 0 for no limit
-    /// besides the QoS (wire W78).
+    /// The highest rate at which this receiver wants values of each key of a channel, in 1/1000 values per second. 0:
+    /// only the QoS limits the rate (wire W78).
     Rate {
         id: ChannelNo,
         rate: u32,
     },
     /// Send times and measurements for QoS contracts (wire W79, W80).
     Contract(&'a [u8]),
-    /// QUALITY. From the server: how often it wants quality reports. From a client: a report (wire W84).
+    /// From the server: the time between two quality reports that it wants. From a client: a quality report (wire W84).
     Quality(&'a [u8]),
 }
 
@@ -156,7 +157,7 @@ impl Access {
     /// The right to send and to receive.
     pub const FULL: Access = Access { publish: true, subscribe: true };
 
-    /// The rights that `self` and `other` both contain.
+    /// The rights that are in both `self` and `other`.
     #[must_use]
     pub const fn and(self, other: Access) -> Access {
         Access {
@@ -178,11 +179,11 @@ impl Access {
 /// The connection state of a participant (wire W34).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresenceState {
-    /// The participant left, or did not come back in time after its connection broke.
+    /// The participant left, or did not reconnect in time after its connection broke.
     Left,
     /// The participant is connected.
     Here,
-    /// The participant's connection broke; it may come back.
+    /// The participant's connection broke; it may still reconnect.
     Away,
 }
 
@@ -194,7 +195,7 @@ pub(crate) struct ParticipantEntry<'a> {
     pub(crate) presence: &'a [u8],
 }
 
-/// The frames of a packet.
+/// Reads the frames of a packet one by one.
 pub(crate) struct Frames<'a> {
     rest: &'a [u8],
 }
@@ -227,19 +228,20 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// The tags of payload frames without a length, as they are the last frame of their packet.
+/// The tags of frames that contain a payload and end their packet. Such frames have no length.
 pub(crate) const MESSAGES_LAST: u8 = LAST | 0x06;
 pub(crate) const CODED_LAST: u8 = LAST | 0x07;
 pub(crate) const SHARED_LAST: u8 = LAST | 0x1d;
 #[cfg(feature = "ace")]
 pub(crate) const PACKED_LAST: u8 = LAST | 0x1c;
 
-/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that acknowledges such datagrams. No
-/// other datagram begins with one of them.
+/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that begins with acknowledgements
+/// of such datagrams. No other datagram begins with one of these two bytes.
 pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | 0x1e;
 pub(crate) const ACKNOWLEDGED: u8 = 0x16;
 
-/// Appends the header of a group's datagram: the tag and the group. The payload follows and runs to the end of the datagram.
+/// Appends the header of a datagram of a fan-out group: the tag and the group's number. The caller appends the payload,
+/// which ends with the datagram.
 pub(crate) fn shared_datagram(group: GroupId, out: &mut Vec<u8>) {
     out.u8(SHARED_DATAGRAM_LAST);
     out.varint(u64::from(group));

@@ -11,7 +11,8 @@ use crate::limits::{MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN, Timing};
 /// A random number that proves the right to resume a session (wire W13).
 pub type Secret = [u8; 16];
 
-/// The smallest `max_packet` that an end may state: the largest presence (4,096 bytes) and other frames fit one packet.
+/// The smallest `max_packet` that an end may state, in bytes. A packet of this size can contain the largest presence
+/// (4,096 bytes) and other frames.
 const LEAST_MAX_PACKET: u64 = 8192;
 
 /// The first frame of a client (wire W9 to W11).
@@ -24,7 +25,7 @@ pub(crate) struct Hello<'a> {
     pub(crate) max_message: usize,
     pub(crate) room: &'a str,
     pub(crate) token: &'a [u8],
-    /// What the other participants are told of this one.
+    /// The bytes that the application shows to the other participants about this one, such as a name.
     pub(crate) presence: &'a [u8],
     pub(crate) resume: Option<Resume>,
 }
@@ -38,18 +39,18 @@ pub(crate) struct Resume {
     pub(crate) incarnation: u64,
     /// The position up to which the client received all transactions.
     pub(crate) position: Position,
-    /// The last of its own transactions that the client knows to be ordered.
+    /// The counter of the newest of its own transactions whose position in the room's order the client knows.
     pub(crate) counter: Counter,
 }
 
-/// The server's answer to the wish to resume (wire W12).
+/// The server's answer to the field `resume` of HELLO (wire W12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The client did not ask to resume, and is a new participant.
     New,
-    /// The session goes on, and nothing is missing.
+    /// The session continues as the same participant, and no transaction is lost.
     Resumed,
-    /// The session or the room's state is gone, and the client is a new participant.
+    /// The server no longer has the session or the room's state, and the client is a new participant.
     Lost,
 }
 
@@ -60,12 +61,13 @@ pub(crate) struct Welcome {
     pub(crate) max_packet: usize,
     pub(crate) max_message: usize,
     pub(crate) max_snapshot: usize,
-    /// A number that changes whenever the room's state was lost.
+    /// The number of the room's present state. If the room loses its state, it begins again with another number (wire
+    /// W13).
     pub(crate) incarnation: u64,
     pub(crate) participant: ParticipantId,
     pub(crate) secret: Secret,
     pub(crate) outcome: Outcome,
-    /// The client's last transaction that the room has.
+    /// The counter of the client's newest transaction that the room has.
     pub(crate) counter: Counter,
     /// The position of the room's newest transaction.
     pub(crate) position: Position,
@@ -176,7 +178,7 @@ impl Welcome {
     }
 }
 
-/// Reads a time of at most a day. More is a mistake, and sums of such times could overflow.
+/// Reads a time in milliseconds. A time of more than a day is malformed, because sums of larger times could overflow.
 fn read_millis(r: &mut Reader<'_>) -> Result<Duration, Error> {
     match r.varint()? {
         ms if ms <= 24 * 3600 * 1000 => Ok(Duration::from_millis(ms)),

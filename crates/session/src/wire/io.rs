@@ -12,7 +12,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `what` names, in errors, what is read.
+    /// Creates a reader of `bytes`. Errors contain `what`, the name of the structure that is read.
     pub(crate) fn new(bytes: &'a [u8], what: &'static str) -> Self {
         Reader { bytes, what }
     }
@@ -72,13 +72,14 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Reads a length and that many bytes, at most `limit`. `what` names them in the error.
+    /// Reads a length and then that number of bytes. Fails if the length is above `limit`; the error calls the bytes
+    /// `what`.
     pub(crate) fn bytes(&mut self, limit: usize, what: &'static str) -> Result<&'a [u8], Error> {
         let size = self.varint()?;
         self.sized(size, limit, what)
     }
 
-    /// Reads `size` bytes, at most `limit`. `what` names them in the error.
+    /// Reads `size` bytes. Fails if `size` is above `limit`; the error calls the bytes `what`.
     pub(crate) fn sized(
         &mut self,
         size: u64,
@@ -92,7 +93,8 @@ impl<'a> Reader<'a> {
         self.take(size)
     }
 
-    /// Reads a length and that many bytes of UTF-8, at most `limit` (wire W2).
+    /// Reads a length and then that number of bytes, which must be UTF-8 (wire W2). Fails if the length is above
+    /// `limit`.
     pub(crate) fn text(&mut self, limit: usize, what: &'static str) -> Result<&'a str, Error> {
         let bytes = self.bytes(limit, what)?;
         core::str::from_utf8(bytes).map_err(|_| Error::InvalidText { what })
@@ -115,7 +117,7 @@ pub(crate) trait Write {
     fn u64(&mut self, value: u64);
     /// Appends a varint: seven bits in each byte, the lowest first (wire W1).
     fn varint(&mut self, value: u64);
-    /// Appends the length and the bytes.
+    /// Appends the length of `value` as a varint, then `value`.
     fn bytes(&mut self, value: &[u8]);
 }
 
@@ -142,13 +144,13 @@ impl Write for Vec<u8> {
     }
 }
 
-/// The beginning of `text`: at most `limit` bytes, and only whole characters.
+/// Returns the beginning of `text`: at most `limit` bytes, cut between two characters.
 pub(crate) fn clip(text: &str, limit: usize) -> &str {
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // `get` instead of an index, because the panic of an index prints the text, and its code would make the build larger.
+    // `get` and not `text[..end]`: the code that prints the panic message of `[]` would make the binary larger.
     text.get(..end).unwrap_or_default()
 }
 

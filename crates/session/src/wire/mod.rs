@@ -1,5 +1,5 @@
-//! Reads and writes the wire format that the pages in docs/wire specify. A citation such as (wire W22) in this crate names
-//! rule W22 of those pages.
+//! Reads and writes the wire format that the pages in docs/wire specify. In the comments of this crate, (wire W22)
+//! refers to rule W22 of those pages.
 
 pub(crate) mod acknowledged;
 pub(crate) mod coding;
@@ -25,10 +25,10 @@ pub(crate) mod capability {
     pub(crate) const DATAGRAMS: u64 = 2;
     /// Fan-out groups on datagrams: many receivers are sent the same encoded bytes (wire W70).
     pub(crate) const DATAGRAM_GROUPS: u64 = 4;
-    /// Blocks: a codec packs chunks of snapshots, and whole payloads (wire W52).
+    /// Blocks: a codec compresses chunks of snapshots, and whole payloads (wire W52).
     pub(crate) const BLOCKS: u64 = 32;
-    /// QoS contracts: receivers measure whether a channel keeps its QoS, and can ask for another QoS or a lower rate (wire
-    /// W76 to W80).
+    /// QoS contracts: receivers measure whether a channel keeps its QoS, and can ask for another QoS or a lower rate
+    /// (wire W76 to W80).
     pub(crate) const CONTRACTS: u64 = 128;
 
     /// Receivers report the quality of their channels while the inspector of the room is in use (wire W84).
@@ -36,6 +36,6 @@ pub(crate) mod capability {
 
     /// Fan-out groups on the stream: many receivers share encoded payloads (wire W60).
     pub(crate) const STREAM_GROUPS: u64 = 64;
-    /// Datagrams carry copies of transactions that are on their way on the stream (wire W81).
+    /// Datagrams carry copies of transactions that are also sent on the stream (wire W81).
     pub(crate) const COPIES: u64 = 256;
 }

@@ -1,4 +1,5 @@
-//! Turns counters, indices and positions into small differences to the last ones, as records carry them (wire W21 to W24).
+//! Converts counters, indices and positions to differences from the previous numbers, which records contain because
+//! they are small, and back (wire W21 to W24).
 
 use alloc::vec::Vec;
 
@@ -6,33 +7,34 @@ use crate::Error;
 use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::map::Map;
 
-/// The most (channel, sender) pairs, which is more than any room has. It bounds the memory that a peer can make this end use
-/// (law 3 in docs/laws.md).
+/// The most indices, and the most counters, that a decoder keeps. No real room needs so many; the limit bounds the
+/// memory that a hostile peer can make this end use (law 3 in docs/laws.md).
 const MAX_PAIRS: usize = 1 << 18;
 
-/// The last counters, indices and position in one direction of one transport. Both ends keep a `Numbering`. It changes only
-/// with what is sent, so that the two stay equal.
+/// The last counters, indices and position in one direction of one transport. The sender and the receiver each keep a
+/// `Numbering` and change it only for what is sent in this direction, so that the two stay equal.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
-    /// The last index by sender and channel.
+    /// The last index of each sender on each channel.
     index: Map<(ParticipantId, ChannelNo), Index>,
-    /// The last counter by sender.
+    /// The last counter of each sender.
     counter: Map<ParticipantId, Counter>,
     position: Position,
-    /// True on datagrams: they can be lost, so that no last number is known to both ends. Records then carry the numbers
-    /// themselves instead of differences (wire W39, W81).
+    /// True on datagrams. They can be lost, so that the two ends may not know the same last number. Records in
+    /// datagrams therefore contain the numbers themselves instead of differences (wire W39, W81).
     absolute: bool,
 }
 
 impl Numbering {
-    /// For a stream. The last counter of `sender` is `counter`, the last position is `position`, and all other numbers are 0.
+    /// Creates the numbering of a stream. The last counter of `sender` is `counter`, the last position is `position`,
+    /// and all other last numbers are 0.
     pub(crate) fn new(sender: ParticipantId, counter: Counter, position: Position) -> Self {
         let mut numbering = Numbering { position, ..Numbering::default() };
         numbering.counter.insert(sender, counter);
         numbering
     }
 
-    /// For datagrams, on which records carry the numbers themselves (wire W39).
+    /// Creates the numbering of datagrams, whose records contain the numbers themselves (wire W39).
     pub(crate) fn absolute() -> Self {
         Numbering { absolute: true, ..Numbering::default() }
     }
@@ -46,17 +48,18 @@ impl Numbering {
         self.position = position;
     }
 
-    /// Sets the last counter of `sender`, whose transactions up to it came in another way than as records of this stream.
+    /// Sets the last counter of `sender`. Use it if no records of this stream carried the transactions up to `counter`,
+    /// for example because a snapshot includes them.
     pub(crate) fn counted(&mut self, sender: ParticipantId, counter: Counter) {
         self.counter.insert(sender, counter);
     }
 
-    /// The number of entries in memory.
+    /// The number of indices and counters that are kept.
     pub(crate) fn pairs(&self) -> usize {
         self.index.len() + self.counter.len()
     }
 
-    /// Forgets the numbers of a participant that has left.
+    /// Removes the last numbers of a participant that has left.
     pub(crate) fn forget(&mut self, sender: ParticipantId) {
         let channels = self.index.from((sender, ChannelNo(0))).map(|(pair, _)| *pair);
         let channels: Vec<_> = channels.take_while(|&(other, _)| other == sender).collect();
@@ -64,7 +67,7 @@ impl Numbering {
         self.counter.remove(&sender);
     }
 
-    /// The number in the field `gap` for an awareness message with this index.
+    /// Returns the value of the field `gap` for an awareness message with this index.
     pub(crate) fn index_to_gap(
         &mut self,
         channel: ChannelNo,
@@ -78,7 +81,7 @@ impl Numbering {
         index.get().wrapping_sub(last.get()).wrapping_sub(1)
     }
 
-    /// The index of an awareness message from its field `gap`.
+    /// Returns the index of an awareness message whose field `gap` is `gap`.
     pub(crate) fn gap_to_index(
         &mut self,
         channel: ChannelNo,
@@ -96,7 +99,7 @@ impl Numbering {
         Ok(*last)
     }
 
-    /// The number in the field `gap` for a transaction with this counter.
+    /// Returns the value of the field `gap` for a transaction with this counter.
     pub(crate) fn counter_to_gap(&mut self, sender: ParticipantId, counter: Counter) -> u32 {
         if self.absolute {
             return counter.get();
@@ -105,7 +108,7 @@ impl Numbering {
         counter.get().wrapping_sub(last.get()).wrapping_sub(1)
     }
 
-    /// The counter of a transaction from its field `gap`.
+    /// Returns the counter of a transaction whose field `gap` is `gap`.
     pub(crate) fn gap_to_counter(
         &mut self,
         sender: ParticipantId,
@@ -119,8 +122,8 @@ impl Numbering {
         Ok(*last)
     }
 
-    /// The number in the field `stamp` of an awareness message: the signed difference of `after`, its sender's last
-    /// transaction, to the last counter, in zigzag form (wire W24).
+    /// Returns the value of the field `stamp` for an awareness message. `after` is the counter of the last transaction
+    /// that its sender sent before it. The value is `after` minus the sender's last counter, in zigzag form (wire W24).
     pub(crate) fn after_to_stamp(&mut self, sender: ParticipantId, after: Counter) -> u32 {
         if self.absolute {
             return after.get();
@@ -130,7 +133,8 @@ impl Numbering {
         ((difference << 1) ^ (difference >> 31)) as u32
     }
 
-    /// The sender's last transaction, from the field `stamp` of an awareness message (wire W24).
+    /// Returns the counter of the last transaction that the sender sent before an awareness message, from the message's
+    /// field `stamp` (wire W24).
     pub(crate) fn stamp_to_after(
         &mut self,
         sender: ParticipantId,
@@ -145,7 +149,7 @@ impl Numbering {
         Ok(*last)
     }
 
-    /// The number in the field `stamp` for a transaction with this position (wire W23).
+    /// Returns the value of the field `stamp` for a transaction with this position (wire W23).
     pub(crate) fn position_to_stamp(&mut self, position: Position) -> u32 {
         if self.absolute {
             return u32::try_from(position.get()).unwrap_or(u32::MAX);
@@ -155,7 +159,7 @@ impl Numbering {
         u32::try_from(skipped).unwrap_or(u32::MAX)
     }
 
-    /// The position of a transaction from its field `stamp` (wire W23).
+    /// Returns the position of a transaction whose field `stamp` is `stamp` (wire W23).
     pub(crate) fn stamp_to_position(&mut self, stamp: u32) -> Result<Position, Error> {
         if self.absolute {
             return Ok(Position(u64::from(stamp)));

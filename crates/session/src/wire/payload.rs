@@ -1,4 +1,5 @@
-//! The payload of a packet: many records as one unit, plain, compressed by gmc, or packed by a codec (wire W26, W27, W54).
+//! The payload of a packet: a sequence of records, either uncompressed, compressed together by gmc, or packed as a
+//! whole by a codec (wire W26, W27, W54).
 
 pub(crate) mod account;
 mod batch;
@@ -33,7 +34,7 @@ mod tests {
         Ok(if channel.get().is_multiple_of(2) { Kind::Awareness } else { Kind::Transaction })
     }
 
-    /// Calls `each` for every record of a payload until one cannot be read.
+    /// Calls `each` for every record of a payload. Stops at the first record that cannot be read.
     fn read(
         decoder: &mut PayloadDecoder,
         form: PayloadForm,

@@ -1,4 +1,5 @@
-//! The QUALITY frame: receivers report the quality of their channels while the inspector of the room is in use (wire W84).
+//! The QUALITY frame: receivers report the quality of their channels while the inspector of the room is in use (wire
+//! W84).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +11,7 @@ use crate::trace::AGES;
 use crate::wire::io::clip;
 use crate::{ChannelQuality, Error, Tally};
 
-/// The most bytes of the reason for a transport (wire W84).
+/// The most bytes of [`QualityReport::reason`] (wire W84).
 pub(crate) const MAX_REASON: usize = 240;
 
 /// A quality report of one participant.
@@ -21,14 +22,15 @@ pub(crate) struct QualityReport {
     pub(crate) channels: Vec<ChannelQuality>,
 }
 
-/// Writes the server's request: the time between two reports, or `None` for no more reports.
+/// Writes the server's request for reports. `every` is the time between two reports; `None` asks the client to send no
+/// more reports.
 pub(crate) fn write_request(every: Option<Duration>) -> Vec<u8> {
     let mut out = Vec::new();
     out.varint(every.map_or(0, ms));
     out
 }
 
-/// Reads the server's request.
+/// Reads the server's request: the time between two reports, or `None` if the client is to send no more reports.
 pub(crate) fn read_request(bytes: &[u8]) -> Result<Option<Duration>, Error> {
     let mut reader = Reader::new(bytes, "QUALITY");
     let every = reader.varint()?;
@@ -60,7 +62,7 @@ pub(crate) fn write(reason: &str, channels: &[ChannelQuality]) -> Vec<u8> {
     out
 }
 
-/// Reads a report. Keeps the first entry of each channel for which `takes` returns true.
+/// Reads a report. Ignores channels for which `takes` returns false, and all entries of a channel after its first one.
 pub(crate) fn read(
     bytes: &[u8],
     takes: impl Fn(ChannelNo) -> bool,

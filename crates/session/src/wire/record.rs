@@ -11,15 +11,15 @@ use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
 use crate::packing::Packing;
 use crate::{Error, Kind};
 
-/// The count of numbers in each record: channel, sender, flags, gap, age, stamp.
+/// The number of fields before the content of each record: channel, sender, flags, gap, age, stamp.
 pub(crate) const FIELDS: usize = 6;
 
-/// The unit of ages on the wire, in milliseconds (wire W25). It is fine enough to draw the path of a pointer, and so coarse
-/// that an age takes two or three bits after compression.
+/// The unit of ages on the wire, in milliseconds (wire W25). With 4 ms, a receiver can draw the path of a pointer
+/// accurately, and an age takes only two or three bits after compression.
 pub(crate) const AGE_UNIT_MS: u128 = 4;
 
-/// This is added to the length of a key, so that the length is a printable character and the compressor takes a text with a
-/// key for text, too (grammar of *content* in docs/wire/session.md).
+/// This is added to the length of a key, so that the length byte is a printable character. The compressor then still
+/// treats the content of a text message with a key as text (grammar of *content* in docs/wire/session.md).
 const PRINTABLE: u64 = 0x20;
 
 // The flags of a record (wire W19).
@@ -32,7 +32,7 @@ const STATE: u32 = 32;
 const FILL: u32 = 64;
 const PACKED: u32 = 128;
 
-/// The direction in which a record travels, on which the meaning of its numbers depends.
+/// The direction in which a record is sent. The meaning of the record's `gap` and `stamp` depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToServer,
@@ -54,7 +54,8 @@ pub(crate) struct Record<'a> {
     pub(crate) channel: ChannelNo,
     pub(crate) sender: ParticipantId,
     pub(crate) number: Number,
-    /// True if the record stands for a transaction of the receiver itself, and has no content (wire W29).
+    /// True if the record only tells the receiver the position of a transaction that it sent itself. Such a record has
+    /// no content (wire W29).
     pub(crate) own: bool,
     /// True if the message is sent because its receiver joined late (wire W31).
     pub(crate) state: bool,
@@ -66,21 +67,21 @@ pub(crate) struct Record<'a> {
     pub(crate) priority: Option<u8>,
     /// The message itself.
     pub(crate) bytes: &'a [u8],
-    /// The packed form of `bytes`, which travels instead, if the message is packed.
+    /// If a codec packed the message: the packed form of `bytes`. The record then contains it instead of `bytes`.
     pub(crate) packed: Option<&'a [u8]>,
-    /// The coding of the payload in which the record travels.
+    /// The coding of the payload that contains the record.
     pub(crate) coding: Coding,
 }
 
-/// The numbers by which a message is counted (wire W21).
+/// The sequence numbers of a message, by its kind (wire W21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
-    /// An awareness message. `after` is the last transaction of its sender at the time when it was sent.
+    /// An awareness message. `after` is the counter of the last transaction that its sender sent before it.
     Awareness { index: Index, after: Counter },
-    /// A transaction. Towards the server its position is 0, as the room has not given it one yet.
+    /// A transaction. In the direction to the server its position is 0, because the room has not assigned one yet.
     Transaction { counter: Counter, position: Position },
-    /// A copy, in a datagram, of a transaction that is also sent on the stream (wire W81). `previous` is the position of the
-    /// transaction before it that the same receiver is sent.
+    /// A copy, in a datagram, of a transaction that is also sent on the stream (wire W81). `previous` is the position
+    /// of the last transaction before this one that the server sends to the same receiver.
     Copy { counter: Counter, position: Position, previous: Position },
     /// An older transaction, which is sent because the receiver opened its channel late (wire W18).
     Fill { counter: Counter, position: Position },
@@ -140,18 +141,18 @@ impl Record<'_> {
     }
 }
 
-/// True if these numbers belong to a transaction of the receiver itself.
+/// True if a record with these fields announces a transaction of the receiver itself ([`Record::own`]).
 pub(crate) fn is_own(fields: &[u32; FIELDS]) -> bool {
     fields[2] & OWN != 0
 }
 
-/// True if these numbers belong to a packed message.
+/// True if a record with these fields contains a packed message ([`Record::packed`]).
 pub(crate) fn is_packed(fields: &[u32; FIELDS]) -> bool {
     fields[2] & PACKED != 0
 }
 
-/// Reads a record from its numbers and its content. `kind` is the kind of its channel. `packing` unpacks the message; with
-/// `None`, a packed message is an error.
+/// Reads a record from its six fields and its content. `kind` is the kind of the record's channel. `packing` unpacks a
+/// packed message; if it is `None`, a packed message is an error.
 pub(crate) fn read<'a>(
     fields: [u32; FIELDS],
     content: &'a [u8],

@@ -8,10 +8,12 @@ use crate::ids::{Counter, Position};
 use crate::limits::MAX_BLOCK;
 use crate::packing::Packing;
 
-/// The size of a chunk of a snapshot on the wire, about, in bytes. It is small, so that pings get in between (wire W53).
+/// The approximate size of a chunk of a snapshot on the wire, in bytes. Chunks are small, so that pings need not wait
+/// long behind one (wire W53).
 pub(crate) const CHUNK: usize = 16 << 10;
 
-/// The most bytes of a SNAPSHOT frame besides the chunk: tag, length and four varints are at most 46 bytes.
+/// Bytes to reserve for the fields of a SNAPSHOT frame before the chunk. Tag, length and four varints take at most 46
+/// bytes.
 pub(crate) const HEADER: usize = 64;
 
 /// A piece of a snapshot, with the fields of the SNAPSHOT frame.
@@ -19,11 +21,12 @@ pub(crate) const HEADER: usize = 64;
 pub(crate) struct Chunk<'a> {
     /// The position of the last transaction that the snapshot includes.
     pub(crate) as_of: Position,
-    /// The receiver's own last transaction that the snapshot includes; 0 towards the server.
+    /// The counter of the receiver's own last transaction that the snapshot includes; 0 if a client sends the snapshot
+    /// to the server.
     pub(crate) counter: Counter,
     /// The size of the whole snapshot in bytes.
     pub(crate) total: u64,
-    /// Where this piece begins in the snapshot.
+    /// The position in the snapshot at which this piece begins, in bytes.
     pub(crate) offset: u64,
     pub(crate) bytes: &'a [u8],
 }
@@ -82,7 +85,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Adds a chunk to the snapshot in `slot`. With the last chunk, takes the snapshot out and returns it.
+    /// Adds a chunk to the incomplete snapshot in `slot`. If the chunk is the last one, returns the complete snapshot
+    /// and leaves `slot` empty.
     ///
     /// # Errors
     /// The snapshot is larger than `limit`, or the chunk is not the next one.

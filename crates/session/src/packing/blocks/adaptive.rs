@@ -1,5 +1,5 @@
-//! The choice of a codec for a block by `groupwire-ace`. It learns from the packets with blocks and from the answers to their
-//! pings.
+//! The choice of a codec for a block by `groupwire-ace`. A packet with a block also contains a ping; from the answers
+//! to these pings, the choice learns how long blocks take.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -10,37 +10,39 @@ use groupwire_codecs::{Choice, Costs};
 use crate::limits::MAX_BLOCK;
 use crate::wire::snapshot::CHUNK;
 
-/// The longest time for packing a block, by the costs of codecs, in nanoseconds. The room does nothing else meanwhile.
+/// A codec is not used if packing a block of the largest size takes longer than this by the codec's costs, in
+/// nanoseconds. The room serves no other participant while it packs.
 const MOST_WORK: f32 = 3e6;
 
-/// Packets whose arrivals are tracked one by one. Further ones are counted as part of the last. Only a peer that does not
-/// answer pings lets this many wait.
+/// The most packets whose arrivals are tracked one by one. A further packet is counted as part of the last one. This
+/// many packets only wait for answers if the other end does not answer pings.
 const MAX_AWAITED: usize = 64;
 
-/// Chooses for the blocks of one transport. It assumes that unpacking takes as long at the other end as it was measured at
-/// this one.
+/// Chooses a codec for each block that is sent on one transport. It assumes that unpacking takes as long at the other
+/// end as at this one.
 #[derive(Debug)]
 pub(super) struct Chooser {
     policy: Adaptive,
-    /// Codecs that both ends have.
+    /// The codecs that both ends have: bit n for codec number n.
     set: u64,
     awaited: VecDeque<Awaited>,
-    /// Bytes of the awaited packets.
+    /// The total size of the packets in `awaited`, in bytes.
     in_flight: usize,
-    /// Blocks of the packet that is being made.
+    /// The number of blocks in the packet that is being made.
     blocks: u32,
-    /// The time that unpacking these blocks takes.
+    /// The estimated time for unpacking these blocks.
     unpacking: Duration,
-    /// The time at which the last block had been packed.
+    /// The time at which packing of the last block ended.
     packed_at: Duration,
-    /// When the last answer arrived, and when its ping had arrived there, in microseconds of the other end's clock.
+    /// The time at which the last answer to a ping arrived here, and the time at which its ping arrived at the other
+    /// end, in microseconds of the other end's clock.
     last_answer: Option<(Duration, u64)>,
 }
 
 /// A packet with blocks whose ping was not answered yet.
 #[derive(Debug)]
 struct Awaited {
-    /// The time in its ping.
+    /// The time that the packet's ping contains. The answer repeats it.
     time: u64,
     bytes: usize,
     blocks: u32,
@@ -65,7 +67,8 @@ impl Chooser {
         }
     }
 
-    /// The codec for a block. `more`: bytes that follow at once; `set`: codecs that both ends have.
+    /// Chooses the codec for a block. `more` is the number of bytes that are sent right after the block; `set` has bit
+    /// n for each codec number n that both ends have.
     pub(super) fn choose(&mut self, now: Duration, block: &[u8], more: usize, set: u64) -> Choice {
         if self.set != set {
             self.set = set;
@@ -76,7 +79,8 @@ impl Chooser {
         self.policy.choose(now, block, &situation).candidate.choice
     }
 
-    /// Takes the size and the times of a packed block. A packed form from the cache counts as made for this receiver.
+    /// Notes that a block of `plain` bytes was packed to `wire` bytes. `took` is the time that packing took, even if it
+    /// was packed earlier for another receiver and came from the cache.
     pub(super) fn packed(
         &mut self,
         now: Duration,
@@ -93,17 +97,17 @@ impl Chooser {
         self.packed_at = now;
     }
 
-    /// The forecast of the link's rate, in bytes per second. 0 if it is not known.
+    /// The forecast of the link's rate, in bytes per second. 0 if the rate is not known.
     pub(super) fn rate(&self) -> f64 {
         self.policy.forecast().bandwidth
     }
 
-    /// True: pings are to measure the arrival of blocks.
+    /// True, because this chooser needs a ping in each packet with a block, to measure when the block arrives.
     pub(super) fn wants_arrivals(&self) -> bool {
         true
     }
 
-    /// A packet with blocks leaves, with a ping whose time is `time`.
+    /// Notes that a packet of `bytes` bytes with blocks is sent. `time` is the time in the packet's ping.
     pub(super) fn on_packet_sent(&mut self, time: u64, bytes: usize) {
         self.in_flight += bytes;
         let blocks = core::mem::take(&mut self.blocks);
@@ -123,7 +127,8 @@ impl Chooser {
         }
     }
 
-    /// The ping whose time is `time` arrived at `received`, in microseconds of the other end's clock.
+    /// Notes the answer to the ping that contained `time`. The ping arrived at the other end at `received`, in
+    /// microseconds of the other end's clock.
     pub(super) fn on_arrival(&mut self, now: Duration, time: u64, received: u64) {
         let mut delivered = Delivered {
             blocks: 0,

@@ -1,4 +1,5 @@
-//! A cache of packed chunks of snapshots: each is packed once for all receivers with the same codec (wire W55).
+//! A cache of packed chunks of snapshots. Each chunk is packed once for all receivers for which the same codec is
+//! chosen (wire W55).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -13,7 +14,7 @@ use crate::packing::idle::Idle;
 /// The most bytes in the cache. Beyond it the first chunks of the oldest snapshot are dropped.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The memory of an entry without its bytes, estimated.
+/// The estimated memory of an entry, in bytes, without the packed chunk.
 const FLAT: usize = 96;
 
 /// Identifies a chunk: the position of its snapshot, its offset, and its size in bytes.
@@ -30,7 +31,7 @@ pub(crate) struct Cache {
 /// A chunk that was packed by one codec.
 #[derive(Debug)]
 struct Packed {
-    /// The packed chunk. `None` if it would not be smaller.
+    /// The packed chunk. `None` if it would not be smaller than the chunk.
     bytes: Option<Box<[u8]>>,
     /// The time that packing took.
     took: Duration,
@@ -43,8 +44,8 @@ impl Packed {
 }
 
 impl Cache {
-    /// Packs a chunk unless it is in the cache. Returns the bytes of its packed form, if it is smaller, and the time that
-    /// packing took.
+    /// Packs a chunk, unless its packed form is in the cache. Returns the size of the packed form in bytes (`None` if
+    /// it is not smaller than the chunk), and the time that packing took when the chunk was packed.
     pub(crate) fn pack(
         &mut self,
         place: Place,
@@ -64,7 +65,7 @@ impl Cache {
         (made, took)
     }
 
-    /// The packed form of a chunk. `None` if it is not in the cache or would not be smaller.
+    /// The packed form of a chunk. `None` if the cache does not have it, or if it is not smaller than the chunk.
     pub(crate) fn get(&self, place: Place, choice: Choice) -> Option<&[u8]> {
         self.chunks.get(&(place, choice))?.bytes.as_deref()
     }
@@ -123,7 +124,7 @@ mod tests {
     fn memory_is_bounded_and_the_oldest_chunks_are_dropped() {
         let (mut cache, mut packing) = (Cache::default(), Packing::new(ALL, Costs::reference()));
         let mut state = 1u32;
-        // Half random, half zeros, so that it is packed to half its size.
+        // The chunk is half random bytes and half zeros, so that LZ4 packs it to about half its size.
         let mut chunk: Vec<u8> = vec![0; 65_536];
         for byte in &mut chunk[..32_768] {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

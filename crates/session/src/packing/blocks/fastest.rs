@@ -7,7 +7,7 @@ use groupwire_codecs::{Choice, Costs};
 /// The number of LZ4, which every build has.
 const LZ4: u8 = 1;
 
-/// Has the same methods as the chooser in `adaptive.rs`.
+/// Has the same methods as the `Chooser` in `adaptive.rs`, which builds with `ace` use instead.
 #[derive(Debug)]
 pub(super) struct Chooser;
 

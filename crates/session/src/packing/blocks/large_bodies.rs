@@ -1,11 +1,11 @@
-//! Chooses for large payloads whether they are packed by a codec or coded by gmc (wire W54).
+//! Chooses for large payloads, here called bodies, whether a codec packs them or gmc codes them (wire W54).
 
 use groupwire_codecs::{Auto, Choice, Link};
 
 use crate::packing::codecs::Packing;
 
-/// The codecs to choose among: the first list whose codecs both ends have. The lists are short, because there are too few large
-/// payloads to try many codecs.
+/// Lists of codecs. The choice is among the codecs of the first list of which both ends have all codecs. The lists are
+/// short, because there are too few large payloads to try many codecs.
 const CANDIDATES: &[&[Choice]] = &[
     &[level(ZSTD, 1), level(ZSTD, 6)],
     &[Choice::codec(LZ4), level(ZLIB, 1), level(ZLIB, 6)],
@@ -21,23 +21,24 @@ const fn level(codec: u8, level: i8) -> Choice {
     Choice { level: Some(level), ..Choice::codec(codec) }
 }
 
-/// Assumptions about gmc for messages below [`LONG`] and for longer ones: the ratio before one is measured, and the time at both
-/// ends, in nanoseconds per byte. Short messages share more of their structure, so that their ratio is better.
+/// Assumptions about gmc, first for messages below [`LONG`] bytes, then for longer ones: the compression ratio that is
+/// assumed until one is measured, and the time for coding and decoding together, in nanoseconds per byte. Short
+/// messages resemble each other more, so that their ratio is better.
 const CODED: [(f32, f32); 2] = [(0.12, 260.0), (0.33, 70.0)];
 const LONG: usize = 4 << 10;
 
-/// After this many payloads, the choice that seemed worse is tried again, because content changes.
+/// After this many payloads, the choice that seemed worse is tried again, because the kind of content may have changed.
 const RETRY: u32 = 16;
 
 /// The weight of the newest body in the moving average of a ratio.
 const FOLLOW: f32 = 0.5;
 
-/// How a large body is sent.
+/// How a large payload is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockChoice {
-    /// A codec packs the payload as a whole. It is sent as it is, if it arrives sooner that way.
+    /// A codec packs the payload as a whole, or the payload is sent uncompressed if it arrives sooner that way.
     Block,
-    /// Coded by gmc.
+    /// gmc codes the payload.
     Coded,
 }
 
@@ -48,29 +49,32 @@ pub(super) struct LargeBodies {
     auto: Option<(u64, Auto)>,
     /// The time for packing and unpacking the last block, in nanoseconds.
     work: f32,
-    /// For payloads with late-joiner state, and for payloads with large messages.
+    /// The first is for payloads with state for a late joiner, the second for other payloads, which have large
+    /// messages.
     estimates: [Estimates; 2],
 }
 
-/// What is known about both choices, for one kind of payloads.
+/// What is known about both variants of [`BlockChoice`], for one kind of payloads.
 #[derive(Debug, Default)]
 struct Estimates {
     /// The ratio of packed payloads, and the time for packing and unpacking them, in nanoseconds per byte.
     block: Option<(f32, f32)>,
     /// The ratio of coded payloads.
     coded: Option<f32>,
-    /// Payloads since the choice that seemed worse was last tried.
+    /// The number of payloads since the last retry (see [`RETRY`]).
     since: u32,
 }
 
 impl LargeBodies {
-    /// The choice with which a body arrives sooner. `each`: bytes of a message, on average; `travel`: the time of a byte on the
-    /// link, in nanoseconds.
+    /// Returns the choice with which a body arrives sooner. `each` is the average size of its messages in bytes;
+    /// `travel` is the time that the link takes for a byte, in nanoseconds.
     pub(super) fn choose_block(&mut self, is_state: bool, each: usize, travel: f32) -> BlockChoice {
         self.estimates[usize::from(!is_state)].choose(each, travel)
     }
 
-    /// Packs a body as a block. Returns the bytes of the packed form, if it is smaller. `set`: codecs that both ends have.
+    /// Packs a body with a codec. Returns the size of the packed form in bytes, or `None` if the body is to be sent
+    /// unpacked. `set` has bit n for each codec number n that both ends have; `travel` is the time that the link takes
+    /// for a byte, in nanoseconds.
     pub(super) fn pack(
         &mut self,
         body: &[u8],
@@ -98,7 +102,7 @@ impl LargeBodies {
         packed
     }
 
-    /// Takes the size of a body before (`plain`) and after it was packed or coded (`wire`).
+    /// Learns from a body that was sent: its size before (`plain`) and after (`wire`) it was packed or coded, in bytes.
     pub(super) fn record_size(
         &mut self,
         way: BlockChoice,
@@ -127,13 +131,15 @@ impl Estimates {
         }
         match coded < block {
             true if !is_retry => BlockChoice::Coded,
-            // gmc is slow. It is not tried where even half of its assumed ratio would not pay.
+            // gmc is slow. It is not tried again if the payload would arrive later even with half of gmc's assumed
+            // ratio.
             false if is_retry && coding + assumed / 2.0 * travel < block => BlockChoice::Coded,
             _ => BlockChoice::Block,
         }
     }
 
-    /// A body of `plain` bytes was packed to `wire` bytes, and packing and unpacking it takes `nanos` nanoseconds.
+    /// Learns that a codec packed a body of `plain` bytes to `wire` bytes, and that packing and unpacking it takes
+    /// `nanos` nanoseconds.
     fn packed(&mut self, plain: usize, wire: usize, nanos: f32) {
         let plain = plain.max(1) as f32;
         let (ratio, work) = (wire as f32 / plain, nanos / plain);
@@ -142,7 +148,7 @@ impl Estimates {
         self.block = Some((follow(before.0, ratio), follow(before.1, work)));
     }
 
-    /// A body of `plain` bytes was coded to `wire` bytes.
+    /// Learns that gmc coded a body of `plain` bytes to `wire` bytes.
     fn coded(&mut self, plain: usize, wire: usize) {
         let ratio = wire as f32 / plain.max(1) as f32;
         let before = self.coded.unwrap_or(ratio);
@@ -154,8 +160,8 @@ impl Estimates {
 mod tests {
     use super::*;
 
-    /// Sends 200 payloads and returns how many of the last hundred were coded. `each`: bytes of a message; `block`: ratio and time
-    /// of packing; `ratio`: ratio of coding.
+    /// Sends 200 payloads and returns how many of the last hundred were coded. `each` is the size of a message in
+    /// bytes; `block` is the ratio of packing and its time in nanoseconds per byte; `ratio` is the ratio of coding.
     fn coded(each: usize, megabits: f32, block: (f32, f32), ratio: f32) -> usize {
         let mut estimates = Estimates::default();
         let mut send = |_| {

@@ -1,4 +1,5 @@
-//! Blocks: chunks of snapshots and large payloads, each packed by the codec with which it arrives soonest (wire W52 to W55).
+//! Blocks, which are chunks of snapshots and large payloads. Each is packed by the codec with which it is expected to
+//! arrive soonest (wire W52 to W55).
 
 #[cfg(feature = "ace")]
 mod adaptive;
@@ -27,22 +28,22 @@ use super::codecs::Packing;
 use crate::limits::MAX_BLOCK;
 use crate::wire::snapshot::CHUNK;
 
-/// The time of a byte on a link whose rate is not known, in nanoseconds: 50 Mbit/s.
+/// The assumed time for a byte on a link whose rate is not known, in nanoseconds. It corresponds to 50 Mbit/s.
 #[cfg(feature = "ace")]
 const UNKNOWN: f32 = 160.0;
 
 /// What an end knows about the blocks that it sends on one transport.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// The other end accepts blocks (wire W52).
+    /// True if the other end accepts blocks (wire W52).
     agreed: bool,
-    /// Made for the first block, so that other connections need no memory for it.
+    /// Created for the first block, so that connections without blocks need no memory for it.
     chooser: Option<Box<Chooser>>,
     /// The packed size of the last packed block, in 1/256 of its plain size.
     ratio: Option<usize>,
-    /// A block is in the packet that is being made.
+    /// True if the packet that is being made contains a block.
     in_packet: bool,
-    /// Made for the first large body.
+    /// Created for the first large payload.
     #[cfg(feature = "ace")]
     large_bodies: Option<Box<LargeBodies>>,
 }
@@ -56,8 +57,9 @@ impl Blocks {
         self.agreed
     }
 
-    /// The size of the next chunk of a snapshot, which begins at `offset`: so large that about [`CHUNK`] bytes of it travel.
-    /// `offset` is a multiple of the size, so that all receivers are sent the same chunks.
+    /// Returns the size in bytes of the next chunk of a snapshot, which begins at `offset`. The size is chosen so that
+    /// the packed chunk has about [`CHUNK`] bytes. `offset` must be a multiple of it, so that chunks for different
+    /// receivers begin at the same offsets and can be cached.
     pub(crate) fn chunk(&self, offset: usize) -> usize {
         let ratio = self.ratio.unwrap_or(256);
         let is_good =
@@ -65,8 +67,9 @@ impl Blocks {
         [MAX_BLOCK, MAX_BLOCK / 2].into_iter().find(|&size| is_good(size)).unwrap_or(CHUNK)
     }
 
-    /// Packs a block. `None`: it arrives sooner unpacked. `more`: bytes that follow at once; `set`: codecs that both ends have;
-    /// `cached`: a cache of packed blocks, and the block's place in it.
+    /// Packs a block. Returns `None` if the block is to be sent unpacked. `more` is the number of bytes that are sent
+    /// right after the block; `set` has bit n for each codec number n that both ends have; `cached` is a cache of
+    /// packed blocks, and the block's key in it.
     pub(crate) fn pack<'a>(
         &mut self,
         now: Duration,
@@ -97,15 +100,17 @@ impl Blocks {
         }
     }
 
-    /// The time of a byte on the link, in nanoseconds, as measured with chunks of snapshots. `otherwise`: the measurement with
-    /// messages, used if there is no other.
+    /// The time that the link takes for a byte, in nanoseconds, as measured with chunks of snapshots. If no chunk was
+    /// measured, `otherwise`, which was measured with messages.
     #[cfg(feature = "ace")]
     fn travel(&self, otherwise: Option<f32>) -> f32 {
         let rate = self.chooser.as_ref().map(|chooser| chooser.rate()).filter(|&rate| rate > 0.0);
         rate.map(|rate| (1e9 / rate) as f32).or(otherwise).unwrap_or(UNKNOWN)
     }
 
-    /// Chooses how a body is sent that has late-joiner state or large messages. `each`: bytes of a message, on average.
+    /// Chooses how to compress a payload that contains state for a late joiner (`is_state`) or large messages. `each`
+    /// is the average size of its messages in bytes; `travel` is the time that the link takes for a byte, in
+    /// nanoseconds, if it was measured.
     #[cfg(feature = "ace")]
     pub(crate) fn choose_block(
         &mut self,
@@ -117,7 +122,8 @@ impl Blocks {
         self.large_bodies.get_or_insert_default().choose_block(is_state, each, travel)
     }
 
-    /// Packs a body that has late-joiner state or large messages. `None`: it arrives sooner unpacked.
+    /// Packs `body`, a payload that contains state for a late joiner or large messages. `None` if it arrives sooner
+    /// unpacked.
     #[cfg(feature = "ace")]
     pub(crate) fn pack_body<'a>(
         &mut self,
@@ -131,7 +137,8 @@ impl Blocks {
         Some(packing.packed())
     }
 
-    /// Takes the size of a large body before (`plain`) and after it was packed or coded (`wire`).
+    /// Learns from a large payload that was sent: its size before (`plain`) and after (`wire`) it was packed or coded,
+    /// in bytes.
     #[cfg(feature = "ace")]
     pub(crate) fn record_size(
         &mut self,
@@ -143,20 +150,22 @@ impl Blocks {
         self.large_bodies.get_or_insert_default().record_size(way, is_state, plain, wire);
     }
 
-    /// True if a block is in the packet that is being made, so that a ping is to measure its arrival.
+    /// True if the packet that is being made contains a block and the chooser wants a ping to measure the block's
+    /// arrival. The next call returns false until another block is packed.
     pub(crate) fn take_arrival_probe(&mut self) -> bool {
         core::mem::take(&mut self.in_packet)
             && self.chooser.as_ref().is_some_and(|chooser| chooser.wants_arrivals())
     }
 
-    /// A packet of `bytes` bytes leaves, with a block and a ping whose time is `time`.
+    /// Notes that a packet of `bytes` bytes with a block is sent. `time` is the time in the packet's ping.
     pub(crate) fn on_packet_sent(&mut self, time: u64, bytes: usize) {
         if let Some(chooser) = &mut self.chooser {
             chooser.on_packet_sent(time, bytes);
         }
     }
 
-    /// The ping whose time is `time` arrived at `received`, in microseconds of the other end's clock.
+    /// Notes the answer to the ping that contained `time`. The ping arrived at the other end at `received`, in
+    /// microseconds of the other end's clock.
     pub(crate) fn on_arrival(&mut self, now: Duration, time: u64, received: u64) {
         if let Some(chooser) = &mut self.chooser {
             chooser.on_arrival(now, time, received);

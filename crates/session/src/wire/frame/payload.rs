@@ -182,7 +182,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// `None`: a type that this version does not know.
+    /// Reads the fields of a frame of type `kind`. Returns `None` if this version does not know the type.
     pub(super) fn read(kind: u8, payload: &'a [u8]) -> Result<Option<Self>, Error> {
         let mut r = Reader::new(payload, frame_name(kind));
         let frame = match kind {

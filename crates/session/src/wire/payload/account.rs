@@ -21,14 +21,15 @@ pub(crate) struct WrittenPayload {
     pub(crate) parts: Vec<Part>,
 }
 
-/// Stores `costs` in `parts`, both in the order of the messages. Does nothing if their numbers differ.
+/// Sets the cost of each message in `parts` to the number at the same index of `costs`. Does nothing if the two have
+/// different lengths.
 pub(crate) fn price(parts: &mut [Part], costs: &[u32]) {
     if parts.len() == costs.len() {
         parts.iter_mut().zip(costs).for_each(|(part, &cost)| part.cost = Some(cost));
     }
 }
 
-/// Describes the message of a record. Its cost is not known yet.
+/// Describes the message of a record for the inspector, without its cost, which is not known yet.
 pub(crate) fn part(record: &Record<'_>) -> Part {
     let (index, is_fill) = match record.number {
         Number::Awareness { index, .. } => (index.get(), false),
@@ -94,8 +95,9 @@ mod on {
             }
         }
 
-        /// Notes that the records in the range `written` became `payload`, which begins with its tag. `fields` and `ends` are
-        /// those of all collected records.
+        /// Notes that the records in the range `written` were encoded as `payload`, which begins with its tag. `fields`
+        /// has the six numbers, and `ends` the end of the content, of every collected record, not only of those in the
+        /// range.
         pub(crate) fn wrote(
             &mut self,
             written: Range<usize>,
@@ -135,27 +137,27 @@ mod on {
         }
     }
 
-    /// Switches on or off that gmc measures the cost of each message.
+    /// Tells gmc whether to measure the cost of each message that it encodes.
     pub(crate) fn cost_encoder(coder: &mut gmc::Encoder, on: bool) {
         coder.set_costing(on);
     }
 
-    /// As [`cost_encoder`], for a decoder.
+    /// Tells gmc whether to measure the cost of each message that it decodes.
     pub(crate) fn cost_decoder(coder: &mut gmc::Decoder, on: bool) {
         coder.set_costing(on);
     }
 
-    /// The cost of each message of the last packet. [`BYTE_COST`] is the cost of one byte.
+    /// The cost of each message in the packet that `coder` encoded last. [`BYTE_COST`] is the cost of one byte.
     pub(crate) fn encoder_costs(coder: &gmc::Encoder) -> &[u32] {
         coder.costs()
     }
 
-    /// As [`encoder_costs`], for a decoder.
+    /// The cost of each message in the packet that `coder` decoded last, in the same unit.
     pub(crate) fn decoder_costs(coder: &gmc::Decoder) -> &[u32] {
         coder.costs()
     }
 
-    /// The bytes of a plain record with these fields and a content of `content` bytes.
+    /// The size in bytes of an uncompressed record with these fields and a content of `content` bytes.
     fn plain_size(fields: &[u32; FIELDS], content: usize) -> usize {
         let mut header = Vec::with_capacity(FIELDS * 5 + 5);
         fields.iter().for_each(|&field| header.varint(u64::from(field)));

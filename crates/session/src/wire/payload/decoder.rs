@@ -16,8 +16,8 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// The bytes that the decoder of a fan-out group may use besides its model, to decode a payload that was lost and is sent
-/// again: the decoder keeps what it learned in the up to two seconds since (wire W74).
+/// The bytes that the decoder of a fan-out group may use besides its model, to restore older versions of the model. It
+/// needs an old version to decode a payload that was lost and is sent again up to two seconds later (wire W74).
 const FOR_LATE_ONES: usize = 256 << 10;
 
 /// Decodes the payloads of one direction of one carrier.
@@ -27,10 +27,10 @@ pub(crate) struct PayloadDecoder {
     pub(crate) numbering: Numbering,
     /// Both ends agreed on coded payloads.
     coded: bool,
-    /// Created with the first coded payload, so that an idle connection takes no memory for it.
+    /// Created for the first coded payload, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Decoder>>,
     max_message: usize,
-    /// The coder measures the cost of each message, for the inspector.
+    /// True if the coder measures the cost of each message, for the inspector.
     keeps_account: bool,
 }
 
@@ -52,14 +52,14 @@ impl PayloadDecoder {
         }
     }
 
-    /// A decoder for datagrams to this receiver alone.
+    /// Creates a decoder for datagrams that are encoded for this receiver only, not for a fan-out group.
     pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
         let numbering = Numbering::absolute();
         let decoder = PayloadDecoder::new(direction, numbering, coded, max_message);
         PayloadDecoder { carrier: Carrier::Datagrams, ..decoder }
     }
 
-    /// A decoder for the datagrams of a fan-out group, from the snapshot of the group's model (wire W71).
+    /// Creates a decoder for the datagrams of a fan-out group from the snapshot of the group's model (wire W71).
     pub(crate) fn from_model(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let mut coder = gmc::Decoder::from_snapshot(group_config(), model)
             .map_err(|error| Error::Compression { why: error.to_string() })?;
@@ -68,21 +68,21 @@ impl PayloadDecoder {
         Ok(PayloadDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
-    /// The number of the newest coded payload that arrived, and a bit set: bit `k` says that the payload `k` numbers before
-    /// it arrived.
+    /// The number of the newest coded payload that arrived, and a bit set: bit `k` is set if the payload whose number
+    /// is `k` smaller arrived.
     pub(crate) fn received(&self) -> (u32, u128) {
         self.coder.as_deref().map_or((0, 0), gmc::Decoder::received)
     }
 
-    /// Appends gmc's acknowledgement of the coded payloads that arrived. Appends nothing before the first one.
+    /// Appends gmc's acknowledgement of the coded payloads that arrived. Appends nothing if none has arrived yet.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
     }
 
-    /// A decoder for the shared stream of a fan-out group, from the snapshot of the group's model. An empty snapshot stands
-    /// for an empty model (wire W61).
+    /// Creates a decoder for the shared stream of a fan-out group from the snapshot of the group's model. An empty
+    /// snapshot means an empty model (wire W61).
     pub(crate) fn for_group(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let decoder =
             PayloadDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
@@ -98,7 +98,8 @@ impl PayloadDecoder {
         Ok(PayloadDecoder { coder, ..decoder })
     }
 
-    /// Forgets coder and numbers: what comes next is coded and numbered from the beginning (wire W61).
+    /// Drops the gmc decoder and all last numbers. The next payload must come from an encoder that was restarted, too
+    /// (wire W61).
     pub(crate) fn restart(&mut self) {
         let PayloadDecoder { carrier, direction, coded, max_message, .. } = *self;
         let numbering = Numbering::default();
@@ -108,7 +109,7 @@ impl PayloadDecoder {
         };
     }
 
-    /// Switches on or off that [`PayloadDecoder::costs`] is measured.
+    /// Sets whether the costs that [`PayloadDecoder::costs`] returns are measured.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.keeps_account != on {
             self.keeps_account = on;
@@ -118,7 +119,7 @@ impl PayloadDecoder {
         }
     }
 
-    /// How much of the last coded payload each message takes, in 1/64 of a byte; empty if that was not measured.
+    /// The size of each message within the last coded payload, in 1/64 of a byte. Empty if it was not measured.
     pub(crate) fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
     }
@@ -138,7 +139,7 @@ impl PayloadDecoder {
         Ok(())
     }
 
-    /// Lets the numbers count from 0 again (wire W63).
+    /// Sets all last numbers to 0 (wire W63).
     pub(super) fn restart_numbering(&mut self) {
         self.numbering = Numbering::default();
     }
@@ -157,8 +158,9 @@ impl PayloadDecoder {
         max_message: usize,
         packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
-        // An own transaction says that a waiting transaction is ordered, also when its channel is not open on this transport
-        // (wire W29). Datagrams never carry one, but a damaged datagram may claim to.
+        // An own record tells a client that one of its transactions is ordered. It comes even if the transaction's
+        // channel is not open on this transport, so `kind_of` is not asked (wire W29). Only the stream has own records;
+        // in a datagram, the flag is a sign of damage.
         let is_stream = self.direction == Direction::ToClient && self.carrier == Carrier::Stream;
         let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,

@@ -30,13 +30,13 @@ pub(crate) struct PayloadEncoder {
     coded: bool,
     /// The coding of the collected records.
     coding: Coding,
-    /// The bytes of the packed ones of the collected records, before packing.
+    /// The total size, before packing, of those collected messages that a codec packed, in bytes.
     unpacked: usize,
-    /// At least one collected record is late-joiner state.
+    /// True if at least one collected record is sent because its receiver joined late.
     has_state: bool,
     /// The bytes of the largest collected message.
     largest: usize,
-    /// Created with the first coded payload, so that an idle connection takes no memory for it.
+    /// Created for the first coded payload, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Encoder>>,
     fields: Vec<[u32; FIELDS]>,
     ends: Vec<usize>,
@@ -62,12 +62,12 @@ impl PayloadEncoder {
         }
     }
 
-    /// An encoder for the shared stream of a fan-out group (wire W62).
+    /// Creates an encoder for the shared stream of a fan-out group (wire W62).
     pub(crate) fn for_group() -> Self {
         PayloadEncoder::new(Direction::ToClient, Numbering::default(), true)
     }
 
-    /// Switches on or off the list of messages and their costs, for the inspector.
+    /// Sets whether the encoder lists the messages of each payload and their costs, for the inspector.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.account.turn(on)
             && let Some(coder) = &mut self.coder
@@ -86,7 +86,7 @@ impl PayloadEncoder {
         self.account.take()
     }
 
-    /// The gmc encoder, once a payload was coded.
+    /// The gmc encoder; `None` if no payload was coded yet.
     #[cfg(feature = "inspector")]
     pub(crate) fn coder_in_use(&self) -> Option<&gmc::Encoder> {
         self.coder.as_deref()
@@ -97,7 +97,8 @@ impl PayloadEncoder {
         self.coded
     }
 
-    /// Forgets coder and numbers and frees their memory: what comes next is coded and numbered from the beginning (wire W61).
+    /// Drops the gmc encoder, all last numbers and the collected records, and frees their memory. The receiver must
+    /// restart its decoder, too (wire W61).
     pub(crate) fn restart(&mut self) {
         *self = PayloadEncoder::new(self.direction, Numbering::default(), self.coded);
     }
@@ -110,8 +111,8 @@ impl PayloadEncoder {
         Ok(())
     }
 
-    /// Appends a SHARED payload without records: after it, the numbers count from 0 again (wire W63). Makes the model of the
-    /// encoder smaller first.
+    /// Appends a SHARED payload without records. It tells receivers to set all last numbers to 0, as the encoder does
+    /// (wire W63). It also makes the model smaller, at both ends.
     pub(crate) fn begin_anew(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.coder().compact();
         self.finish_shared(out)?;
@@ -119,12 +120,13 @@ impl PayloadEncoder {
         Ok(())
     }
 
-    /// True once a payload was coded.
+    /// True if at least one payload was coded.
     pub(crate) fn has_model(&self) -> bool {
         self.coder.is_some()
     }
 
-    /// A snapshot of the model, for a receiver that enters the group (wire W61); empty before the first payload.
+    /// Returns a snapshot of the model for a receiver that enters the fan-out group (wire W61). Empty before the first
+    /// payload.
     pub(crate) fn model(&self) -> Vec<u8> {
         let mut model = Vec::new();
         if let Some(coder) = &self.coder {
@@ -133,7 +135,7 @@ impl PayloadEncoder {
         model
     }
 
-    /// Adds a record. [`PayloadEncoder::takes`] must be true for its coding.
+    /// Adds a record to the payload. [`PayloadEncoder::takes`] must be true for the record's coding.
     pub(crate) fn push(&mut self, record: &Record<'_>) {
         debug_assert!(self.takes(record.coding), "all records of a payload have the same coding");
         self.account.push(record);
@@ -165,8 +167,8 @@ impl PayloadEncoder {
         self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= remaining
     }
 
-    /// Appends the payload as the last frame of a packet. For late-joiner state and large messages, `choosing` decides
-    /// whether gmc or a codec delivers them sooner.
+    /// Appends the payload as the last frame of a packet. If the payload has messages for a late joiner or large
+    /// messages, `choosing` decides whether it arrives sooner compressed by gmc or by a codec.
     pub(crate) fn finish(
         &mut self,
         choosing: &mut Choosing,
@@ -280,7 +282,8 @@ impl PayloadEncoder {
     }
 }
 
-/// The records in the range `part`, of those that were collected: `ends` says where the content of each ends in `contents`.
+/// Returns the collected records whose indices are in the range `part`. `ends` has the end of each record's content in
+/// `contents`.
 pub(super) fn records<'a>(
     fields: &'a [[u32; FIELDS]],
     ends: &'a [usize],
@@ -294,12 +297,13 @@ pub(super) fn records<'a>(
     })
 }
 
-/// The fewest bytes of contents that are packed as a block (wire W54).
+/// A payload is never packed as a block if its contents have fewer bytes than this (wire W54).
 const LEAST_BLOCK: usize = 4 << 10;
 
-/// A message of this many bytes or more can be packed as a block: a codec finds more repetition within such a message than
-/// gmc finds between it and other messages.
+/// A message of this many bytes or more can be packed as a block: a codec finds more repetition within such a message
+/// than gmc finds between it and other messages.
 const LARGE_MESSAGE: usize = 16 << 10;
 
-/// The most bytes of a plain record besides its content: six varints of 32 bits and the length, at five bytes each.
+/// The most bytes of an uncompressed record besides its content: six fields and the length, each a 32-bit varint of at
+/// most five bytes.
 const WORST_HEADER: usize = FIELDS * 5 + 5;

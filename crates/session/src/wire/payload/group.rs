@@ -1,5 +1,5 @@
-//! Encodes the datagrams of a fan-out group: each payload is coded once, and all receivers of the group are sent the same
-//! bytes (wire W70).
+//! Encodes the datagrams of a fan-out group: each payload is encoded once, and the server sends the same bytes to all
+//! receivers of the group (wire W70).
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,11 +11,11 @@ use super::encoder::records;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
 
-/// Collects records and codes them for a fan-out group.
+/// Collects records and encodes them with gmc for the receivers of a fan-out group.
 pub(crate) struct GroupEncoder {
     pub(crate) coder: gmc::Encoder,
     fields: Vec<[u32; FIELDS]>,
-    /// Where the content of each record ends in `contents`.
+    /// The end of each record's content in `contents`.
     ends: Vec<usize>,
     contents: Vec<u8>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Coded {
     pub(crate) number: u32,
     /// The gmc packet.
     pub(crate) body: Vec<u8>,
-    /// The collected records that the packet holds: indices in the order of [`GroupEncoder::push`].
+    /// The records in the packet, as indices into the collected records in the order of [`GroupEncoder::push`].
     pub(crate) records: Range<usize>,
 }
 
@@ -43,8 +43,9 @@ impl GroupEncoder {
         self.ends.push(self.contents.len());
     }
 
-    /// Codes the collected records into packets of at most `max` bytes, and halves a packet that is too large. A record that
-    /// fits no packet, or that gmc refuses, is left out.
+    /// Encodes the collected records into packets of at most `max` bytes. If a packet would be too large, its records
+    /// are divided between two packets. A single record that is too large for a packet, or that gmc refuses, is left
+    /// out.
     pub(crate) fn finish(&mut self, max: usize) -> Vec<Coded> {
         let mut made = Vec::new();
         // Ranges of records that are still to be coded. The first one is at the end, where `pop` takes it.
@@ -71,7 +72,7 @@ impl GroupEncoder {
     }
 }
 
-/// The most records in a datagram: all of them are lost together if the datagram is lost.
+/// The most records in a datagram. The limit bounds how many records are lost with one datagram.
 const MAX_PER_DATAGRAM: usize = 64;
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn a_record_that_cannot_be_coded_is_left_out_alone() {
         let mut encoder = GroupEncoder::new();
-        // The second message is larger than gmc takes. The fourth one may or may not fit the packet, as it compresses well.
+        // The second message is larger than gmc accepts. The fourth one compresses well, so that it may or may not fit.
         let sizes = [4, group_config().max_message + 1, 4, 1200, 4];
         let messages = sizes.map(|size| alloc::vec![7u8; size]);
         for (index, message) in (1..).zip(&messages) {

@@ -10,7 +10,7 @@ use crate::wire::io::Reader;
 use crate::wire::record::{self, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// A payload that is being read.
+/// Reads the records of one payload one by one.
 pub(crate) struct Records<'p> {
     source: Source<'p>,
 }
@@ -31,10 +31,10 @@ enum Source<'p> {
 }
 
 impl PayloadDecoder {
-    /// Begins to read a payload. For each record call [`Records::next`], then [`Records::finish`].
+    /// Begins to read a payload. Call [`Records::next`] until it returns `None` or fails, then [`Records::finish`].
     ///
     /// # Errors
-    /// The payload is coded though that was not agreed on, or it cannot be unpacked.
+    /// The payload is coded though the ends did not agree on coded payloads, or it cannot be unpacked.
     pub(crate) fn open<'p>(
         &mut self,
         form: PayloadForm,
@@ -59,8 +59,8 @@ impl PayloadDecoder {
         })
     }
 
-    /// As [`PayloadDecoder::open`], for a payload that a fan-out group shares. After a payload without records, the numbers
-    /// count from 0 again (wire W63).
+    /// Begins to read a payload that all receivers of a fan-out group share, like [`PayloadDecoder::open`]. A payload
+    /// without records sets all last numbers to 0 (wire W63).
     pub(crate) fn open_shared<'p>(
         &mut self,
         payload: &[u8],
@@ -75,8 +75,8 @@ impl PayloadDecoder {
 }
 
 impl Records<'_> {
-    /// The next record, or `None` after the last one. `kind_of` returns the kind of a channel, or the reason to refuse its
-    /// messages.
+    /// The next record, or `None` after the last one. `kind_of` returns the kind of a channel, or the reason to refuse
+    /// its messages.
     ///
     /// # Errors
     /// The record is malformed or too large, or `kind_of` refused it.
@@ -119,7 +119,7 @@ impl Records<'_> {
                     let record = decoder.read(fields, content, &kind_of, max_message, None)?;
                     return Ok(Some(Record { coding: *coding, ..record }));
                 }
-                // The unpacked messages of a payload have a limit together (wire W48).
+                // The total size of the unpacked messages of a payload is limited (wire W48).
                 let limit = max_message.min(MAX_UNPACKED - *unpacked);
                 let packing = (*coding == Coding::Alone).then_some(packing);
                 let record = decoder.read(fields, content, &kind_of, limit, packing)?;
@@ -129,8 +129,8 @@ impl Records<'_> {
         }
     }
 
-    /// The result for the whole payload: the error that stopped decoding, if there was one, else `outcome`, which is the
-    /// result of reading the records.
+    /// The result for the whole payload: the error that stopped decoding, if there was one, else `outcome`, which is
+    /// the result of reading the records.
     pub(crate) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         match self.source {
             Source::Decoded { batch, .. } => batch.error().cloned().map_or(outcome, Err),
