@@ -98,7 +98,8 @@ pub trait Authority {
     fn change(&self, request: &ChangeRequest<'_>) -> Result<Qos, String> {
         match request.access.publish {
             true => Ok(request.qos),
-            false => Err("a participant that may not publish on a channel may not change its QoS".to_string()),
+            false => Err("a participant that may not publish on a channel may not change its QoS"
+                .to_string()),
         }
     }
 }

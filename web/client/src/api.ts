@@ -244,7 +244,8 @@ export interface ContractBreach {
 
 /** A measure that Groupwire takes to keep a contract. */
 export interface ContractMeasure {
-  readonly kind: "datagrams" | "stream" | "repeated" | "requested" | "rateLimited" | "downsampled" | "conflated" | "other";
+  readonly kind:
+    "datagrams" | "stream" | "repeated" | "requested" | "rateLimited" | "downsampled" | "conflated" | "other";
   /** The measure in a sentence for users. */
   readonly text: string;
 }

@@ -164,7 +164,13 @@ describe("rates", () => {
 
 describe("how well channels work", () => {
   const none = { after: [], dedicated: [] };
-  const code: Code = { most: none, others: { after: [1, 3], dedicated: [20] }, share: 0.3, requests: true, tail_flush: false };
+  const code: Code = {
+    most: none,
+    others: { after: [1, 3], dedicated: [20] },
+    share: 0.3,
+    requests: true,
+    tail_flush: false,
+  };
   const ages = [0, 0, 90, 0, 0, 0, 10, 0, 0, 0, 0, 0];
   const received: Received = {
     tally: { judged: 100, missed: 10, late: 10 },

@@ -102,7 +102,8 @@ function messages(packet: Packet, model: Model): HTMLElement {
   if (more > 0) body.append(wide(`and ${more} more`));
   const control = packet.header_bytes - packet.feedback_bytes;
   if (control > 0) body.append(wide(`Control: pings and their answers, participants: ${bytes(control)}`, "header"));
-  if (packet.feedback_bytes > 0) body.append(wide(`Feedback, which packets came: ${bytes(packet.feedback_bytes)}`, "feedback"));
+  if (packet.feedback_bytes > 0)
+    body.append(wide(`Feedback, which packets came: ${bytes(packet.feedback_bytes)}`, "feedback"));
   if (packet.overhead > 0) {
     const what = packet.parts.length > 0 ? "Type, epoch, checksum and the rest of the last byte" : "Type";
     body.append(wide(`${what}: ${bytes(packet.overhead)}`, "header"));

@@ -77,7 +77,9 @@ export function packetSentence(packet: Packet, model: Pick<Model, "channel" | "n
   const { parts, bytes: size } = packet;
   if (parts.length === 0) {
     const what =
-      packet.feedback_bytes > 0 ? "only feedback: which packets came" : "only control: a ping, its answer, or participants";
+      packet.feedback_bytes > 0
+        ? "only feedback: which packets came"
+        : "only control: a ping, its answer, or participants";
     return `This packet carried no messages, ${what}. ${bytes(size)}.`;
   }
   const own = parts.filter((part) => purposeOf(part[3]) === "own").length;
