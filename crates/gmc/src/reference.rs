@@ -11,7 +11,9 @@ use crate::trace::PREDICTORS;
 
 mod snapshot;
 
-/// The last value of a series, or of any sender in a hole, and how good its predictors are.
+/// The last value of a series, and how well each predictor has predicted the series' values. A series is the values of
+/// one sender, or of all senders together, in one hole: a place of a message template that differs from message to
+/// message.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {
     value: i64,

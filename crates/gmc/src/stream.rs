@@ -153,9 +153,10 @@ impl Stream {
         }
     }
 
-    /// Codes a packet for a link that loses some: its distance, which is the number of packets between the epoch's and
-    /// this one, whether it will be learned, and the messages. Records the decisions in `trace`. The caller undoes the
-    /// changes of the model. Returns the packet's number, and whether it will be learned.
+    /// Codes a packet for a link that loses packets: the number of packets between the newest one that the model has
+    /// learned (the epoch's) and this one; whether this packet will be learned; its control part; its messages. The
+    /// model is to change only when the packet is learned: `trace` records what that needs, and the caller undoes the
+    /// changes made here. Returns the packet's number, and whether it will be learned.
     pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,

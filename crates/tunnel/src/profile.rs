@@ -41,7 +41,7 @@ pub enum ProfileError {
 }
 
 /// The default path of the profile: `groupwire/ace-profile.txt` in `$XDG_DATA_HOME`, or in `~/.local/share`. `None` if
-/// neither `XDG_DATA_HOME` nor `HOME` is set.
+/// neither `XDG_DATA_HOME` nor `HOME` is an absolute path.
 pub fn default_path() -> Option<PathBuf> {
     place(env::var_os("XDG_DATA_HOME"), env::var_os("HOME"))
 }

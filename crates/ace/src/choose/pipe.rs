@@ -18,8 +18,9 @@ const WAITED: f64 = 0.05;
 /// The other end counts as blocked, by its application or by other processes, if it neither waited nor decompressed for
 /// more than this share of the time between acknowledgements.
 const BLOCKED: f64 = 0.3;
-/// Blocks count as sent faster than they arrived if they were compressed within this share of the time between
-/// acknowledgements.
+/// The blocks of an acknowledgement kept the link busy if this share of the time between two acknowledgements was enough to
+/// have them all compressed, counted from when the block before them was ready or had left: they then came faster than the
+/// link carried them.
 const FASTER: f64 = 0.7;
 /// The jitter of acknowledgements in seconds, from scheduling at both ends.
 const JITTER: f64 = 50e-6;

@@ -22,8 +22,8 @@ const CLEAN: u16 = 60;
 /// within 15 packets. Tuned on `examples/loss.rs`: the rate of paths with a few outages in a hundred packets is
 /// underestimated by a quarter 300 packets after the beginning (by more than a third with 200 clean packets).
 const UNKNOWN: f32 = 0.05;
-/// Beliefs that are older than this many packets are dropped once there is a younger one: five minutes of a telepointer. Chosen by
-/// judgement; not tuned.
+/// When all places for beliefs are taken, only the youngest of the beliefs older than this many packets is kept, and none older than
+/// four times as many. It is more than four minutes of a telepointer at 30 packets per second. Chosen by judgement; not tuned.
 const MEMORY: u16 = 8192;
 /// The most beliefs, so that the state is under 2 KB.
 const BELIEFS: usize = 48;

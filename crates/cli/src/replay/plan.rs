@@ -109,8 +109,9 @@ fn recorded(trace: &Trace, senders: usize, speed: f64) -> Vec<Step> {
     trace.messages.iter().enumerate().map(step).collect()
 }
 
-/// Each sender repeats the messages of one recorded person. Senders that repeat the same person start at different
-/// messages, so that they do not send equal bytes at the same time. Within an interval they send one after the other.
+/// The steps of a replay in which each sender sends `hz` messages per second for `seconds`. Each sender repeats the
+/// messages of one recorded person. Senders of the same person start at different messages, so that they do not send equal
+/// bytes at the same time. The sending times of all senders are spread evenly over each interval of 1/`hz` seconds.
 fn at_rate(trace: &Trace, senders: usize, hz: f64, seconds: f64) -> Vec<Step> {
     let people = trace.senders();
     let each = (hz * seconds).round().max(1.0) as usize;

@@ -24,7 +24,8 @@ pub(crate) struct Coded {
     /// The last value of the series before this one, if there was one.
     pub(crate) before: Option<i64>,
     pub(crate) value: i64,
-    /// What can be learned from it about keys.
+    /// What this integer shows of the template's key: the hole that tells to which sender or object the other values
+    /// belong (see [`keys`](crate::keys)).
     pub(crate) seen: Seen,
 }
 

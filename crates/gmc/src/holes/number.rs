@@ -19,8 +19,9 @@ use crate::reference::Reference;
 use crate::series::Series;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
-/// The least decimals of a fraction that is coded as an ordinal of a binary line. A shorter one is cheaper as digits
-/// than as one of the 2^52 doubles of its size.
+/// A number with fewer digits after the point than this is always coded as digits. A longer one may be coded by its
+/// ordinal, its place among all 64-bit floating-point numbers in ascending order: few digits cost less than to choose
+/// one of the 2^52 doubles between two powers of two.
 const DECIMALS_LONG: u32 = 9;
 
 /// The coder of [`HoleKind::Number`](crate::template::HoleKind::Number).

@@ -17,9 +17,9 @@ const TAIL: u32 = 0x1101;
 /// What compaction keeps of the strings of holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptText {
-    /// All strings and the byte contexts, whose probabilities are rounded.
+    /// All strings, and the byte contexts, which predict the bytes of new strings. Their probabilities are rounded.
     All,
-    /// All strings, but no byte contexts.
+    /// All strings, but not the byte contexts.
     Strings,
     /// The newest strings in holes, up to this many bytes together, and no byte contexts.
     Recent(usize),

@@ -247,8 +247,8 @@ impl Joined {
         Ok(())
     }
 
-    /// Passes as many messages of `due` to the carrier's encoder as fit into one payload. All messages of a payload of
-    /// the stream have the same coding. `remaining`: bytes that a packet of the stream may still take.
+    /// Passes as many messages of `due` to the carrier's encoder as it takes: for the stream as many as fit into one
+    /// payload, all with the same coding. `remaining`: bytes that a packet of the stream may still take.
     fn add_records(
         &mut self,
         session: &mut Session,

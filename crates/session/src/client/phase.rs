@@ -58,7 +58,8 @@ pub(super) struct Joined {
     pub(super) timing: Timing,
     /// When WELCOME was received.
     pub(super) joined_at: Duration,
-    /// The coders of the payloads of the stream that are for this client alone.
+    /// The encoder and the decoder of the stream's payloads, except those that the client shares with others
+    /// (`shared_stream`).
     pub(super) coders: Coders,
     /// `None` if the two ends did not agree on datagrams, or if the transport's datagrams are too small.
     pub(super) datagrams: Option<Datagrams>,

@@ -145,7 +145,8 @@ impl Leg {
         self.copies.add(now, record, previous, self.settings.sends, qos, &loss);
     }
 
-    /// This end's own transactions up to `counter` are ordered.
+    /// The room has given this end's own transactions up to `counter` their places in its order, so their copies need not be
+    /// sent any more.
     pub(super) fn on_ordered(&mut self, counter: Counter) {
         self.copies.on_ordered(counter);
     }

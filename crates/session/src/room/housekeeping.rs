@@ -64,9 +64,12 @@ impl Room {
                 peer.flush(now, common);
             }
         }
-        let sent = self.connections().map(Connection::served);
-        let sent = sent.fold(self.common.groups.needs_after(), Order::min);
-        self.find_next_turn();
+        let (mut sent, mut turn) = (self.common.groups.needs_after(), None);
+        for connection in self.connections() {
+            sent = sent.min(connection.served());
+            turn = connection.next_turn().into_iter().chain(turn).min();
+        }
+        self.common.timers.turn = turn;
         self.common.log.expire(now, sent);
         self.common.forms.sent(sent);
         self.ask_for_snapshot(now);

@@ -1,5 +1,6 @@
-//! The datagrams of one receiver: awareness values up to the last tick that the receiver does not get from a fan-out
-//! group (wire W38 to W42). The afec crate decides which messages are repeated.
+//! Chooses what goes into the datagrams of one receiver: the awareness messages up to the last tick, without those that
+//! the receiver is sent in datagrams that it shares with others, its fan-out group (wire W38 to W42). The afec crate
+//! decides which messages are repeated.
 
 use super::carry::Feed;
 use super::downsampling::Released;
@@ -12,7 +13,7 @@ use crate::room::upstream::Upstreams;
 use crate::wire::record::Number;
 use crate::{Order, ParticipantId};
 
-/// See the [module](self).
+/// The awareness messages that one receiver is still to be sent in datagrams.
 #[derive(Debug, Default)]
 pub(in crate::room) struct PrivateDatagrams {
     pub(in crate::room) feed: Feed,
