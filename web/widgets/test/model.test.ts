@@ -57,8 +57,8 @@ function part(channel: number, sender: number, purpose: number, before: number, 
 }
 
 function packet(parts: readonly Part[], more: Partial<Packet> = {}): Packet {
-  const all = { bytes: 61, private: 4, feedback: 3, overhead: 2 };
-  const where = { at: 1000, participant: 2, out: true, datagram: true, class: null, epoch: 9 };
+  const all = { bytes: 61, header_bytes: 4, feedback_bytes: 3, overhead: 2 };
+  const where = { at: 1000, participant: 2, out: true, datagram: true, group: null, epoch: 9 };
   return { ...all, ...where, parts, ...more };
 }
 
@@ -103,7 +103,7 @@ describe("packets", () => {
       "This packet confirmed that 1 of Participant 2's own has its place now; 3 bytes.",
     );
     expect(packetSentence(packet([], { bytes: 7 }), known)).toMatch(/no messages, only feedback/);
-    expect(packetSentence(packet([], { bytes: 1, feedback: 0 }), known)).toMatch(/only control.*1 byte\./);
+    expect(packetSentence(packet([], { bytes: 1, feedback_bytes: 0 }), known)).toMatch(/only control.*1 byte\./);
     const late = [part(0, 0, STATE, 9000, 64 * 3000), part(1, 1, STATE, 90, 64 * 30)];
     expect(packetSentence(packet(late, { bytes: 3040 }), known)).toBe(
       "This packet carried a piece of the room's snapshot and 1 draw message from Ana, 1 of them for a late joiner; 3,040 bytes instead of 9090.",
@@ -131,8 +131,8 @@ describe("rates", () => {
     datagram: false,
     packets: 1,
     bytes,
-    private: 0,
-    feedback: 0,
+    header_bytes: 0,
+    feedback_bytes: 0,
   });
 
   test("are averaged over the last seconds", () => {

@@ -134,7 +134,7 @@ export function codeSet({ most, others, share, requests, tail_flush }: Code): st
   if (share <= 0 || usual === other) words.push(usual);
   else words.push(`${percent(share)} ${other}, else ${usual}`);
   if (tail_flush) words.push("the last value again");
-  if (asks) words.push("requested again if missing");
+  if (requests) words.push("requested again if missing");
   return words.join("; ");
 }
 
