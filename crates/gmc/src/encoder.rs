@@ -28,7 +28,8 @@ pub struct Encoder {
     sent: Option<Sent>,
     /// On an ordered link with a check, the hash of all messages so far.
     chain: Chain,
-    /// The control part that was not sent yet.
+    /// The control part that packets are to carry until one is sent or, with a single decoder of datagrams, until one is
+    /// learned.
     wanted: Control,
     given: Batch,
     done: Batch,

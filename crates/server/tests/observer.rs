@@ -1,4 +1,4 @@
-//! The application's observer of a server is told of each transaction once and in order.
+//! A server calls its `Observer` once for each transaction of a room, in the order of the room.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;

@@ -11,7 +11,7 @@ const COMPRESSIBLE: f64 = 0.93;
 const CLASSES: [f64; 4] = [0.25, 0.55, COMPRESSIBLE, f64::INFINITY];
 /// The weight of a new measurement in the learned times and ratios.
 const LEARNING_RATE: f64 = 0.1;
-/// The same weight for a candidate that was not chosen for a long time.
+/// The weight of a new measurement, instead of [`LEARNING_RATE`], for a candidate that was not chosen for a long time.
 const LEARNING_RATE_UNKNOWN: f64 = 0.4;
 /// The largest factor by which learned times may differ from the cost table. The speeds of machines are assumed to
 /// differ by no more than the same factor.

@@ -42,7 +42,8 @@ pub(super) struct Delays {
     origin: u16,
     /// When this period began.
     since: Duration,
-    /// The last difference that was not believed, and the number of consecutive packets with a difference near it.
+    /// The newest difference far from the expected one, which may be an outlier, and the number of consecutive packets with a
+    /// difference near it.
     odd: (i16, u8),
     /// The number of packets that agreed with the smallest difference, up to [`AGREE`].
     support: u8,

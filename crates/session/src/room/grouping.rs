@@ -54,7 +54,7 @@ struct Census {
 }
 
 impl Census {
-    /// True if so many members are late that the cause is the server or a path that they share.
+    /// True if more than [`MOST_ALONE`] members are late. The cause is then the server, or a path that they share.
     fn is_overload(&self) -> bool {
         self.late > MOST_ALONE
     }
@@ -299,8 +299,8 @@ fn arrange(
     } else if let Some((id, model)) = open_group(groups, wish, census) {
         place.enter(now, id, groups.until, model);
     } else {
-        // Too few participants lose so many packets that a group is worth it. The losses are counted anew, as they may
-        // be lower by now.
+        // Too few participants need as many repeats for a group of their own. Losses are counted from zero again, because
+        // they may be lower by now.
         place.loss = Loss::default();
     }
 }

@@ -128,7 +128,9 @@ impl Peer {
         if let Some(place) = &mut connection.place {
             // W85: the datagrams of the participant's fan-out group still hold this channel, so the participant leaves
             // the group and is served alone until it enters another one.
+            let before = place.group();
             place.leave(&mut connection.link);
+            place.log_move(participant, before);
         }
         Ok(())
     }
