@@ -24,7 +24,7 @@ FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build test fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc test-rust \
 	wasm web size test-scripts test-web \
-	test-browser test-python test-readme soak fuzz clean FORCE
+	test-browser test-python test-readme soak fuzz fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -98,6 +98,10 @@ test-readme: build ## run the README's commands
 
 soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000)
 	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) cargo test $(LOCKED) --workspace --release
+
+# The check links nothing, so that it needs no fuzzing library, which is C++.
+fuzz-check: ## check that the fuzz targets compile
+	CUSTOM_LIBFUZZER_PATH=/dev/null cargo check --locked --manifest-path fuzz/Cargo.toml
 
 fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust and cargo-fuzz
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "fuzz: needs a nightly Rust and cargo-fuzz:" \

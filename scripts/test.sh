@@ -19,6 +19,7 @@ steps=(
     "web client and pages:web"
     "size in browsers:size"
     "clippy:clippy"
+    "fuzz targets:fuzz-check"
     "Rust documentation:doc"
     "Rust tests:test-rust"
     "TypeScript checks and tests:test-web"

@@ -14,8 +14,8 @@ pub fn afec_scheme(input: &mut Input<'_>) -> Scheme {
         5 => Scheme::Fec(byte >> 4),
         _ => Scheme::Fixed(Code {
             repeats: Repeats::repeat_last(byte >> 6),
-            ask: byte >> 4 & 3,
-            close: byte & 8 != 0,
+            answers: byte >> 4 & 3,
+            tail_flush: byte & 8 != 0,
             ..Code::PLAIN
         }),
     }

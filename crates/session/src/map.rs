@@ -97,6 +97,10 @@ impl<K: Ord, V> Map<K, V> {
         entries.map(|(key, value)| (key, value))
     }
 
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.chunks.iter_mut().flatten().map(|(_, value)| value)
+    }
+
     pub(crate) fn first(&self) -> Option<(&K, &V)> {
         self.chunks.first()?.first().map(|(key, value)| (key, value))
     }

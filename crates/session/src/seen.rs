@@ -66,6 +66,18 @@ impl<C: Copy + Ord + Default> Seen<C> {
         self.len -= self.senders.remove(&sender).map_or(0, |one| one.len());
     }
 
+    /// Forgets the newest values of a channel that was closed, so that they count as new once it is opened again. The
+    /// windows of channels that aggregate stay, because messages of the past are not sent to whoever opens them.
+    pub(crate) fn forget_values(&mut self, channel: C) {
+        self.len = 0;
+        for sender in self.senders.values_mut() {
+            for keys in [&mut sender.keys, &mut sender.older] {
+                keys.retain(|(one, _), _| *one != channel);
+            }
+            self.len += sender.len();
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         *self = Seen::default();
     }

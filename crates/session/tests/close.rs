@@ -118,6 +118,40 @@ fn the_newest_value_arrives_though_every_datagram_before_the_end_is_lost() {
 }
 
 #[test]
+fn a_value_sent_over_a_stream_that_breaks_arrives_over_the_next_one_before_the_channel_closes() {
+    let (mut world, ann, bob, _, pointer) = two(40 * MS);
+    world.black_hole(ann);
+    world.send_key(ann, pointer, "ann", "last");
+    world.run(20 * MS);
+    close(&mut world, ann, pointer);
+    world.run(200 * MS);
+    assert!(!is_closed(&world, ann, pointer));
+    world.run(Duration::from_secs(10));
+    assert!(is_closed(&world, ann, pointer));
+    assert_eq!(world.people[bob].texts(pointer), ["last"]);
+}
+
+#[test]
+fn w24_a_transaction_that_comes_after_the_end_makes_no_value_stale() {
+    for pause in 0..100 {
+        let (mut world, ann, bob, draw, pointer) = two(40 * MS);
+        close(&mut world, ann, pointer);
+        world.run(500 * MS);
+        world.send_key(bob, pointer, "bob", "before");
+        world.send(bob, draw, "after");
+        // After some of the pauses, the transaction is on its way while SHUT is.
+        world.run(pause * MS);
+        close(&mut world, ann, draw);
+        world.run(500 * MS);
+        world.channel(ann, "pointer", POINTER);
+        world.run(500 * MS);
+        let was_delivered = !world.people[ann].texts(draw).is_empty();
+        let stale = world.people[ann].messages.iter().map(|one| one.stale && one.key.is_some());
+        assert_eq!(stale.last(), Some(was_delivered), "after {pause} ms");
+    }
+}
+
+#[test]
 fn sending_on_a_closing_or_closed_channel_is_an_error() {
     let (mut world, ann, _, draw, _) = two(40 * MS);
     world.send(ann, draw, "last");
@@ -164,7 +198,8 @@ fn a_channel_that_is_opened_again_brings_what_was_missed() {
     let expected: Vec<String> =
         ["before".into()].into_iter().chain(missed).chain(["again".into()]).collect();
     assert_eq!(seen, expected);
-    // Late-joiner state of a channel that is opened after the join holds no awareness (W18).
+    // The newest value comes, although nobody sends anything now (W18).
+    assert_eq!(world.people[ann].texts(pointer).last().unwrap(), "at 29");
     world.send_key(bob, pointer, "bob", "new");
     world.run(500 * MS);
     assert_eq!(world.people[ann].texts(pointer).last().unwrap(), "new");
@@ -174,6 +209,45 @@ fn a_channel_that_is_opened_again_brings_what_was_missed() {
     let synced = Event::Synced { channel: Some(draw) };
     assert_eq!(world.people[ann].events.iter().filter(|event| **event == synced).count(), 2);
     assert!(errors(&world, ann).is_empty() && errors(&world, bob).is_empty());
+}
+
+#[test]
+fn w18_a_channel_that_is_opened_late_or_again_brings_the_newest_values_once() {
+    let path = Qos::awareness().aggregate();
+    for max in [0, 1200] {
+        let (mut world, ann, bob, draw, pointer) = two(40 * MS);
+        for one in [ann, bob] {
+            world.change_transport(one, Air { max, ..Air::default() });
+        }
+        let steps = world.channel(bob, "steps", path);
+        let status = world.channel(bob, "status", POINTER);
+        world.run(500 * MS);
+        for (key, text) in [("one", "old"), ("one", "1"), ("two", "2")] {
+            world.send_key(bob, status, key, text);
+            world.send(bob, steps, text);
+            world.run(100 * MS);
+        }
+        world.send(bob, draw, "line");
+        world.send_key(bob, pointer, "", "here");
+        world.run(Duration::from_secs(2));
+        for time in 1..=3 {
+            let (status, steps) =
+                (world.channel(ann, "status", POINTER), world.channel(ann, "steps", path));
+            world.run(Duration::from_secs(2));
+            let seen = &world.people[ann];
+            assert_eq!(seen.texts(status), ["1", "2"].repeat(time), "datagrams of {max}");
+            // Aggregated values are events, not state: they are not sent to whoever comes later.
+            assert!(seen.texts(steps).is_empty());
+            assert!(seen.saw(|event| *event == Event::Synced { channel: Some(status) }));
+            close(&mut world, ann, status);
+            close(&mut world, ann, steps);
+            world.run(500 * MS);
+        }
+        // The other channels bring nothing twice.
+        assert_eq!(world.people[ann].texts(draw), ["line"]);
+        assert_eq!(world.people[ann].texts(pointer), ["here"]);
+        assert!(errors(&world, ann).is_empty() && errors(&world, bob).is_empty());
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Closing channels, after what is pending on them was sent and confirmed (wire W85).
 
+use core::time::Duration;
+
 use super::Client;
 use super::channel::Stage;
 use super::channel_id::ChannelId;
 use super::event::Event;
-use super::outbox::{Pending, SentValue};
+use super::outbox::Pending;
 use super::phase::Phase;
 use super::session::Session;
 use crate::Error;
@@ -19,8 +21,8 @@ impl Client {
     /// breaks. Until [`Event::Closed`], messages are still received. Closing a channel again changes nothing.
     ///
     /// [`Client::channel`] with the same name opens the channel again, under the same [`ChannelId`]. The transactions
-    /// that were missed meanwhile then come as late-joiner state. Called before [`Event::Closed`], it cancels the
-    /// closing.
+    /// that were missed meanwhile and the newest awareness then come as late-joiner state. Called before
+    /// [`Event::Closed`], it cancels the closing.
     ///
     /// ```
     /// use core::time::Duration;
@@ -81,27 +83,28 @@ impl Session {
     /// subscriptions when the transport was closed.
     pub(super) fn close_unconnected(&mut self) {
         for at in 0..self.channels.len() {
-            let channel = &self.channels[at];
-            // The transport may have lost a value that was sent.
-            let may_be_lost = channel.may_send() && !channel.sent_values.is_empty();
-            if channel.stage == Stage::Closing && !may_be_lost && self.has_sent_all(at) {
+            if self.channels[at].stage == Stage::Closing && self.has_sent_all(at) {
                 self.set_closed(at);
             }
         }
     }
 
-    /// Whether the room has, or will have before SHUT, all that was sent on a channel.
+    /// Whether the room has all that was sent on a channel.
     fn has_sent_all(&self, at: usize) -> bool {
         let channel = &self.channels[at];
         let is_pending = |pending: &Pending| pending.channel == at;
-        // A datagram may have lost a value, until the value settles and goes over the stream as well (W41).
-        let is_safe = |value: &SentValue| {
-            value.carrier == Carrier::Stream && value.transport == self.transports
-        };
-        let mut values = channel.sent_values.after(Order(0));
         channel.queue.is_empty()
-            && (!channel.may_send() || values.all(|(_, value)| is_safe(value)))
+            && (!channel.may_send() || channel.sent_values.is_empty())
             && !self.pending.iter().any(is_pending)
+    }
+
+    /// When the closing channels last sent a value over the stream that is not known to have arrived. The answer to a
+    /// later ping tells that it has.
+    pub(super) fn closing_since(&self) -> Option<Duration> {
+        let closing = self.channels.iter().filter(|channel| channel.stage == Stage::Closing);
+        let values = closing.flat_map(|channel| channel.sent_values.after(Order(0)));
+        let over_stream = values.filter(|(_, value)| value.carrier == Carrier::Stream);
+        over_stream.map(|(_, value)| value.sent).max()
     }
 
     fn set_closed(&mut self, at: usize) {
@@ -116,6 +119,8 @@ impl Session {
         }
         channel.synced = false;
         channel.sent_values = Latest::new();
+        // Opened again, the channel brings the newest awareness, part of which was received before (W18).
+        self.seen.forget_values(ChannelId(at as u32));
         self.emit(Event::Closed { channel: ChannelId(at as u32) });
     }
 }

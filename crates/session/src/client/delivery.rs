@@ -78,12 +78,12 @@ impl Delivery<'_> {
         match record.number {
             Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => {
                 session.position = position;
-                session.delivered.note(record.sender, counter);
                 // After a resume, the room may send again transactions which this channel, opened late, already
                 // received as its history.
                 if is_shut || position <= channel.have {
                     return Ok(());
                 }
+                session.delivered.note(record.sender, counter);
                 channel.have = position;
                 (incoming.position, incoming.index) = (position, Index(counter.get()));
             }

@@ -41,7 +41,7 @@ impl Client {
                 if silence >= joined.timing.dead {
                     return self.fail(Error::Silent { ms: silence.as_millis() as u64 });
                 }
-                if now >= joined.link.next_ping(joined.timing.ping) {
+                if now >= joined.next_ping(session) {
                     joined.link.ping(now);
                 }
                 if !leaves
@@ -64,12 +64,12 @@ impl Client {
             Phase::Waiting { until } => Some(*until),
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
-                let keep_alive = joined.keep_alive_at(self.session.is_quiet);
+                let keep_alive = joined.keep_alive_at(&self.session);
                 let sends = joined.sends_at(&self.session, now);
                 [Some(keep_alive), sends, joined.reports.next()].into_iter().flatten().min()
             }
             // A client that leaves only waits until its BYE is sent.
-            Phase::Leaving(joined) => Some(joined.keep_alive_at(self.session.is_quiet)),
+            Phase::Leaving(joined) => Some(joined.keep_alive_at(&self.session)),
             Phase::Dialing | Phase::HangingUp { .. } | Phase::Ended => None,
         }
     }

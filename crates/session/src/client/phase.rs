@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::delivery::Inbound;
 use super::groups::Groups;
 use super::inspector::Reports;
+use super::session::Session;
 use super::shared_stream::SharedStream;
 use super::upload::Upload;
 use crate::Timing;
@@ -125,10 +126,16 @@ impl Phase {
 impl Joined {
     /// The time at which a ping is due, or at which the silence of the other end makes the transport suspicious or
     /// dead.
-    pub(super) fn keep_alive_at(&self, is_quiet: bool) -> Duration {
+    pub(super) fn keep_alive_at(&self, session: &Session) -> Duration {
         let dead = self.link.last_packet() + self.timing.dead;
-        let ping = self.link.next_ping(self.timing.ping);
-        let quiet = self.link.quiet_at().filter(|_| !is_quiet);
-        dead.min(ping).min(quiet.unwrap_or(dead))
+        let quiet = self.link.quiet_at().filter(|_| !session.is_quiet);
+        dead.min(self.next_ping(session)).min(quiet.unwrap_or(dead))
+    }
+
+    /// The time of the next ping: regularly, and soon after the last value of a channel that is being closed.
+    pub(super) fn next_ping(&self, session: &Session) -> Duration {
+        let regular = self.link.next_ping(self.timing.ping);
+        let sent = session.closing_since().filter(|sent| *sent >= self.link.last_ping());
+        sent.map_or(regular, |sent| regular.min(sent + Duration::from_millis(1)))
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct App {
     pub(crate) reads: Vec<bool>,
     pub(crate) writes: Vec<bool>,
     pub(crate) opened_at: Vec<Option<Duration>>,
-    /// Channels that were open from the beginning: late-joiner state is due.
-    pub(crate) with_join: Vec<bool>,
+    /// Channels that it closed, with whether it could write on them.
+    pub(crate) closed: Vec<Option<bool>>,
     /// When it was welcomed for the first time.
     pub(crate) joined_at: Option<Duration>,
     pub(crate) is_gone: bool,
@@ -80,7 +80,7 @@ impl App {
             reads: vec![false; channels],
             writes: vec![false; channels],
             opened_at: vec![None; channels],
-            with_join: vec![false; channels],
+            closed: vec![None; channels],
             joined_at: None,
             is_gone: false,
             taint: Taint::None,
@@ -118,6 +118,11 @@ impl App {
         self.newest.clear();
         self.came.clear();
         self.people.clear();
+    }
+
+    /// The values that it knew of a channel come again once it opens the channel again.
+    pub(crate) fn forget_values(&mut self, channel: usize) {
+        self.newest.retain(|(_, other, _), _| *other != channel);
     }
 
     pub(crate) fn forget_sender(&mut self, sender: u32) {

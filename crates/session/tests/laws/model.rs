@@ -168,6 +168,7 @@ impl Model {
                 let channel = app.channels[channel.0 as usize];
                 app.opened_at[channel].get_or_insert(now);
             }
+            Event::Closed { channel } => app.forget_values(app.channels[channel.0 as usize]),
             Event::Status(status) => {
                 app.status = Some(status);
                 match status {
@@ -262,11 +263,13 @@ impl Model {
         self.awareness(at, channel, content, message, said);
     }
 
-    /// W19, W31: what was said long before somebody came is state to it, and only the newest values and transactions are.
+    /// W18, W19, W31: what was said long before somebody came is state to it, and only the newest values and transactions
+    /// are. What was said long after it opened the channel is not.
     fn past_is_state(&self, at: usize, channel: usize, message: &Incoming, said: Said) {
         let Some(joined) = self.apps[at].joined_at else { return };
         let is_past = said.at + Duration::from_secs(1) < joined;
-        let is_news = said.at > joined + Duration::from_secs(1);
+        let opened = self.apps[at].opened_at[channel].unwrap_or(joined);
+        let is_news = said.at > opened + Duration::from_secs(1);
         let is_transaction = message.position.get() > 0;
         let is_right = if message.state { !is_news || is_transaction } else { !is_past };
         assert!(is_right, "W19: person {at}, who joined at {joined:?}, and {said:?}: {message:?}");

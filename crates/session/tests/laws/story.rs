@@ -47,6 +47,9 @@ struct Story {
     is_crowd: bool,
     /// Nobody leaves and nothing breaks: then nothing may be missing.
     is_calm: bool,
+    /// In every fourth session channels are closed and opened again. These choices are drawn apart, so that the other
+    /// sessions stay as they were before there were such.
+    closing: Option<Random>,
 }
 
 /// Plays the session of a seed and panics if a law is broken.
@@ -56,6 +59,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     let steps = 8 + story.random.below(40);
     for _ in 0..steps {
         story.step();
+        story.close_or_open();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
     }
@@ -126,6 +130,7 @@ impl Story {
             lies,
             is_crowd,
             is_calm,
+            closing: (seed % 4 == 3 && !is_calm).then(|| Random::new(!seed)),
         };
         story.world.model.is_calm = is_calm;
         if is_calm {
@@ -213,7 +218,6 @@ impl Story {
         for channel in 0..count {
             if at == 0 || self.is_crowd || self.random.chance(85) {
                 self.open(at, channel);
-                self.world.model.apps[at].with_join[channel] = true;
             }
         }
     }
@@ -249,6 +253,37 @@ impl Story {
         app.channels.push(channel);
         app.ids[channel] = Some(id);
         (app.reads[channel], app.writes[channel]) = (access.subscribe, access.publish);
+    }
+
+    /// Somebody closes a channel, or opens again one that it closed.
+    fn close_or_open(&mut self) {
+        let Some(random) = &mut self.closing else { return };
+        let at = random.below(self.world.people.len() as u64) as usize;
+        let app = &mut self.world.model.apps[at];
+        if app.is_gone || app.channels.is_empty() || random.chance(50) {
+            return;
+        }
+        let channel = app.channels[random.below(app.channels.len() as u64) as usize];
+        match app.ids[channel] {
+            Some(id) if app.closed[channel].is_none() => {
+                app.closed[channel] = Some(app.writes[channel]);
+                app.writes[channel] = false;
+                self.world.people[at].client.close(id).unwrap();
+            }
+            _ => self.open_again(at, channel),
+        }
+    }
+
+    fn open_again(&mut self, at: usize, channel: usize) {
+        let model = &mut self.world.model;
+        let (app, qos) = (&mut model.apps[at], model.channels[channel]);
+        let Some(writes) = app.closed[channel].take() else { return };
+        app.writes[channel] = writes;
+        let access = Access { publish: writes, subscribe: app.reads[channel] };
+        let options = ChannelOptions { access, ..ChannelOptions::default() };
+        let client = &mut self.world.people[at].client;
+        let id = client.channel_with(&channel.to_string(), qos, options).unwrap();
+        assert_eq!(Some(id), self.world.model.apps[at].ids[channel]);
     }
 
     fn coding(&mut self) -> Compress {
@@ -304,7 +339,9 @@ impl Story {
 
     /// One that the person has open.
     fn any_channel(&mut self, at: usize) -> Option<usize> {
-        let open = &self.world.model.apps[at].channels;
+        let app = &self.world.model.apps[at];
+        let is_open = |channel: &&usize| app.closed[**channel].is_none();
+        let open: Vec<usize> = app.channels.iter().filter(is_open).copied().collect();
         let count = open.len() as u64;
         (count > 0).then(|| open[self.random.below(count) as usize])
     }
@@ -384,6 +421,10 @@ impl Story {
 
     /// All obstacles go; then there is time to come back and to catch up.
     fn settle(&mut self) {
+        for at in 0..self.world.people.len() {
+            let closed = self.world.model.apps[at].closed.len();
+            (0..closed).for_each(|channel| self.open_again(at, channel));
+        }
         for person in &mut self.world.people {
             person.reachable = true;
             person.path.garbled = [0, 0];

@@ -92,17 +92,15 @@ fn last_values(model: &Model, at: usize, other: usize) {
     let (app, sender) = (&model.apps[at], &model.apps[other]);
     for (channel, qos) in model.channels.iter().enumerate() {
         let conflates = qos.kind == Kind::Awareness && qos.overflow == Overflow::Conflate;
-        let Some(opened) = app.opened_at[channel].filter(|_| conflates && app.reads[channel])
-        else {
+        if !(conflates && app.reads[channel] && app.opened_at[channel].is_some()) {
             continue;
-        };
+        }
         let mut last = BTreeMap::new();
         for said in sender.said.iter().filter(|said| said.channel == channel) {
             last.insert(said.key, said);
         }
-        // W31: who was not here yet is told with the late-joiner state. Else what was said in the same instant may have gone.
-        let is_due = |at: Duration| app.with_join[channel] || at > opened;
-        let is_fresh = |at: Duration| at >= sender.fresh_since && is_due(at);
+        // W18, W31: who joined or opened the channel later is told with the late-joiner state.
+        let is_fresh = |at: Duration| at >= sender.fresh_since;
         for said in last.values().filter(|said| is_fresh(said.at)) {
             let came = app.newest.get(&(sender.participant, channel, said.key));
             let came = came.map(|(_, content)| *content);

@@ -1,9 +1,10 @@
-//! The stream of one receiver. It carries, in this order: older transactions of channels that were opened late, settled
+//! The stream of one receiver. It carries, in this order: older messages of channels that were opened late, settled
 //! values (sent as datagrams and not replaced since), values of rate-limited channels, and new messages up to the last
 //! tick.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::carry::Feed;
 use super::downsampling::Released;
@@ -22,16 +23,15 @@ use crate::{ChannelNo, Compress, Order, ParticipantId, Position};
 #[derive(Debug, Default)]
 pub(in crate::room) struct PrivateStream {
     pub(in crate::room) feed: Feed,
-    /// Older transactions that the receiver lacks of channels that it opened late. One channel is sent after the other.
+    /// Older messages that the receiver lacks of channels that it opened late. One channel is sent after the other.
     pub(in crate::room) history: VecDeque<History>,
 }
 
-/// Transactions of a channel that was opened late: those after `cursor`, up to `until`, are still to be sent.
+/// The older messages of a channel that was opened late: its transactions, and the newest awareness value of each key.
 #[derive(Debug)]
 pub(in crate::room) struct History {
     pub(in crate::room) channel: ChannelNo,
-    pub(in crate::room) cursor: Position,
-    pub(in crate::room) until: Position,
+    pub(in crate::room) feed: Feed,
 }
 
 /// The receiver of a private stream.
@@ -58,7 +58,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// The filter for new messages of the stream. It leaves out values of rate-limited channels.
-    pub(super) fn news(&self, now: core::time::Duration) -> Filter<'a> {
+    pub(super) fn news(&self, now: Duration) -> Filter<'a> {
         Filter {
             receiver: Some(self.id),
             covered: self.covered,
@@ -66,6 +66,17 @@ impl<'a> Receiver<'a> {
             now: Some(now),
             present_from: self.present_from,
             ..Filter::new(Channels::Open(self.channels), self.stream())
+        }
+    }
+
+    /// The filter for the older messages of a channel that was opened late. It leaves out aggregated values: they are
+    /// events of the past, not state.
+    pub(in crate::room) fn history(&self, channel: ChannelNo) -> Filter<'a> {
+        Filter {
+            receiver: Some(self.id),
+            now: Some(Duration::ZERO),
+            present_from: Order(u64::MAX),
+            ..Filter::new(Channels::One(channel), Carries::All)
         }
     }
 
@@ -116,7 +127,7 @@ impl PrivateStream {
         Ok(notices)
     }
 
-    /// Adds older transactions of channels that were opened late. Returns true if all of them fitted.
+    /// Adds older messages of channels that were opened late. Returns true if all of them fitted.
     fn add_history(
         &mut self,
         payload: &mut Payload<'_>,
@@ -124,29 +135,28 @@ impl PrivateStream {
         notices: &mut Vec<Frame<'static>>,
     ) -> bool {
         let log = payload.builder.log;
-        while let Some(history) = self.history.front_mut() {
-            let channel = history.channel;
+        while let Some(History { channel, feed }) = self.history.front_mut() {
+            let channel = *channel;
             let compress = receiver.channels.compress(channel);
-            let trimmed = log.trimmed(channel).min(history.until);
-            if history.cursor < trimmed {
+            let trimmed = log.trimmed(channel).min(feed.until.log);
+            if feed.cursor.log < trimmed {
                 // W33: some of these transactions are no longer in memory. GAP says so with the receiver's present
                 // position, so that its place in the log does not change.
-                history.cursor = trimmed;
+                feed.cursor.log = trimmed;
                 let position = payload.coders.encoder.numbering.position();
                 notices.push(Frame::Gap { position, counter: Default::default() });
             }
-            let mut feed = Feed::default();
-            feed.cursor.log = history.cursor;
-            feed.until.log = history.until;
-            let filter = Filter::new(Channels::One(channel), Carries::All);
-            let carried = feed.carry(log, filter, |item| match item {
-                Item::Transaction(Transaction { message, counter, position, order }) => {
-                    let number = Number::Fill { counter: *counter, position: *position };
-                    payload.push(message, *order, number, true, compress)
-                }
-                Item::Value(..) => true,
+            let carried = feed.carry(log, receiver.history(channel), |item| {
+                let (message, number) = match item {
+                    Item::Transaction(Transaction { message, counter, position, .. }) => {
+                        (message, Number::Fill { counter: *counter, position: *position })
+                    }
+                    Item::Value(_, Value { message, index, after, .. }) => {
+                        (message, Number::Awareness { index: *index, after: *after })
+                    }
+                };
+                payload.push(message, item.order(), number, true, compress)
             });
-            history.cursor = feed.cursor.log;
             if !carried.is_ok_and(|carried| carried.is_all) {
                 return false;
             }

@@ -6,14 +6,19 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Peer;
-use super::connection::Stage;
+use super::connection::{Connection, Stage};
 use crate::events::event;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
+use crate::room::feed::Feed;
 use crate::room::feed::private_stream::History;
+use crate::room::log::{Cursor, Log};
 use crate::room::subscriptions::Opened;
 use crate::wire::frame::{Access, Frame, error_frame};
-use crate::{ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, Qos};
+use crate::{
+    ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, ParticipantId,
+    Position, Qos,
+};
 
 impl Peer {
     /// Opens a channel, as an OPEN frame asks. `is_opening`: the frame is in the participant's first packet, so that
@@ -44,14 +49,9 @@ impl Peer {
                 let before = connection.channels.insert(channel, Opened { access, compress });
                 let is_new =
                     access.subscribe && !before.is_some_and(|before| before.access.subscribe);
-                let (cursor, until) = (have, connection.stream.feed.cursor.log);
                 let history = &mut connection.stream.history;
                 history.retain(|history| history.channel != channel);
-                if is_new && cursor < until {
-                    // The channel's transactions up to `until` are sent as its history, so the participant must know
-                    // this position first.
-                    connection.announce_position();
-                    connection.stream.history.push_back(History { channel, cursor, until });
+                if is_new && connection.add_history(participant, channel, have, &common.log) {
                     return Ok(());
                 }
                 match &mut connection.stage {
@@ -249,5 +249,35 @@ impl Peer {
         connection.leave_stream_for_good(id);
         common.effects.push(Effect::TurnsMoved);
         Ok(())
+    }
+}
+
+impl Connection {
+    /// Lets the stream send the older messages of a channel that is opened now, of which the participant has the
+    /// transactions up to `have` (W18). Returns false if there are none.
+    fn add_history(
+        &mut self,
+        id: ParticipantId,
+        channel: ChannelNo,
+        have: Position,
+        log: &Log,
+    ) -> bool {
+        let sent = self.stream.feed.cursor;
+        // Once the join is complete, datagrams may have brought the other channels' values up to the last tick. During
+        // the join, the stream itself brings this channel's values, too.
+        let released = self.stream.feed.until.awareness.max(sent.awareness);
+        let awareness = if self.is_joining() { sent.awareness } else { released };
+        let cursor = Cursor { log: have, ..Cursor::default() };
+        let feed = Feed { cursor, until: sent.with_awareness(awareness) };
+        let (receiver, _) = self.split(id);
+        let values = log.due(cursor.with_log(sent.log), feed.until, receiver.history(channel));
+        let has_values = values.is_ok_and(|mut values| values.peek().is_some());
+        if have >= sent.log && !has_values {
+            return false;
+        }
+        // The transactions up to this position are sent as history, so the participant must know it first.
+        self.announce_position();
+        self.stream.history.push_back(History { channel, feed });
+        true
     }
 }
