@@ -30,6 +30,10 @@ class Freshness:
         self.windows[(sender, channel)] = (newest, seen)
         return True
 
+    def forget_channel(self, channel):
+        """Forgets the values of a channel that was closed: opened again, it brings them anew."""
+        self.newest = {place: index for place, index in self.newest.items() if place[1] != channel}
+
     def forget_sender(self, sender):
         """Forgets a participant that has left."""
         self.newest = {place: index for place, index in self.newest.items() if place[0] != sender}

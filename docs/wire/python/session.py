@@ -612,6 +612,7 @@ class Session:
         if channel.ref in self.granted:
             channel.status = SHUT
             self._send(self._shut_frame(channel), self._ping_frame(now))
+            self.freshness.forget_channel(channel.name)
             self.shut_pings[channel.name] = now
         elif self.phase not in (JOINING, JOINED) or channel.ref not in self.asked:
             channel.status = SHUT

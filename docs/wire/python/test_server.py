@@ -152,6 +152,17 @@ class Server(unittest.IsolatedAsyncioTestCase):
         positions = [event.position for event in messages(bob, "draw")]
         self.assertEqual(positions, sorted(set(positions)))
 
+    async def test_values_of_a_channel_opened_again(self):
+        """A channel that is opened again brings the newest value of each key, though it was known before."""
+        ann, bob = await self.join("Ann"), await self.join("Bob")
+        ann.send("pointer", "there", key="sign")
+        await bob.until(lambda: [event.octets for event in messages(bob, "pointer")] == [b"there"])
+        bob.shut("pointer")
+        await bob.until(lambda: of(bob, events.ChannelClosed))
+        await self.open(bob, "pointer")
+        await bob.until(lambda: [event.octets for event in messages(bob, "pointer")] == [b"there"] * 2)
+        self.assertTrue(messages(bob, "pointer")[1].is_state)
+
     async def test_shut_with_waiting_transactions(self):
         """Transactions that were sent just before a channel is closed are still ordered."""
         ann, bob = await self.join("Ann"), await self.join("Bob")
