@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
+use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest};
 use groupwire_server::{
     Certificate, CertificateError, Config, Error as ServerError, Inspect, Origins, Server,
     WebTransportConfig, codecs_named, is_same_secret,
@@ -131,19 +131,19 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         listen: args.listen,
         socket: args.socket,
         origins,
-        timing: Timing { tick: Duration::from_millis(args.tick), ..Timing::default() },
         keep_empty: Duration::from_secs(args.keep_empty),
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
-        compress: !args.no_compression,
         emulate: args.emulate,
         inspect: args.inspect(),
         record_dir: args.record_dir,
         webtransport,
         ..Config::default()
     };
+    config.room.timing.tick = Duration::from_millis(args.tick);
+    config.room.compress = !args.no_compression;
     if !args.codecs.is_empty() {
-        config.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
+        config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
     if let Some(token) = args.token {
         config.authority = Arc::new(OneToken(token.into_bytes()));

@@ -6,7 +6,6 @@ mod support;
 
 use groupwire_client::codecs::{ALL, Choice};
 use groupwire_client::{ChannelOptions, Compress, Event, Events, Qos, Room, SendOptions};
-use groupwire_server::Config;
 use support::{Over, Running, any_port, over_every_transport, synced, until, until_true};
 
 over_every_transport! {
@@ -19,7 +18,9 @@ const KINDS: [(&str, Qos); 2] =
     [("draw", Qos::transaction()), ("path", Qos::awareness().aggregate())];
 
 async fn every_codec_both_ways(over: Over) {
-    let server = Running::start(Config { codecs: ALL, ..any_port() }).await;
+    let mut config = any_port();
+    config.room.codecs = ALL;
+    let server = Running::start(config).await;
     let (ann, mut to_ann) = server.connect(over, "codecs");
     let (bob, mut to_bob) = server.connect(over, "codecs");
     let numbers = ALL.iter().map(|codec| codec.number()).filter(|&number| number != 0);

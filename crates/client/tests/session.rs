@@ -139,7 +139,9 @@ async fn transactions_survive_broken_connections(over: Over) {
     let ms = Duration::from_millis;
     // QUIC notices a break only by its timeout, so that is short here.
     let timing = Timing { ping: ms(200), dead: ms(1000), ..Timing::default() };
-    let server = Running::start(Config { timing, ..any_port() }).await;
+    let mut config = any_port();
+    config.room.timing = timing;
+    let server = Running::start(config).await;
     let proxy = Proxy::start(&server, over, ms(2)).await;
     let (ann, mut to_ann) = proxy.connect("resume");
     let (bob, mut to_bob) = proxy.connect("resume");
@@ -304,7 +306,9 @@ async fn an_application_that_does_not_read_stops_the_transport(over: Over) {
     const COUNT: usize = 150;
     let ms = Duration::from_millis;
     let timing = Timing { ping: ms(200), dead: ms(600), ..Timing::default() };
-    let server = Running::start(Config { timing, ..any_port() }).await;
+    let mut config = any_port();
+    config.room.timing = timing;
+    let server = Running::start(config).await;
     // Without compression, as the messages are random bytes.
     let options = || Options { compress: false, ..Options::new("slow") };
     let url = server.place.url(over);

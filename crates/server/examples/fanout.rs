@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
 use groupwire_server::Server;
+use groupwire_server::session::Qos;
 use groupwire_server::session::client::{
     ChannelId, Client, Config, Event, Input, Outgoing, Output,
 };
-use groupwire_server::session::{Qos, Timing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -58,12 +58,12 @@ fn main() {
 }
 
 async fn serve(tick: Duration) {
-    let config = groupwire_server::Config {
+    let mut config = groupwire_server::Config {
         listen: ([127, 0, 0, 1], 0).into(),
-        timing: Timing { tick, ..Timing::default() },
         webtransport: None,
         ..groupwire_server::Config::default()
     };
+    config.room.timing.tick = tick;
     let server = Server::bind(config).await.unwrap();
     println!("{}", server.local_addr());
     server.run(std::future::pending()).await.unwrap();

@@ -6,7 +6,7 @@ use groupwire_session::codecs::{ALL, Codec};
 
 use crate::error::Error;
 
-/// A list of codecs, as [`Config::codecs`](crate::Config::codecs) has it.
+/// A list of codecs, as [`Config::room`](crate::Config::room) has one.
 pub type Codecs = &'static [&'static dyn Codec];
 
 /// Codecs left out of [`quick_codecs`]: each costs the server far more CPU time per message than the others, even for

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::{AllowAll, Authority, Limits, Timing};
+use groupwire_session::{AllowAll, Authority, room};
 
-use crate::codecs::{Codecs, quick_codecs};
+use crate::codecs::quick_codecs;
+use crate::costs;
 use crate::observer::Observer;
 use crate::origins::Origins;
 use crate::webtransport::config::WebTransportConfig;
@@ -23,16 +24,11 @@ pub struct Config {
     pub origins: Origins,
     /// Limits of HTTP requests, and of transports that consist of HTTP requests.
     pub http: HttpLimits,
-    /// Tick and keep-alive times of every room.
-    pub timing: Timing,
-    /// Limits of what every room accepts and keeps.
-    pub limits: Limits,
-    /// Whether the server compresses messages, and accepts compressed ones, if the client can. Turn it off for
-    /// debugging, for measuring, and for messages that are encrypted anyway.
-    pub compress: bool,
-    /// The codecs that channels may ask for; by default [`quick_codecs`]. The server compresses each message once for
-    /// each codec that its receivers ask for, and any client may ask, so slow codecs are for trusted clients only.
-    pub codecs: Codecs,
+    /// The configuration of every room, such as its tick, limits and codecs. A room's name and incarnation, and the
+    /// costs of codecs, which the server measures, replace those in here. The codecs are [`quick_codecs`] by default:
+    /// the server compresses each message once for each codec that its receivers ask for, and any client may ask, so
+    /// slow codecs are for trusted clients only.
+    pub room: room::Config,
     /// How long a room without participants keeps its state.
     pub keep_empty: Duration,
     /// Most rooms at the same time; joining a further room is refused.
@@ -62,10 +58,11 @@ impl Default for Config {
             socket: None,
             origins: Origins::own(),
             http: HttpLimits::default(),
-            timing: Timing::default(),
-            limits: Limits::default(),
-            compress: true,
-            codecs: quick_codecs(),
+            room: room::Config {
+                codecs: quick_codecs(),
+                clock: Some(costs::clock),
+                ..room::Config::new("", 0)
+            },
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,

@@ -89,13 +89,10 @@ impl Hub {
         rooms.insert(name.to_owned(), sender.clone());
         drop(rooms);
         let config = room::Config {
-            timing: self.config.timing,
-            limits: self.config.limits.clone(),
-            compress: self.config.compress,
-            codecs: self.config.codecs,
+            name: name.to_owned(),
+            incarnation: random_number(),
             costs: crate::costs::known(),
-            clock: Some(crate::costs::clock),
-            ..room::Config::new(name, random_number())
+            ..self.config.room.clone()
         };
         let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
         let (hub, closing) = (Arc::clone(self), name.to_owned());

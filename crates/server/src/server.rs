@@ -43,7 +43,7 @@ impl Server {
         };
         let webtransport = WebTransport::bind(&config, local_addr)?;
         let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
-        if config.compress {
+        if config.room.compress {
             costs::measure();
         }
         let hub = Arc::new(Hub::new(config, offer));

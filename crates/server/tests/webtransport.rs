@@ -385,7 +385,9 @@ async fn t3_silent_connections_are_closed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn t1_malformed_bytes_on_the_stream_end_the_session_with_a_reason() {
     let limits = Limits { max_message: 6000, max_packet: 8192, ..Limits::default() };
-    let server = Running::start(Config { limits, ..config() }).await;
+    let mut config = config();
+    config.room.limits = limits;
+    let server = Running::start(config).await;
     for (bytes, code) in [
         (&[0xff; 100][..], MALFORMED),
         // An empty packet is not an opening.

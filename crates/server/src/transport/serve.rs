@@ -151,7 +151,7 @@ async fn write(
             Some(Outbound::Packet(packet)) => {
                 // After the same time without a sent packet the room closes the connection, but the last packet of the
                 // room could not be sent either, so the task just ends.
-                let sent = timeout(hub.config.timing.dead, transmit.send(packet)).await;
+                let sent = timeout(hub.config.room.timing.dead, transmit.send(packet)).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return;
                 }
@@ -178,7 +178,8 @@ async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&So
     loop {
         socket_writer.wait_for_unsent().await;
         // The same time limit as in [`write`].
-        let Ok(Ok(packets)) = timeout(hub.config.timing.dead, socket_writer.flush()).await else {
+        let Ok(Ok(packets)) = timeout(hub.config.room.timing.dead, socket_writer.flush()).await
+        else {
             return;
         };
         (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));

@@ -27,7 +27,7 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
 
 async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
     let writer = SocketWriter::new(socket, Framing::Length);
-    let reader = Framed::new(SocketStream(Arc::clone(&writer)), hub.config.limits.max_packet);
+    let reader = Framed::new(SocketStream(Arc::clone(&writer)), hub.config.room.limits.max_packet);
     let datagrams = None::<(NoDatagrams, usize)>;
     super::emulation::serve(hub, "TCP socket", false, reader, Writer(writer), datagrams).await;
 }

@@ -51,7 +51,7 @@ async fn socket(upgrade: OnUpgrade) -> Option<(TcpStream, Vec<u8>)> {
 }
 
 async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Vec<u8>, emulate: bool) {
-    let limit = hub.config.limits.max_packet;
+    let limit = hub.config.room.limits.max_packet;
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit))

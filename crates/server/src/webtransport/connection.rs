@@ -68,7 +68,7 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
 pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
     let Opened { connection, reader, writer, emulate } = opened;
     tracing::debug!(peer = %connection.remote_address(), transport = "WebTransport", "connected");
-    let packets = Framed::new(reader, hub.config.limits.max_packet);
+    let packets = Framed::new(reader, hub.config.room.limits.max_packet);
     let datagrams = groupwire_quic::Datagrams::new(&connection);
     let largest = datagrams.max();
     let datagrams = (largest > 0).then_some((Datagrams(datagrams), largest));

@@ -145,7 +145,7 @@ fn quic(tls: rustls::ServerConfig, config: &Config) -> Result<ServerConfig, Cert
         .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
     let mut server = ServerConfig::with_crypto(Arc::new(crypto));
     let transport =
-        settings(End::Server, config.limits.max_packet, config.timing.dead + IDLE_MARGIN);
+        settings(End::Server, config.room.limits.max_packet, config.room.timing.dead + IDLE_MARGIN);
     server.transport_config(Arc::new(transport));
     server.max_incoming(MAX_HANDSHAKES).incoming_buffer_size_total(MAX_WAITING);
     Ok(server)

@@ -20,7 +20,7 @@ pub(super) fn open(hub: &Arc<Hub>) -> Option<Arc<HttpTransport>> {
         return None;
     }
     let registered = Registered { hub: Arc::clone(hub), transport: Arc::clone(&transport) };
-    let reader = Reader::new(Arc::clone(&transport), hub.config.limits.max_packet);
+    let reader = Reader::new(Arc::clone(&transport), hub.config.room.limits.max_packet);
     let writer = Writer(Arc::clone(&transport));
     let datagrams = None::<(NoDatagrams, usize)>;
     let serving = serve(Arc::clone(hub), "HTTP requests", false, reader, writer, datagrams);

@@ -38,7 +38,7 @@ struct Refusal(StatusCode, &'static str);
 const NOT_OPEN: Refusal = Refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT);
 
 async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
-    let max_packet = hub.config.limits.max_packet;
+    let max_packet = hub.config.room.limits.max_packet;
     let mut reading = Reading { body, bytes: BytesMut::new() };
     let patience = hub.config.http.request;
     let slow = |_| Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
