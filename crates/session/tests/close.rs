@@ -7,9 +7,11 @@ mod support;
 
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Config as ClientConfig, Event, Outgoing};
+use groupwire_session::client::{
+    ChannelId, ChannelOptions, Config as ClientConfig, Event, Outgoing,
+};
 use groupwire_session::{
-    Authority, ChannelNo, Error, Grant, JoinRequest, OpenRequest, Qos, Room, Timing, room,
+    Access, Authority, ChannelNo, Error, Grant, JoinRequest, OpenRequest, Qos, Room, Timing, room,
 };
 use support::{Air, MS, Random, World, errors};
 
@@ -248,6 +250,71 @@ fn w18_a_channel_that_is_opened_late_or_again_brings_the_newest_values_once() {
         assert_eq!(world.people[ann].texts(pointer), ["here"]);
         assert!(errors(&world, ann).is_empty() && errors(&world, bob).is_empty());
     }
+}
+
+#[test]
+fn w18_a_channel_opened_again_while_another_room_welcomes_brings_all_of_that_room() {
+    let mut opened_before_welcome = 0;
+    for pause in (0..600).step_by(10) {
+        let (mut world, ann, bob, draw, _) = two(40 * MS);
+        world.people[ann].delay = 200 * MS;
+        (0..3).for_each(|step| _ = world.send(bob, draw, &format!("old {step}")));
+        world.run(500 * MS);
+        close(&mut world, ann, draw);
+        world.run(500 * MS);
+        // Bob, who is nearer, is there first.
+        world.restart();
+        (0..2).for_each(|step| _ = world.send(bob, draw, &format!("new {step}")));
+        world.run(pause * MS);
+        let joins = |world: &World| {
+            let joined = |event: &&Event| matches!(event, Event::Joined { .. });
+            world.people[ann].events.iter().filter(joined).count()
+        };
+        opened_before_welcome += u32::from(joins(&world) == 1);
+        world.channel(ann, "draw", DRAW);
+        world.run(Duration::from_secs(3));
+        assert_eq!(joins(&world), 2);
+        let texts = world.people[ann].texts(draw);
+        assert_eq!(texts[3..], ["new 0", "new 1"], "{pause} ms");
+    }
+    assert!(opened_before_welcome > 0);
+}
+
+#[test]
+fn w32_a_snapshot_lacks_nothing_of_a_channel_that_was_closed() {
+    let all: Vec<String> = (0..60).map(|step: u32| step.to_string()).collect();
+    let mut snapshots = 0;
+    for end in 0..=60 {
+        let mut config = room::Config::new("demo", 7);
+        config.timing.tick = 20 * MS;
+        config.limits.snapshot_after = 10;
+        let mut world = World::new(1, config);
+        let (ann, bob) = (world.add(), world.add());
+        let draw = world.channel(ann, "draw", DRAW);
+        // SHUT is on its way for long.
+        world.people[ann].delay = 100 * MS;
+        // Bob does not receive, so only Ann can be asked for a snapshot.
+        let access = Access { publish: true, subscribe: false };
+        let options = ChannelOptions { access, ..ChannelOptions::default() };
+        world.people[bob].client.channel_with("draw", DRAW, options).unwrap();
+        world.run(Duration::from_secs(1));
+        for step in 0..60 {
+            world.send(bob, draw, &step.to_string());
+            if step == end {
+                close(&mut world, ann, draw);
+            }
+            world.run(3 * MS);
+        }
+        world.run(500 * MS);
+        // A newcomer has the snapshot and what came after it.
+        let carol = world.add();
+        world.channel(carol, "draw", DRAW);
+        world.run(Duration::from_secs(1));
+        let is_snapshot = |event: &Event| matches!(event, Event::Snapshot { .. });
+        snapshots += u32::from(world.people[carol].saw(is_snapshot));
+        assert_eq!(world.people[carol].document, all, "closed at step {end}");
+    }
+    assert!(snapshots > 0);
 }
 
 #[test]

@@ -441,7 +441,9 @@ class Session:
         self.events.append(events.SnapshotCame(frame["as_of"], state))
 
     def _read_snapshot_wanted(self, frame, now):
-        """Asks the application for its state."""
+        """Asks the application for its state, unless some transactions of a closed or late channel are missing (W32)."""
+        if any(one.is_transaction and not one.is_synced and one.status != REFUSED for one in self.channels.values()):
+            return
         self.events.append(events.SnapshotWanted(self.position))
 
     def _read_position(self, frame, now):

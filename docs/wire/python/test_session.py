@@ -76,7 +76,9 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.said()[-1].type, "ERROR")
 
     def test_snapshot_wanted(self):
-        """The state is sent in chunks, as of the last position before the question."""
+        """The state is sent in chunks, as of the last position before the question, once all transactions came."""
+        self.assertEqual(self.hear(Frame("SNAPSHOT_WANTED", {"at_least": 0})), [])
+        self.hear(Frame("SYNCED", {"id": 0}))
         self.hear(Frame("POSITION", {"position": 9}))
         heard = self.hear(Frame("SNAPSHOT_WANTED", {"at_least": 7}), Frame("POSITION", {"position": 12}))
         self.assertEqual(heard, [events.SnapshotWanted(9)])

@@ -53,6 +53,8 @@ pub(super) struct Channel {
     pub(super) synced: bool,
     /// True if OPEN was sent together with HELLO on this transport.
     pub(super) with_join: bool,
+    /// OPEN was sent on this transport.
+    pub(super) is_asked_for: bool,
     /// The newest transaction of this channel that was delivered.
     pub(super) have: Position,
     /// The newest awareness index used.
@@ -85,6 +87,7 @@ impl Channel {
             refused: false,
             synced: false,
             with_join: false,
+            is_asked_for: false,
             have,
             index: Index(0),
             next_slot: Duration::ZERO,
@@ -106,6 +109,7 @@ impl Channel {
     /// has delivered.
     pub(super) fn open(&mut self, at: usize, position: Position, link: &mut Link) {
         self.announced = self.compress;
+        self.is_asked_for = true;
         link.queue(&Frame::Open {
             reference: at as u32,
             access: self.access,

@@ -8,6 +8,7 @@ use super::channel_id::ChannelId;
 use super::phase::Phase;
 use super::session::Session;
 use super::{Client, check_size};
+use crate::ids::Position;
 use crate::limits::MAX_CHANNEL_NAME;
 use crate::{ChannelStats, Compress, Error, Qos};
 
@@ -55,11 +56,14 @@ impl Client {
                 session.channels.len() - 1
             }
         };
-        // Also after HELLO but before WELCOME: the OPEN frames of `greet` did not include it.
-        if !matches!(phase, Phase::Leaving(_))
-            && let Some(link) = phase.link_mut()
-        {
-            session.channels[at].open(at, session.position, link);
+        let channel = &mut session.channels[at];
+        match phase {
+            Phase::Joined(joined) => channel.open(at, session.position, &mut joined.link),
+            // W18: WELCOME tells whether the transactions that the channel has still count. With any, it waits for that.
+            Phase::Greeting(greeting) if channel.have == Position(0) => {
+                channel.open(at, session.position, &mut greeting.link);
+            }
+            _ => {}
         }
         Ok(ChannelId(at as u32))
     }

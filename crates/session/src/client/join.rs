@@ -55,7 +55,7 @@ impl Client {
         announce_codecs(&self.packing, &mut link);
         let position = session.position;
         for (at, channel) in session.channels.iter_mut().enumerate() {
-            channel.id = None;
+            (channel.id, channel.is_asked_for) = (None, false);
             channel.with_join = channel.stage != Stage::Closed;
             if channel.with_join {
                 channel.open(at, position, &mut link);
@@ -109,7 +109,7 @@ impl Client {
 
     /// Begins to send and receive messages on the transport, after WELCOME.
     fn enter(&mut self, now: Duration, agreed: Agreed, welcome: &Welcome) {
-        let session = &self.session;
+        let session = &mut self.session;
         let max_message = session.config.limits.max_message;
         let up = Numbering::new(ParticipantId(0), welcome.counter, Position(0));
         let down = Numbering::new(welcome.participant, session.ordered, session.position);
@@ -128,6 +128,12 @@ impl Client {
                 link.choosing.blocks.agree();
             }
             link.ping(now);
+            // Channels that the application opened after HELLO and that waited for WELCOME.
+            for (at, channel) in session.channels.iter_mut().enumerate() {
+                if channel.stage != Stage::Closed && !channel.is_asked_for {
+                    channel.open(at, session.position, &mut link);
+                }
+            }
             let settings = Settings {
                 max: link.max_datagram,
                 sends: Direction::ToServer,

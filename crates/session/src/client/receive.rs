@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use core::time::Duration;
 
 use super::Client;
-use super::channel::Stage;
+use super::channel::{Channel, Stage};
 use super::channel_id::ChannelId;
 use super::delivery::Delivery;
 use super::event::{Event, GapReason, ParticipantChange};
@@ -20,7 +20,7 @@ use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
 use crate::wire::payload::Batch;
 use crate::wire::record::Number;
 use crate::wire::snapshot::{Assembly, Chunk};
-use crate::{Error, PresenceState, Qos};
+use crate::{Error, Kind, PresenceState, Qos};
 
 /// The state that is needed to read a packet, apart from the transport that it was received over.
 pub(super) struct Reading<'a> {
@@ -427,6 +427,13 @@ impl Joined {
     ) -> Result<(), Error> {
         if at_least > session.position {
             return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
+        }
+        // The room asked before it read SHUT or OPEN: transactions of the channel were dropped here, or are still to come.
+        let lacks_some = |channel: &Channel| {
+            channel.qos.kind == Kind::Transaction && !channel.synced && !channel.refused
+        };
+        if session.channels.iter().any(lacks_some) {
+            return Ok(());
         }
         self.snapshot_wanted = Some(session.position);
         session.emit(Event::SnapshotWanted { as_of: session.position });
