@@ -105,24 +105,15 @@ install_packaged() {
     fi
 }
 
-# bind MODULE FOLDER. The tool must be of the library's very version: their interface is private to them.
+# bind MODULE FOLDER. Makes the module's JavaScript with wasm-bindgen's library, in a program of a few lines: the command
+# wasm-bindgen takes several times as long to compile.
 bind() {
-    local version
-    version=$(awk '/^name = "wasm-bindgen"$/ { getline; gsub(/"/, "", $3); print $3 }' Cargo.lock)
-    local tool
-    for tool in wasm-bindgen "$tools/bin/wasm-bindgen"; do
-        if [[ $("$tool" --version 2>/dev/null) == "wasm-bindgen $version" ]]; then break; fi
-        tool=
-    done
-    if [[ -z $tool ]]; then
-        echo "wasm: installing wasm-bindgen $version into .cache/tools (once, some minutes)"
-        # Without CARGO_TARGET_DIR cargo builds in a temporary directory and removes it.
-        env -u CARGO_TARGET_DIR cargo install --quiet --locked --root "$tools" --bin wasm-bindgen \
-            wasm-bindgen-cli --version "$version" ||
-            fail "could not install wasm-bindgen. Put wasm-bindgen $version on PATH and run this again."
-        tool=$tools/bin/wasm-bindgen
+    local made=$tools/bindgen/debug/groupwire-bindgen
+    if [[ ! -x $made ]]; then
+        echo "wasm: building the tool for JavaScript bindings (once, about half a minute)"
     fi
-    "$tool" --target web --out-dir "$2" "$1"
+    cargo build --quiet --locked --manifest-path scripts/bindgen/Cargo.toml --target-dir "$tools/bindgen"
+    "$made" "$1" "$2" || fail "if the versions differ: scripts/bindgen/Cargo.toml must name that of wasm-bindgen in Cargo.lock"
 }
 
 optimise() {
