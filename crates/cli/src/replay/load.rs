@@ -306,6 +306,7 @@ fn totals_of(rooms: &[Room]) -> (Stats, Framing) {
         sum.0.bytes_in_before += stats.bytes_in_before;
         sum.0.packets_in += stats.packets_in;
         sum.0.bytes_in_after += stats.bytes_in_after;
+        sum.0.datagrams_unread += stats.datagrams_unread;
         sum.0.reconnects += stats.reconnects;
         sum.0.conflated += stats.conflated;
         sum.1.bytes_out += framing.bytes_out;
@@ -326,6 +327,7 @@ fn difference(after: Stats, before: Stats) -> Stats {
         bytes_in_before: after.bytes_in_before - before.bytes_in_before,
         packets_in: after.packets_in - before.packets_in,
         bytes_in_after: after.bytes_in_after - before.bytes_in_after,
+        datagrams_unread: after.datagrams_unread - before.datagrams_unread,
         reconnects: after.reconnects - before.reconnects,
         conflated: after.conflated - before.conflated,
     }

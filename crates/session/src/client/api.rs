@@ -157,6 +157,9 @@ pub struct Stats {
     pub packets_in: u64,
     /// Bytes of these packets.
     pub bytes_in_after: u64,
+    /// Received datagrams that could not be read: they came too late for their coder, or were malformed. Those of fan-out
+    /// groups do not count.
+    pub datagrams_unread: u64,
     /// Transports opened after the first.
     pub reconnects: u64,
     /// Awareness values replaced by newer ones before they were sent.

@@ -317,7 +317,7 @@ impl Joined {
         let Reading { now, session, packing, batch } = reading;
         let Joined { link, datagrams: Some(datagrams), inbound, .. } = self else { return };
         let transit = link.clock.one_way();
-        if let Ok(mut incoming) = datagrams.read(now, packet, transit, batch) {
+        let read = datagrams.read(now, packet, transit, batch).and_then(|mut incoming| {
             let outcome = loop {
                 let needs_of = |id: ChannelNo| inbound.numbers.needs(id);
                 let record = match datagrams.next(now, &mut incoming, packing, needs_of) {
@@ -340,9 +340,10 @@ impl Joined {
                     break Err(error);
                 }
             };
-            // W38.
-            let _ = datagrams.finish(now, incoming, outcome);
-        }
+            datagrams.finish(now, incoming, outcome)
+        });
+        // W38.
+        session.stats.datagrams_unread += u64::from(read.is_err() && !packet.is_empty());
         datagrams.on_ordered(session.ordered);
         session.pass_missed(datagrams);
         self.heed_notices(now, session);

@@ -114,15 +114,21 @@ fn last_values(model: &Model, at: usize, other: usize) {
     }
 }
 
-/// Where nothing was lost and nobody was away, all aggregated values came to all who were there.
+/// Where nothing was lost and nobody was away, all aggregated values came to all who were there, unless a datagram was
+/// overtaken by others and came when its coder had given up what it needs.
 pub(crate) fn judge_calm(world: &World) {
     let model = &world.model;
+    let unread = |at: usize| world.people[at].client.stats().datagrams_unread;
+    if world.room.stats().datagrams_unread > 0 {
+        return;
+    }
     let is_due = |qos: &Qos| {
         qos.kind == Kind::Awareness && qos.overflow == Overflow::Aggregate && qos.deadline.is_none()
     };
     let channels = model.channels.iter().enumerate().filter(|(_, qos)| is_due(qos));
     for (channel, _) in channels {
-        for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| app.reads[channel]) {
+        let receivers = model.apps.iter().enumerate();
+        for (at, app) in receivers.filter(|(at, app)| app.reads[channel] && unread(*at) == 0) {
             let Some(opened) = app.opened_at[channel] else { continue };
             for (_, sender) in model.apps.iter().enumerate().filter(|(other, _)| *other != at) {
                 let mut came = BTreeMap::<u64, usize>::new();
