@@ -1,4 +1,5 @@
-//! Fields in a snapshot.
+//! The last fields of messages (small numbers such as channel and sender) in a snapshot. A snapshot is the model as
+//! bytes, for a decoder that joins late; the archive writes and reads it.
 
 use alloc::vec::Vec;
 
@@ -28,7 +29,7 @@ impl Fields {
         Ok(())
     }
 
-    /// The channels and senders of remembered messages.
+    /// The channel and the sender of each message whose fields are remembered.
     pub(crate) fn known(&self) -> Vec<(u32, u32)> {
         let field =
             |base: usize, index| if index < self.count { self.last[base + index] } else { 0 };
