@@ -32,7 +32,7 @@ impl ByteContexts {
         self.bits.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bits);
     }

@@ -9,7 +9,7 @@ use crate::archive::{Archive, Result};
 use crate::probability::Probability;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const EMPTY: u32 = 0x502;
 const LETTER: u32 = 0x503;
 

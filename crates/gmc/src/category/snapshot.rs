@@ -8,7 +8,7 @@ use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const USED: u32 = 0xe00;
 const RANK: u32 = 0xe01;
 const NOVELTY: u32 = 0xe02;

@@ -12,7 +12,7 @@ use crate::range_coder::Coder;
 /// The values to which compaction rounds the use counts of rows down.
 const ROUND_USES: [u16; 8] = [0, 2, 5, 10, 16, 22, 27, USES];
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const ROW_USED: u32 = 0x100;
 const ROW_USES: u32 = 0x101;
 

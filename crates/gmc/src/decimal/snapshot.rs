@@ -7,7 +7,7 @@ use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 use crate::token::DIGITS_MAX;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const SAME: u32 = 0xa00;
 const WIDTH: u32 = 0xa01;
 const DECIMALS: u32 = 0xa02;

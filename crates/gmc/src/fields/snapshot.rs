@@ -8,7 +8,7 @@ use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const CHANNEL: u32 = 0xf00;
 const LAST: u32 = 0xf10;
 const COUNTED: u32 = 0xf01;

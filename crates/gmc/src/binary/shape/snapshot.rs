@@ -6,7 +6,7 @@ use crate::archive::{Archive, Result};
 use crate::binary::float::GRID_MAX;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const SAME: u32 = 0x800;
 const GRID: u32 = 0x801;
 const FORM: u32 = 0x802;
