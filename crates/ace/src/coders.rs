@@ -1,4 +1,5 @@
-//! The working memory of the codecs. Any number of streams can share it.
+//! The working memory of the codecs. Any number of streams can share it. A candidate is a codec with its level, with or
+//! without history (the last bytes of the stream) as its dictionary.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

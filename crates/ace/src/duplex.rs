@@ -1,4 +1,5 @@
-//! One end of a stream, in both directions.
+//! One end of a stream, in both directions. The stream is cut into blocks; a policy chooses a candidate (a codec with
+//! its level) for each block.
 
 use alloc::boxed::Box;
 use core::time::Duration;

@@ -1,4 +1,5 @@
-//! Errors, and whose fault they are.
+//! Errors, and whose fault they are. A stream consists of frames, each a header with a payload. A history is the last
+//! bytes of a direction, which codecs may use as their dictionary.
 
 use groupwire_codecs::CodecError;
 

@@ -1,5 +1,6 @@
 //! The incoming direction of a stream: it turns bytes of the transport into bytes of the application. The bytes of the
-//! transport are frames: blocks, which are decompressed one by one, and messages about the other direction.
+//! transport are frames: blocks, which are decompressed one by one, and messages about the other direction. The history
+//! is the last bytes of the direction, which codecs may use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;

@@ -1,4 +1,5 @@
-//! Frames (headers with their payloads) that the transport has not accepted yet.
+//! Frames (headers with their payloads) that the transport has not accepted yet. The history is the last blocks of the
+//! direction, which codecs may use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;

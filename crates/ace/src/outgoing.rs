@@ -1,5 +1,6 @@
 //! The outgoing direction of a stream: it cuts the bytes of the application into blocks, compresses them one by one,
-//! and turns them into frames for the transport.
+//! and turns them into frames for the transport. A candidate is a codec with its level, with or without history (the
+//! last bytes of the direction) as its dictionary.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -1,5 +1,5 @@
 //! Counters and forecasts of a stream, for display. The stream is cut into blocks, and the bytes of a block on the wire
-//! include its header.
+//! include its header. The policy chooses how each block is compressed.
 
 use core::time::Duration;
 

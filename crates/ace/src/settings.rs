@@ -1,4 +1,5 @@
-//! The settings of a stream, which is cut into blocks that are compressed one by one.
+//! The settings of a stream, which is cut into blocks that are compressed one by one. The policy chooses how each block
+//! is compressed; a candidate is one way to do that.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 //! Codes: how often, and when, a message is repeated. The AFEC paper (2012) is the one on which this crate is based;
-//! FEC-n is its name for repeating the last n messages.
+//! FEC-n is its name for repeating the last n messages. A cluster is the messages between two pauses.
 
 use core::time::Duration;
 

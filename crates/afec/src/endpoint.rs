@@ -1,5 +1,7 @@
 //! One end of a path: it sends and receives packets. A code is the plan by which a sender repeats the messages of a
-//! channel; a piggyback is a repeat in a packet with new messages; a report tells the other end how its packets arrive.
+//! channel; a piggyback is a repeat in a packet with new messages; a report tells the sender of packets how these
+//! arrive. The target of a channel is the share of its messages that may miss (not arrive by their deadline). On a
+//! conflated channel only the newest value of each key matters.
 
 mod coded;
 

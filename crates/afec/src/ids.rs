@@ -1,4 +1,5 @@
-//! The numbers that name channels, messages, keys and packets, each as a type of its own.
+//! The numbers that name channels, messages, keys and packets, each as a type of its own. On a conflated channel only
+//! the newest value of each key matters.
 
 use core::fmt;
 

@@ -32,7 +32,7 @@ impl ByteContexts {
         self.bits.memory()
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bits);
     }

@@ -136,7 +136,7 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.entries);
         visit(&mut self.clock);

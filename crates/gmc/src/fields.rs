@@ -53,7 +53,7 @@ impl Fields {
         self.last.memory() + self.counted.memory()
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.last);
         visit(&mut self.counted);

@@ -59,7 +59,7 @@ impl History {
         self.bytes.memory() + self.ends.memory() + self.index.memory()
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bytes);
         visit(&mut self.ends);

@@ -87,7 +87,7 @@ impl Keys {
         self.keys.memory() + self.probes.memory()
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.keys.visit(visit);
         visit(&mut self.latest);

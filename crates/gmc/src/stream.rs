@@ -90,7 +90,7 @@ impl Stream {
         memory.saturating_sub(self.memory() + self.messages.templates.remaining())
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.contexts.visit(visit);
         self.messages.visit(visit);

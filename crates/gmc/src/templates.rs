@@ -63,7 +63,7 @@ impl Templates {
         self.budget.saturating_sub(self.memory())
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);

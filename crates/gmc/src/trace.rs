@@ -1,6 +1,7 @@
 //! Training traces: records of the decisions that coding a packet took, from which the model learns later. (The model
 //! is all that was learned from messages. Packets are coded as yes-or-no decisions; the context of a decision is a hash
-//! of what is known before it.)
+//! of what is known before it.) A label is a number that names a hole, which is a place of messages where values
+//! differ.
 //!
 //! On links that lose packets, a packet is coded under a model that is some packets old, and may be learned only when
 //! it is acknowledged. The statistics must be those of coding under an old model: differences from values of some

@@ -1,5 +1,6 @@
 //! The expected time of a block by the sequential and the pipeline model, as in section 3.2 of the paper "Adaptive
-//! On-the-Fly Compression". The training run, below, measured the codecs on this machine.
+//! On-the-Fly Compression". The training run, below, measured the codecs on this machine. A ratio is compressed bytes
+//! per plain byte.
 
 /// Forecasts of the network, of the application and of the processors of both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]

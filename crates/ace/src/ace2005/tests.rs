@@ -1,4 +1,5 @@
-//! Tests of the policy on simulated networks whose conditions are given by a [`Script`].
+//! Tests of the policy on simulated networks whose conditions are given by a [`Script`]. A probe is a block that is
+//! compressed only to find out whether compression pays; a ratio is compressed bytes per plain byte.
 
 use super::*;
 

@@ -4,7 +4,8 @@
 //! docs/ace.md describes the model. The experiment `ace` of `groupwire lab` compares its choices with the best fixed
 //! candidate on links from 1 Mbit/s to 10 Gbit/s. The constants that name no other source were chosen by that
 //! experiment. A candidate is a codec with its level; a ratio is compressed bytes per plain byte; the load of a
-//! processor is how much slower it is than expected.
+//! processor is how much slower that processor is than expected. Blocks in flight are sent and not acknowledged yet;
+//! the history is the last bytes of the stream, which codecs may use as their dictionary.
 
 mod candidate;
 mod content;

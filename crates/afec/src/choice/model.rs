@@ -1,4 +1,5 @@
-//! What is expected of a code: the plan by which a sender repeats the messages of a channel.
+//! What is expected of a code: the plan by which a sender repeats the messages of a channel. The target is the share of
+//! messages that may miss; a lag is the distance of two packets, counted in packets.
 //!
 //! A message misses if it does not arrive by its deadline. A repeat goes in a later packet with new messages (a
 //! piggyback) or in a dedicated packet. A cluster is the messages between two pauses; a tail flush is one more packet

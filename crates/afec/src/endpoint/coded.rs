@@ -1,6 +1,6 @@
 //! Packets whose messages the caller codes (compresses) as a unit: the endpoint decides which messages are in a packet,
 //! and judges whether those that arrive are in time. A conflated channel is one on which a newer value of a key
-//! replaces the older ones.
+//! replaces the older ones. A report tells the other end what arrived; its echo confirms it.
 
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,4 +1,5 @@
-//! The estimator of a path's losses, which also notices when the losses change.
+//! The estimator of a path's losses, which also notices when the losses change. The target of a channel is the share of
+//! its messages that may be lost or late.
 //!
 //! It is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is the assumption, with a
 //! probability, that all losses since a certain packet have had one distribution. Each belief predicts the next packet

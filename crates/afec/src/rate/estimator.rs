@@ -33,7 +33,7 @@ const SUSPECT_LEAST: f64 = 20_000.0;
 /// The pause in ms after a trial that showed no fewer losses. It doubles with each further such trial. Chosen by
 /// judgement; not tuned.
 const TRIAL_PAUSE: f64 = 30_000.0;
-/// The longest such pause, in ms.
+/// The longest pause after a trial, in ms.
 const TRIAL_PAUSE_MOST: f64 = 480_000.0;
 
 /// Estimates the rate that the path carries from the packets that arrive.

@@ -1,4 +1,5 @@
-//! A trial: a time of a lower rate, which shows whether fewer packets are lost at that rate.
+//! A trial: a time of a lower rate, which shows whether fewer packets are lost at that rate. A report of the receiver
+//! tells the sender of the lower rate.
 
 /// The rate of a trial, as a share of the rate at which many packets are lost. Chosen by judgement; not tuned.
 const TRIAL: f64 = 0.8;

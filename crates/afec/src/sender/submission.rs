@@ -1,4 +1,5 @@
-//! The messages that an application submits, and the results of submitting them.
+//! The messages that an application submits, and the results of submitting them. On a conflated channel only the newest
+//! value of each key matters.
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A packet's header and its messages.
+//! A packet's header and its messages. A report tells the other end what arrived.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,5 @@
-//! The chain: the hash by which both ends find out whether they have learned the same.
+//! The chain: the hash by which both ends find out whether they have learned the same. A model is all that one end has
+//! learned from packets.
 
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::AckIndex;

@@ -1,5 +1,6 @@
 //! The position of a decoder in the stream of packets, as a snapshot stores it. A snapshot is the model (all that was
-//! learned from earlier packets) as bytes, for a decoder that joins late.
+//! learned from earlier packets) as bytes, for a decoder that joins late. The chain is a hash of all that was learned;
+//! an epoch is a version of the model that both ends are known to have.
 
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::AckIndex;

@@ -1,5 +1,5 @@
 //! The target ratio (compressed to original size), which is lowered until messages take too long to compress (section
-//! 4.1.1 of the paper).
+//! 4.1.1 of the paper). A template is an earlier message, with which similar ones are compressed.
 
 use core::time::Duration;
 

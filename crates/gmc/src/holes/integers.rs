@@ -45,7 +45,7 @@ impl Integers {
         self.references.memory() + self.categories.memory()
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.references.visit(visit);
         self.categories.visit(visit);

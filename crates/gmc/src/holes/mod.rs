@@ -56,7 +56,7 @@ impl Holes {
         self.integers.memory() + self.grids.memory() + self.texts.memory()
     }
 
-    /// Calls `visit` with each table, so that the caller can undo their changes (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.integers.visit(visit);
         self.grids.visit(visit);

@@ -1,4 +1,5 @@
-//! Splits messages in known formats into tokens, and finds where two messages differ.
+//! Splits messages in known formats into tokens, and finds where two messages differ. A template is a message in which
+//! the values that differ are marked as holes.
 //!
 //! A message is taken to be in a format if it can be read to its end in that format. Only values can be holes, the
 //! places where messages of a type may differ. Everything else, such as the keys of maps, is structure, which is the
