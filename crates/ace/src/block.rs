@@ -1,4 +1,4 @@
-//! The ways to compress a block.
+//! The ways to compress a block: a piece of a byte stream for which a codec is chosen.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,7 +8,7 @@ use groupwire_codecs::{Choice, ChoiceError};
 /// One way to compress a block: a codec with its level, with or without the history as its dictionary. The history is
 /// the last bytes of the stream before the block.
 ///
-/// Its text form is `zstd-3`, and `zstd-3+history`.
+/// The text form of a candidate is `zstd-3`, or `zstd-3+history`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     /// The codec and its level; no filter.

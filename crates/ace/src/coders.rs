@@ -1,4 +1,5 @@
-//! The working memory of the codecs, which any number of streams share.
+//! The working memory of the codecs. Any number of streams can share it. A candidate is a codec with its level, with or
+//! without history (the last bytes of the stream) as its dictionary.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,10 +13,10 @@ use groupwire_codecs::{
 use crate::Candidate;
 
 /// Working memory of codecs. A stream needs it only while it compresses or decompresses one block, so thousands of
-/// streams of a thread can share it. It keeps no content of earlier blocks.
+/// streams of a thread can share it. The memory keeps no content of earlier blocks.
 #[derive(Default)]
 pub struct Coders {
-    /// The coders that were used, by codec and level. There are few, so a list is enough.
+    /// The coders that were used, by codec and level. A list is enough, because there are few.
     known: Vec<(Choice, Box<dyn Coder>)>,
 }
 
@@ -25,14 +26,15 @@ impl Coders {
         Self::default()
     }
 
-    /// The size of the memory in bytes. Blocks with history need more temporarily: the same amount again, and for some
-    /// codecs a copy of the history.
+    /// The size of the memory in bytes. Blocks that are compressed with a history need more for a moment: the same
+    /// amount again, and for some codecs a copy of the history.
     pub fn memory(&self) -> usize {
         let memory = self.known.iter().map(|(_, coder)| coder.memory());
         memory.map(|memory| memory.compress + memory.decompress).sum()
     }
 
-    /// Whether this build has the codec and the level of a candidate, and the codec takes a dictionary if it needs one.
+    /// Whether this build has the codec and the level of a candidate and, if the candidate uses history, whether the
+    /// codec can use a dictionary.
     pub(crate) fn can_pack(candidate: Candidate) -> bool {
         let Candidate { choice, history } = candidate;
         let level_exists = |codec: &dyn Codec| match (codec.levels(), choice.level) {
@@ -45,7 +47,8 @@ impl Coders {
                 .is_some_and(|codec| level_exists(codec) && (!history || codec.takes_dictionary()))
     }
 
-    /// Appends the compressed block to `out`. A candidate with history uses `history` as the dictionary.
+    /// Appends the compressed block to `out`. A candidate with history uses `history` (the bytes of the stream before
+    /// the block) as the dictionary.
     ///
     /// # Errors
     /// A codec or level that this build does not have.
@@ -64,7 +67,8 @@ impl Coders {
         Ok(())
     }
 
-    /// Appends the decompressed block, at most `limit` bytes, to `out`. `history` is the dictionary, if the block has one.
+    /// Appends the decompressed block, at most `limit` bytes, to `out`. `history` is the dictionary, if the block was
+    /// compressed with one.
     ///
     /// # Errors
     /// A block that is not valid or too large. `out` is unchanged.

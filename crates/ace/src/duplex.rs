@@ -1,4 +1,5 @@
-//! One end of a stream in both directions.
+//! One end of a stream, in both directions. The stream is cut into blocks; a policy chooses a candidate (a codec with
+//! its level) for each block.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -11,20 +12,21 @@ use crate::{Coders, Policy, Profile, Report, Settings, SettingsError, StreamErro
 
 /// One end of a stream, with plain bytes on the application's side and compressed blocks on the transport's.
 ///
-/// The owner drives it. After each event it calls [`work`](Self::work) until that returns `false`, gives
-/// [`output`](Self::output) to the transport, and passes received bytes to [`receive`](Self::receive) as long as some are
-/// [`wanted`](Self::wanted). There are no timers.
+/// The owner drives an end. After each event it calls [`work`](Self::work) until that returns `false`, gives
+/// [`output`](Self::output) to the transport, and passes received bytes to [`receive`](Self::receive) as long as some
+/// are [`wanted`](Self::wanted). There are no timers.
 ///
-/// Memory, with blocks of `b` bytes, a history of `h` bytes, and blocks of `p` bytes from the other end (at most 1 MiB):
-/// at most `8 b + 4 h` for outgoing bytes, `5 p + 4 h` for incoming bytes, `8 max(b, p)` for buffers that are reused, and
-/// 256 KiB; 1 MiB more if the other end sends frames of a few bytes only. It is allocated as needed. After
-/// [`rest`](Self::rest) at both ends an idle stream holds less than 4 KiB.
+/// Memory, with blocks of `b` bytes, a history of `h` bytes (the last bytes of each direction, which serve as a
+/// dictionary), and blocks of `p` bytes from the other end (at most 1 MiB): at most `8 b + 4 h` for outgoing bytes, `5
+/// p + 4 h` for incoming bytes, `8 max(b, p)` for buffers that are reused, and 256 KiB; 1 MiB more if the other end
+/// sends frames of a few bytes only. It is allocated as needed. After [`rest`](Self::rest) at both ends an idle stream
+/// holds less than 4 KiB.
 #[derive(Debug)]
 pub struct Duplex {
     outgoing: Outgoing,
     incoming: Incoming,
     spare: Spare,
-    /// Whether decompression is next, if there is work in both directions.
+    /// Whether a block is decompressed next, if there is work in both directions.
     unpack_next: bool,
     transport_ended: bool,
     failed: Option<StreamError>,
@@ -51,8 +53,9 @@ impl Duplex {
         Self::with_policy(settings, settings.policy())
     }
 
-    /// An end with a custom policy, which uses only the sizes of `settings`. If the policy chooses a codec that either end
-    /// lacks, the block is sent uncompressed; if it chooses a history and there is none, without history.
+    /// Creates an end with a custom policy. Only the sizes of `settings` are used. If the policy chooses a codec that
+    /// either end lacks, the block is sent uncompressed. If it chooses a candidate with history and there is no
+    /// history, the codec works without it.
     ///
     /// # Errors
     /// Settings that are out of bounds.
@@ -80,12 +83,13 @@ impl Duplex {
         self.outgoing.write(bytes, &mut self.spare)
     }
 
-    /// Makes all written bytes be sent, including an incomplete block.
+    /// Makes the end send all written bytes, including an incomplete block.
     pub fn flush(&mut self) {
         self.outgoing.flush();
     }
 
-    /// Whether the transport has accepted all written bytes and, after [`finish`](Self::finish), the end frame.
+    /// Whether the transport has accepted all written bytes and, after [`finish`](Self::finish), the frame that ends
+    /// this direction.
     pub fn is_flushed(&self) -> bool {
         self.outgoing.is_flushed()
     }
@@ -111,17 +115,18 @@ impl Duplex {
         self.incoming.is_at_end()
     }
 
-    /// Whether the transport may be closed: both ends have finished, everything was read here, and the transport has
-    /// accepted all output. Until then its outgoing direction must stay open for acknowledgements.
+    /// Whether the transport may be closed: both ends have finished, the application here has read everything, and the
+    /// transport has accepted all output. Until then the transport's outgoing direction must stay open for
+    /// acknowledgements.
     pub fn is_over(&self) -> bool {
         self.incoming.is_at_end() && self.outgoing.is_over()
     }
 
     // Compression and decompression.
 
-    /// Compresses or decompresses at most one block, if there is one and space for the result. `clock` gives the time; it
-    /// is called before and after the work to measure its duration. Returns whether there was work: then there may be
-    /// more.
+    /// Compresses or decompresses at most one block, if there is one and space for the result. `clock` returns the
+    /// time; it is called before and after the work to measure the duration. Returns whether there was work: then there
+    /// may be more.
     ///
     /// # Errors
     /// Received bytes that are not valid. The stream has failed and gives no more output.
@@ -149,8 +154,8 @@ impl Duplex {
         Ok(unpack || pack)
     }
 
-    /// Whether acknowledgements can arrive: not while earlier input waits for the application, and not after the end of the
-    /// transport.
+    /// Whether acknowledgements can arrive: not while earlier input waits for the application, and not when the
+    /// transport has ended.
     fn can_receive_acknowledgements(&self) -> bool {
         !self.transport_ended && (self.wanted() > 0 || self.incoming.has_work())
     }
@@ -210,7 +215,7 @@ impl Duplex {
         self.incoming.starved(now);
     }
 
-    /// Notes the end of the transport.
+    /// Notes that the transport has ended.
     ///
     /// # Errors
     /// [`StreamError::Truncated`] if the stream has not ended.

@@ -1,4 +1,5 @@
-//! Errors, and whose fault they are.
+//! Errors, and whose fault they are. A stream consists of frames, each a header with a payload. A history is the last
+//! bytes of a direction, which codecs may use as their dictionary.
 
 use groupwire_codecs::CodecError;
 
@@ -6,7 +7,8 @@ use groupwire_codecs::CodecError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The first bytes are no hello of this version: the other end speaks another protocol or version.
+    /// The first bytes are not a hello (the message that opens a stream) of this version: the other end speaks another
+    /// protocol or version.
     #[error("the other end does not speak this protocol; is it a groupwire tunnel?")]
     NoPeer,
     /// A frame of an unknown kind, or of a kind that is not allowed at this place.
@@ -38,13 +40,13 @@ pub enum StreamError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// A block size outside 1 KiB to 1 MiB.
+    /// A block size outside of 1 KiB to 1 MiB.
     #[error("a block has 1,024 to 1,048,576 bytes, not {0}")]
     Block(usize),
     /// A history of more than 1 MiB.
     #[error("the history has at most 1,048,576 bytes, not {0}")]
     History(usize),
-    /// A candidate whose codec or level this build does not have.
+    /// A candidate (a codec with its level) that this build does not have.
     #[error("this build cannot compress with {0}")]
     Candidate(crate::Candidate),
 }

@@ -1,4 +1,5 @@
-//! The wire format of docs/ace.md: the hello, frame headers and acknowledgements.
+//! The wire format of docs/ace.md: the hello, with which each end names its codecs and limits; frame headers; and
+//! acknowledgements. The history is the last bytes of a direction, which codecs may use as their dictionary.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,16 +8,16 @@ use groupwire_codecs::{ALL, CodecError, by_number};
 
 use crate::StreamError;
 
-/// The length of a frame header in bytes, as in the paper that `lib.rs` names.
+/// The length of a frame header in bytes, as in the paper "Adaptive On-the-Fly Compression".
 pub(crate) const HEADER: usize = 4;
 /// The length of a hello in bytes.
 pub(crate) const HELLO: usize = 8;
-/// The limit of a block in bytes, compressed or not. It bounds the memory that a peer can make this end allocate.
+/// The largest block in bytes, compressed or not. It bounds the memory that a peer can make this end allocate.
 pub(crate) const LARGEST_BLOCK: usize = 1 << 20;
-/// The block size in bytes that every end accepts, so that blocks can be sent before the hello of the other end has
-/// arrived.
+/// The block size in bytes that every end accepts. Blocks of this size can be sent before the hello of the other end
+/// has arrived.
 pub(crate) const SURE_BLOCK: usize = 64 << 10;
-/// The limit of a history in bytes.
+/// The longest history in bytes.
 pub(crate) const LONGEST_HISTORY: usize = 1 << 20;
 /// The shortest history in bytes, apart from none: a shorter one would not help a codec.
 pub(crate) const SHORTEST_HISTORY: usize = 1 << 10;
@@ -25,24 +26,24 @@ pub(crate) const SHORTEST_HISTORY: usize = 1 << 10;
 const MAGIC: [u8; 4] = *b"GWA\x01";
 /// The codecs that every end can decompress: none and lz4.
 const SURE_CODECS: u16 = 0b11;
-/// A varint of 64 bits has at most ten groups of seven bits.
+/// The most bytes of a varint: 64 bits in groups of seven.
 const LONGEST_VARINT: usize = 10;
 /// The number of varints in an acknowledgement.
 const VARINTS: usize = 5;
 
-/// The capabilities of an end, which it sends first.
+/// The capabilities of an end. Each end sends its hello first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hello {
-    /// The codecs that it can decompress, one bit for each codec number.
+    /// The codecs that the end can decompress, one bit for each codec number.
     pub(crate) codecs: u16,
-    /// The largest block that it accepts, in bytes, a power of two.
+    /// The largest block that the end accepts, in bytes, a power of two.
     pub(crate) block: usize,
-    /// The history that it keeps of each direction, in bytes, a power of two or 0.
+    /// The history that the end keeps of each direction, in bytes, a power of two or 0.
     pub(crate) history: usize,
 }
 
 impl Hello {
-    /// The hello of an end with at most `history` bytes of history, rounded down to a power of two.
+    /// The hello of an end that keeps at most `history` bytes of history; the number is rounded down to a power of two.
     pub(crate) fn new(history: usize) -> Self {
         let codecs = ALL.iter().fold(0, |mask, codec| mask | 1 << codec.number());
         let history = history.checked_ilog2().map_or(0, |log| 1 << log);
@@ -57,7 +58,7 @@ impl Hello {
         [g, w, a, version, low, high, self.block.ilog2() as u8, history as u8]
     }
 
-    /// Parses the bytes of a hello that have arrived. `None` if they are valid but not complete.
+    /// Parses the bytes of a hello that have arrived. `None` if they are valid so far but not complete.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, StreamError> {
         let name = bytes.len().min(MAGIC.len());
         if bytes[..name] != MAGIC[..name] {
@@ -82,13 +83,13 @@ impl Hello {
 /// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A block, compressed by the codec of this number.
+    /// A block. It is compressed by the codec with this number, with or without the history as dictionary.
     Block { codec: u8, history: bool },
     /// Measurements of blocks of the opposite direction.
     Acknowledgement,
     /// No more blocks follow in this direction.
     End,
-    /// Makes both ends empty the history of this direction.
+    /// A request to empty the history of this direction at both ends.
     Forget,
 }
 
@@ -100,8 +101,8 @@ pub(crate) struct Header {
     pub(crate) length: usize,
 }
 
-/// The bits of the first byte of a header, the tag: the codec number, whether the history is used, and above them the
-/// kind.
+/// The bits of the tag, which is the first byte of a header: the codec number, whether the history is used, and above
+/// these the kind of the frame.
 const CODEC: u8 = 0x0f;
 const HISTORY: u8 = 0x10;
 const KIND_SHIFT: u32 = 5;

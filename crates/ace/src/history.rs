@@ -18,14 +18,14 @@ pub(crate) struct History {
     joined: Vec<u8>,
     /// The newer part of the history, block by block.
     blocks: VecDeque<Block>,
-    /// Bytes in `blocks`.
+    /// The number of bytes in `blocks`.
     apart: usize,
 }
 
 #[derive(Debug)]
 struct Block {
     buffer: Arc<Vec<u8>>,
-    /// Bytes of the buffer before the block.
+    /// The number of bytes of the buffer that precede the block and do not belong to it.
     skip: usize,
 }
 
@@ -35,7 +35,7 @@ impl Block {
     }
 }
 
-/// A buffer is kept only if at least one byte in this many is used. Otherwise it would waste more memory than it holds.
+/// A buffer is kept only if at least one in this many of its bytes is used. Otherwise it would waste too much memory.
 const FILLED: usize = 2;
 
 impl History {
@@ -58,7 +58,7 @@ impl History {
         self.joined.is_empty() && self.blocks.is_empty()
     }
 
-    /// Adds a block: the bytes of a buffer after the first `skip`.
+    /// Adds a block: all bytes of a buffer except the first `skip`.
     pub(crate) fn push(&mut self, buffer: Arc<Vec<u8>>, skip: usize, spare: &mut Spare) {
         if self.most == 0 {
             return spare.give_shared(buffer);
@@ -73,7 +73,7 @@ impl History {
         }
     }
 
-    /// The last bytes of the direction, in one piece.
+    /// The bytes of the history, in one piece.
     pub(crate) fn bytes(&mut self, spare: &mut Spare) -> &[u8] {
         self.join(spare);
         &self.joined[self.joined.len().saturating_sub(self.most)..]

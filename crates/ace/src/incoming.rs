@@ -1,4 +1,6 @@
-//! The incoming direction: from bytes of the transport to bytes of the application.
+//! The incoming direction of a stream: it turns bytes of the transport into bytes of the application. The bytes of the
+//! transport are frames: blocks, which are decompressed one by one, and messages about the other direction. The history
+//! is the last bytes of the direction, which codecs may use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -12,17 +14,19 @@ use crate::history::History;
 use crate::spare::{Spare, append, reserve_up_to};
 use crate::{Coders, StreamError};
 
-/// The most received bytes that may wait for decompression, besides the frame that is being received: one block of the
-/// usual size.
+/// The most received bytes that may wait for decompression, not counting the frame that is being received: one block of
+/// the usual size.
 const WAITING: usize = 64 << 10;
-/// The memory that is allocated when a frame begins, however long it claims to be: one block of the usual size.
+/// The memory in bytes that is allocated when a frame begins, whatever length it claims to have: one block of the usual
+/// size.
 const FIRST: usize = 64 << 10;
-/// Frames below this length get a buffer of exactly their length, so that many small frames take little memory.
+/// The length in bytes below which a frame gets a buffer of exactly its length, so that many small frames take little
+/// memory.
 const SMALL: usize = 4 << 10;
 
-/// An acknowledgement is due after this many bytes on the wire or blocks (docs/ace.md, rule A13). The bytes are a
-/// quarter of a usual block, so that the measurements of the sender are up to date. The blocks are so few that the
-/// sender can keep an entry for each.
+/// An acknowledgement is due after this many received bytes, or after [`ACKNOWLEDGE_BLOCKS`] blocks if that is earlier
+/// (docs/ace.md, rule A13). The bytes are a quarter of a usual block, so that the measurements of the sender are up to
+/// date. The blocks are so few that the sender can keep an entry for each.
 pub(crate) const ACKNOWLEDGE_BYTES: usize = 16 << 10;
 const ACKNOWLEDGE_BLOCKS: u64 = 64;
 
@@ -40,11 +44,11 @@ pub(crate) struct Incoming {
     waiting: VecDeque<Frame>,
     /// The bytes of the waiting frames, including their headers.
     held: usize,
-    /// Whether the end of the direction has been received.
+    /// Whether the frame that ends the direction has been received.
     is_complete: bool,
-    /// Whether the end of the direction has been reached by decompression.
+    /// Whether decompression has reached the end of the direction.
     is_unpacked: bool,
-    /// The last block that was decompressed.
+    /// The bytes of the last block that was decompressed.
     plain: Vec<u8>,
     /// The number of bytes of `plain` that the application has read.
     read: usize,
@@ -55,7 +59,7 @@ pub(crate) struct Incoming {
     pub(crate) unpacking: Duration,
 }
 
-/// The part of the byte stream that is being received.
+/// The state of reception: which part of the byte stream is being received.
 #[derive(Debug)]
 enum State {
     Hello { bytes: [u8; HELLO], have: usize },
@@ -79,9 +83,9 @@ struct Tally {
     wire: u64,
     unpacking: Duration,
     waited: Duration,
-    /// The time of the last acknowledgement, or of the first byte.
+    /// The time of the last acknowledgement or, before the first one, of the first byte.
     since: Option<Duration>,
-    /// The time since which this end waits for the network, if it does.
+    /// The time since which this end waits for the network. `None` if it does not.
     starved: Option<Duration>,
     is_end: bool,
 }
@@ -107,7 +111,7 @@ impl Incoming {
 
     // Calls for the transport.
 
-    /// How many received bytes can be accepted.
+    /// How many received bytes this end can accept.
     pub(crate) fn wanted(&self) -> usize {
         let (coming, length) = match &self.state {
             State::Payload { header, bytes } => (bytes.len(), header.length),
@@ -116,7 +120,7 @@ impl Incoming {
         (WAITING + length).saturating_sub(self.held + coming)
     }
 
-    /// Accepts received bytes and passes messages for the outgoing direction to `emit`.
+    /// Accepts received bytes, and passes messages about the outgoing direction to `emit`.
     pub(crate) fn receive(
         &mut self,
         now: Duration,
@@ -197,7 +201,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Ends a frame whose payload has been received. Returns the acknowledgement if it is one.
+    /// Ends a frame whose payload has been received. Returns the acknowledgement if the frame is one.
     fn end_frame(
         &mut self,
         kind: Kind,
@@ -212,14 +216,15 @@ impl Incoming {
         None
     }
 
-    /// Notes that the transport has no input. This end waits for the network only if the application has read everything.
+    /// Notes that the transport has no input. This end counts as waiting for the network only if the application has
+    /// read everything.
     pub(crate) fn starved(&mut self, now: Duration) {
         if self.waiting.is_empty() && self.is_read() {
             self.tally.starved.get_or_insert(now);
         }
     }
 
-    /// Excludes the time of work from the time of waiting.
+    /// Excludes the time from `before` to `after`, in which this end worked, from the time of waiting.
     pub(crate) fn worked(&mut self, before: Duration, after: Duration) {
         if self.tally.starved.is_some() {
             self.tally.stop_waiting(before);
@@ -227,14 +232,14 @@ impl Incoming {
         }
     }
 
-    /// Whether the end of the direction has been received. Blocks before it may still wait.
+    /// Whether the end of the direction has been received. Blocks before it may still wait for decompression.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     // Decompression.
 
-    /// Whether there is a frame to decompress, and the previous block was read.
+    /// Whether there is a frame to decompress, and the application has read the previous block.
     pub(crate) fn has_work(&self) -> bool {
         self.is_read() && !self.waiting.is_empty()
     }
@@ -288,7 +293,7 @@ impl Incoming {
         Ok(after)
     }
 
-    /// The acknowledgement to send now, if one is due; with `at_once`, if there is any block to acknowledge.
+    /// The acknowledgement to send now, if one is due. With `at_once` it is due if there is any block to acknowledge.
     pub(crate) fn acknowledgement(
         &mut self,
         now: Duration,
@@ -380,7 +385,7 @@ impl Tally {
     }
 }
 
-/// Moves bytes to the unfilled part of an array, as many as fit. `have` is the number of filled bytes.
+/// Moves as many bytes as fit to the unfilled part of an array. `have` is the number of filled bytes.
 fn fill(array: &mut [u8], have: &mut usize, bytes: &mut &[u8]) {
     let missing = array.len() - *have;
     let (piece, rest) = bytes.split_at(missing.min(bytes.len()));

@@ -1,4 +1,4 @@
-//! The blocks that were sent and not acknowledged yet.
+//! The blocks (compressed pieces of the stream) that were sent and not acknowledged yet.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -6,23 +6,23 @@ use core::time::Duration;
 use crate::frame::Acknowledgement;
 use crate::{Delivered, StreamError};
 
-/// The most blocks that have an entry of their own. A peer acknowledges at least every 64 blocks, and a window holds some
-/// dozens. More accumulate if acknowledgements cannot arrive because the application does not read; then further blocks
-/// are merged into the last entry.
+/// The most entries. Each block has an entry, until there are this many; further blocks are merged into the last entry.
+/// A peer acknowledges at least every 64 blocks, and some dozens of blocks are sent ahead of the acknowledgements. Only
+/// if acknowledgements cannot arrive, because the application does not read, more blocks accumulate.
 const MOST: usize = 1024;
 
-/// The weight of a new measurement in the moving average of the bandwidth. It is for display, so it need not be exact.
+/// The weight of a new measurement in the moving average of the bandwidth, which is for display and need not be exact.
 const NEWEST: f64 = 0.25;
-/// The bandwidth is measured only if the other end waited for bytes for at least this share of the time between
-/// acknowledgements. Otherwise it was slower than the network.
+/// The bandwidth is measured only if the other end waited for bytes for at least this share of the time between two
+/// acknowledgements. Otherwise that end was slower than the network.
 const WAITED: f64 = 0.1;
 
-/// A block that was sent.
+/// A block that was sent, or the end of the stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
-    /// Bytes of the application; 0 for the end of the stream.
+    /// The bytes of the block before compression; 0 for the end of the stream.
     pub(crate) plain: usize,
-    /// Bytes on the wire, with the header.
+    /// The bytes of the block on the wire, with the header.
     pub(crate) wire: usize,
     /// The part of the compression time of the block in which the network was idle, in seconds.
     pub(crate) exposed: f64,
@@ -42,11 +42,11 @@ pub(crate) struct Ledger {
     saved: f64,
 }
 
-/// One block, or several that were merged.
+/// One block, or several blocks that were merged.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     blocks: u64,
-    /// How many of the blocks are in fact the end of the stream, which is acknowledged like a block.
+    /// How many of these blocks are in fact the end of the stream, which is acknowledged like a block.
     ends: u64,
     sent: Sent,
     /// The time at which the transport had accepted the last of the blocks.
@@ -76,7 +76,7 @@ impl Ledger {
         self.entries.push_back(Entry { blocks: 1, ends, sent, at: now });
     }
 
-    /// Bytes on the wire that are not acknowledged.
+    /// The bytes on the wire that are not acknowledged.
     pub(crate) fn wire(&self) -> usize {
         self.wire
     }
@@ -103,8 +103,8 @@ impl Ledger {
         }
     }
 
-    /// Removes the oldest blocks, which the other end has acknowledged, and returns their measurements. `None` if the
-    /// acknowledgement covers only the end of the stream.
+    /// Removes the oldest blocks, which the other end has acknowledged, and returns the measurements of these blocks.
+    /// `None` if the acknowledgement covers only the end of the stream.
     ///
     /// # Errors
     /// An acknowledgement that does not match the blocks that were sent.
@@ -134,7 +134,7 @@ impl Ledger {
         Ok((blocks > 0).then_some(delivered))
     }
 
-    /// Removes the acknowledged blocks and returns their sum.
+    /// Removes the acknowledged blocks and returns them as one merged entry.
     fn take(&mut self, acknowledgement: &Acknowledgement) -> Result<Entry, StreamError> {
         let wrong = StreamError::Acknowledgement;
         let wire = usize::try_from(acknowledgement.wire).map_err(|_| wrong)?;
@@ -153,8 +153,8 @@ impl Ledger {
                 taken.sent.exposed += front.sent.exposed;
                 self.entries.pop_front();
             } else {
-                // Only a part of a merged entry is acknowledged. Only the other end knows the length of each block, so
-                // the shares are estimated.
+                // Only a part of a merged entry is acknowledged. Its share is estimated, because this end does not know
+                // the length of each block.
                 let share = asked as f64 / front.blocks as f64;
                 let plain = (front.sent.plain as f64 * share) as usize;
                 front.sent.wire = front.sent.wire.checked_sub(left).ok_or(wrong)?;
@@ -172,7 +172,7 @@ impl Ledger {
         Ok(taken)
     }
 
-    /// Updates the bandwidth.
+    /// Updates the bandwidth from the measurements of an acknowledgement.
     fn measure(&mut self, delivered: &Delivered) {
         let seconds = delivered.span.as_secs_f64();
         if seconds <= 0.0 {
@@ -184,7 +184,7 @@ impl Ledger {
             (true, true) => self.bandwidth += (rate - self.bandwidth) * NEWEST,
             (true, false) => (self.bandwidth, self.is_measured) = (rate, true),
             (false, false) => self.bandwidth = rate.max(self.bandwidth),
-            // The network was idle in between, or the other end was slower than the network: no measurement.
+            // The network was idle in between, or the other end was slower than the network: this gives no measurement.
             (false, true) => {}
         }
     }

@@ -1,4 +1,5 @@
-//! Frames that the transport has not accepted yet.
+//! Frames (headers with their payloads) that the transport has not accepted yet. The history is the last blocks of the
+//! direction, which codecs may use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -9,18 +10,19 @@ use crate::frame::Acknowledgement;
 use crate::ledger::{Ledger, Sent};
 use crate::spare::Spare;
 
-/// Frames for the transport in order. Small urgent frames are inserted between blocks.
+/// Frames for the transport, in order. Small urgent frames are inserted between blocks of the stream.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Urgent frames: the hello, an acknowledgement, and a frame that makes the other end empty its history.
+    /// Urgent frames: the hello (which opens the stream), an acknowledgement, and a frame that makes the other end
+    /// empty its history.
     urgent: Vec<u8>,
     /// The number of urgent bytes that the transport has accepted.
     urgent_taken: usize,
     has_acknowledgement: bool,
     blocks: VecDeque<(Arc<Vec<u8>>, Sent)>,
-    /// The number of bytes of the first block that the transport has accepted.
+    /// The number of bytes of the first block that the transport has already accepted.
     taken: usize,
-    /// The bytes of all blocks, including the accepted bytes of the first.
+    /// The bytes of all blocks, including those of the first block that are already accepted.
     wire: usize,
 }
 
@@ -42,7 +44,8 @@ impl Outbox {
         self.blocks.push_back((block, sent));
     }
 
-    /// Whether no acknowledgement waits. Only one waits at a time, because a later one covers more blocks.
+    /// Whether an acknowledgement can be added: none waits yet. At most one waits, because a later one covers more
+    /// blocks.
     pub(crate) fn can_take_acknowledgement(&self) -> bool {
         !self.has_acknowledgement
     }
@@ -52,7 +55,7 @@ impl Outbox {
         acknowledgement.write(&mut self.urgent);
     }
 
-    /// Adds a frame before the waiting blocks.
+    /// Adds an urgent frame, which is sent before the waiting blocks.
     pub(crate) fn push_urgent(&mut self, frame: &[u8]) {
         self.urgent.extend_from_slice(frame);
     }
@@ -100,7 +103,7 @@ impl Outbox {
         self.blocks.len()
     }
 
-    /// The bytes of the blocks, including the accepted bytes of the first.
+    /// The bytes of the blocks, including those of the first block that are already accepted.
     pub(crate) fn wire(&self) -> usize {
         self.wire
     }

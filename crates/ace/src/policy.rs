@@ -1,30 +1,32 @@
-//! The interface of policies: the calls that choose a codec, and the measurements that they are based on.
+//! The interface of policies, which choose how each block of a stream is compressed: the calls for choosing, and the
+//! measurements on which choices are based.
 
 use core::fmt;
 use core::time::Duration;
 
 use crate::Candidate;
 
-/// Chooses a candidate for each block of one direction of one stream.
+/// Chooses a candidate (a codec with its level, with or without history) for each block of one direction of one stream.
+/// The history is the last bytes of the stream before the block, which serve as a dictionary.
 ///
-/// For each block the stream calls [`Policy::choose`], compresses the block and calls [`Policy::packed`]. When blocks are
-/// acknowledged, in order and often several at once, it calls [`Policy::delivered`].
+/// For each block the stream calls [`Policy::choose`], compresses the block and calls [`Policy::packed`]. When the
+/// other end acknowledges blocks, in order and often several at once, the stream calls [`Policy::delivered`].
 pub trait Policy: fmt::Debug + Send {
     /// Chooses the candidate for the next block.
     fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision;
 
-    /// Reports the result of compressing the block of the last choice.
+    /// Reports the result of compressing the block for which a candidate was chosen last.
     fn packed(&mut self, now: Duration, packed: &Packed);
 
-    /// Reports the measurements of the other end for the oldest blocks that were not acknowledged.
+    /// Reports the measurements of the other end for the oldest blocks that were not acknowledged before.
     fn delivered(&mut self, now: Duration, delivered: &Delivered);
 
-    /// Reports the codecs that the other end can decompress, one bit for each codec number, and whether it keeps history.
-    /// Before this call only none and lz4 without history are known to work.
+    /// Reports the codecs that the other end can decompress, one bit for each codec number, and whether that end keeps
+    /// history. Before this call only "none" and lz4, without history, are known to work.
     fn peer_has(&mut self, codecs: u16, history: bool);
 
-    /// The most bytes that may be in flight when the next block is compressed: enough to keep the network busy, and few
-    /// enough that a new choice takes effect soon.
+    /// The most bytes that may be in flight (sent and not acknowledged) when the next block is compressed: enough to
+    /// keep the network busy, and few enough that a new choice takes effect soon.
     fn window(&self) -> usize {
         usize::MAX
     }
@@ -33,12 +35,14 @@ pub trait Policy: fmt::Debug + Send {
     fn forecast(&self) -> Forecast;
 }
 
-/// The state of the stream at a choice. Sizes are in bytes.
+/// The state of the stream when a candidate is chosen. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Situation {
-    /// Further bytes that the application has written already. If there are any, data arrive faster than they are sent.
+    /// The number of bytes after this block that the application has written already. If there are any, data arrive
+    /// faster than they are sent.
     pub more: usize,
-    /// Whether the application has flushed and waits for this block. Then its latency matters, not only the throughput.
+    /// Whether the application has flushed the stream and waits for this block. Then the latency matters, not only the
+    /// throughput.
     pub flushed: bool,
     /// Compressed bytes that are not acknowledged, including those that wait for the transport.
     pub in_flight: usize,
@@ -56,13 +60,14 @@ pub struct Decision {
 /// The result of compressing a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packed {
-    /// The candidate of the decision, even if the block was sent uncompressed because it would have become larger.
+    /// The candidate of the decision, even if the block was sent uncompressed because compression would have made it
+    /// larger.
     pub candidate: Candidate,
-    /// The bytes before compression.
+    /// The bytes of the block before compression.
     pub plain: usize,
-    /// The bytes after compression, without the header.
+    /// The bytes of the block after compression, without the header.
     pub wire: usize,
-    /// The wall-clock duration of the compression, which includes time of other programs.
+    /// The duration of the compression by the wall clock, which includes the time that other programs took.
     pub took: Duration,
 }
 
@@ -76,15 +81,16 @@ pub struct Delivered {
     pub wire: usize,
     /// The duration of the decompression of these blocks.
     pub unpacking: Duration,
-    /// The time since the other end's previous acknowledgement; for the first one since the first byte of the stream.
+    /// The time since the other end's previous acknowledgement, or since the first byte of the stream for the first
+    /// one.
     pub span: Duration,
-    /// The part of `span` in which the other end waited for bytes of the network.
+    /// The part of `span` in which the other end waited for bytes from the network.
     pub waited: Duration,
-    /// The time from passing the last of the blocks to the transport to the arrival of the acknowledgement, by the clock of
-    /// this end.
+    /// The time from when the last of the blocks was passed to the transport to when the acknowledgement arrived, by
+    /// the clock of this end.
     pub round_trip: Duration,
     /// Whether all of the blocks had been passed to the transport before the previous acknowledgement arrived. Then the
-    /// network was busy all the time, and if the other end also waited, `wire / span` is the bandwidth.
+    /// network was busy all the time. If the other end also waited, `wire / span` is the bandwidth.
     pub backlogged: bool,
 }
 
@@ -93,7 +99,7 @@ pub struct Delivered {
 pub struct Forecast {
     /// The bandwidth of the network in bytes per second; 0 if unknown.
     pub bandwidth: f64,
-    /// The round trip without queues in seconds.
+    /// The round trip in seconds without waiting in queues.
     pub round_trip: f64,
     /// The expected ratio of the last block: wire bytes per plain byte.
     pub ratio: f64,
@@ -101,7 +107,8 @@ pub struct Forecast {
     pub seconds: f64,
     /// The expected time of the last block without compression, in seconds.
     pub seconds_plain: f64,
-    /// Whether the stages of blocks are expected to overlap (the pipeline model of the paper) or not (the sequential model).
+    /// Whether several blocks are expected to be in different stages (compression, transfer, decompression) at the same
+    /// time: the pipeline model of the paper "Adaptive On-the-Fly Compression". If not, its sequential model applies.
     pub is_pipeline: bool,
     /// The load of this processor: the duration of work divided by its expected duration; 1.0 without load.
     pub local_load: f64,

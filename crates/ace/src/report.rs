@@ -1,4 +1,5 @@
-//! Counters and forecasts of a stream, for display.
+//! Counters and forecasts of a stream, for display. The stream is cut into blocks, and the bytes of a block on the wire
+//! include its header. The policy chooses how each block is compressed.
 
 use core::time::Duration;
 
@@ -8,15 +9,15 @@ use crate::{Candidate, Forecast};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The candidate of the last block.
+    /// The candidate (codec and level) of the last block.
     pub candidate: Candidate,
-    /// Bytes that the application wrote, of the blocks that were compressed so far.
+    /// The bytes that the blocks compressed so far had before compression.
     pub plain_out: u64,
-    /// The bytes on the wire of the blocks that were compressed so far, including headers.
+    /// The bytes that the blocks compressed so far take on the wire.
     pub wire_out: u64,
-    /// Bytes that were decompressed for the application.
+    /// The bytes that the blocks decompressed so far have after decompression.
     pub plain_in: u64,
-    /// The bytes on the wire of the blocks that were decompressed so far, including headers.
+    /// The bytes that the blocks decompressed so far took on the wire.
     pub wire_in: u64,
     /// The total duration of compression.
     pub packing: Duration,
@@ -28,8 +29,8 @@ pub struct Report {
     pub bandwidth: f64,
     /// The ratio of the last block: wire bytes per plain byte.
     pub ratio: f64,
-    /// The time that compression saved compared with sending everything uncompressed at the measured bandwidth, in seconds;
-    /// negative if it lost time.
+    /// The time in seconds that compression saved compared with sending everything uncompressed at the measured
+    /// bandwidth; negative if compression lost time.
     pub saved: f64,
     /// The memory of this end in bytes.
     pub memory: usize,

@@ -1,4 +1,5 @@
-//! The settings of a stream.
+//! The settings of a stream, which is cut into blocks that are compressed one by one. The policy chooses how each block
+//! is compressed; a candidate is one way to do that.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -7,29 +8,31 @@ use groupwire_codecs::Costs;
 
 use crate::{Ace2005, Adaptive, Always, Candidate, Policy, Training};
 
-/// The settings of one end of a stream. The two ends need not have the same.
+/// The settings of one end of a stream. The two ends need not have the same settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The largest block that this end sends, in bytes, 1 KiB to 1 MiB. It accepts blocks of up to 1 MiB.
     pub block: usize,
-    /// The history that this end keeps of each direction, in bytes, 0 to 1 MiB; 0 for none.
+    /// The history that this end keeps of each direction, in bytes, 0 to 1 MiB: the last bytes, which codecs may use as
+    /// their dictionary. 0 for none.
     pub history: usize,
     /// How codecs are chosen.
     pub profile: Profile,
 }
 
-/// The policy of a stream.
+/// How the candidate (codec and level) of each block is chosen.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Profile {
     /// Chooses by measurements of the running stream.
     Adaptive {
-        /// The candidates to choose from; empty for [`Adaptive::candidates`].
+        /// The candidates to choose from. If empty, those of [`Adaptive::candidates`].
         candidates: Vec<Candidate>,
         /// The costs of codecs on this machine, used until blocks have been measured.
         costs: Costs,
     },
-    /// Chooses as the paper of 2005 did (see [`Ace2005`]), after a training run, with blocks of 32 KiB and no history.
+    /// Chooses as in the paper of 2005 (see [`Ace2005`]), by measurements of codecs from a training run, with blocks of
+    /// 32 KiB and no history.
     Ace2005(Training),
     /// Always chooses the same candidate.
     Always(Candidate),

@@ -1,8 +1,11 @@
-//! The choice of the code that holds a loss target at the least expected cost.
+//! The choice of the code (the plan by which a sender repeats the messages of a channel) that holds a loss target at
+//! the least expected cost.
 //!
-//! The choice is a pure function of what is known of the path. It weighs piggybacks, dedicated packets, requests for missing
-//! messages, and the tail flush of a cluster. It splits the messages between two sets of repeats, so that the target is met
-//! exactly and not by the next stronger code.
+//! The target is the share of messages that may miss: never arrive, or arrive after their deadline. A cluster is the
+//! messages between two pauses. The choice is a pure function of what is known about the path to the receiver. It
+//! weighs repeats in later packets (piggybacks), repeats in packets of their own (dedicated packets), requests for
+//! missing messages, and one more packet at the end of a cluster (the tail flush). It splits the messages between two
+//! sets of repeats, so that the target is met exactly, and not by the next stronger code.
 //!
 //! # What the sender and the receiver do, and what it costs
 //!
@@ -43,38 +46,40 @@ use crate::loss::LossModel;
 
 /// The largest [`Code::answers`] that [`choose`] chooses. Chosen by judgement; not tuned.
 const ANSWERS: u8 = 3;
-/// The most packets that a code may cost for each message that it saves, where no code meets the target. On a path that loses
-/// 5 %, one dedicated packet per message costs this much. Chosen by judgement; not tuned.
+/// The most packets that a code may cost for each message that the code saves, where no code meets the target. On a
+/// path that loses 5 %, one dedicated packet for each message costs this much. Chosen by judgement; not tuned.
 pub(crate) const WORTH: f64 = 20.0;
-/// The target counts as nearly met if the least possible misses are below this many times the target: the model's
-/// expectations are no more exact than that. Tuned on the nearly infeasible cells of `groupwire lab afec --part grid`.
+/// The target counts as nearly met if the least possible share of misses is below this many times the target: the model
+/// is no more exact than that. Tuned on those settings of `groupwire lab afec --part grid` in which the target is
+/// nearly out of reach.
 pub(crate) const NEAR: f64 = 2.0;
-/// A target also counts as met if the expected misses exceed it by no more than this: a rounding error.
+/// A target also counts as met if the expected share of misses exceeds it by no more than this, which is a rounding
+/// error.
 const ROUNDING: f64 = 1e-9;
-/// The error of the expected misses, as a share of them, up to which [`family`] still contains the best code. Twice the
-/// error that `tests/choice` allows.
+/// The error of the expected misses, as a share of them, up to which [`family`] still contains the best code. It is
+/// twice the error that `tests/choice` allows.
 const DOUBT: f64 = 0.3;
-/// The most codes in a [`family`]: each is tried in a simulation. Chosen by judgement; not tuned.
+/// The most codes in a [`family`], each of which is tried in a simulation. Chosen by judgement; not tuned.
 const FAMILY: usize = 400;
 
-/// What is known of a path, and what a channel needs.
+/// What is known about a path, and what a channel needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Situation<'a> {
     /// The losses of the path to the receiver.
     pub loss: &'a LossModel,
-    /// The share of packets that are lost in the other direction. If unknown, the same as [`LossModel::rate`].
+    /// The share of packets that are lost in the other direction. If unknown, this is the same as [`LossModel::rate`].
     pub loss_back: f64,
-    /// The delay of the path to the receiver, queues included.
+    /// The delay of the path to the receiver, including the time in queues.
     pub one_way: Duration,
     /// The round trip of the path.
     pub round_trip: Duration,
-    /// The margin before the deadline at which repeats and answers are to arrive.
+    /// The margin before the deadline: repeats and answers are to arrive this much earlier.
     pub jitter: Duration,
     /// The time that is left to the deadline when a message is first sent.
     pub deadline: Duration,
     /// The interval between packets with new messages during a cluster.
     pub interval: Duration,
-    /// The mean number of messages in a cluster: between two pauses.
+    /// The mean number of messages in a cluster, which is the messages between two pauses.
     pub cluster: f64,
     /// The share of messages that may miss.
     pub target: f64,
@@ -82,14 +87,15 @@ pub struct Situation<'a> {
     pub repeat_bytes: f64,
     /// The bytes of headers of a dedicated packet.
     pub packet_bytes: f64,
-    /// The bytes of a request for any number of messages: a packet, or less if packets go in that direction anyway.
+    /// The bytes of a request for any number of messages: those of a packet, or fewer if packets go in that direction
+    /// anyway.
     pub ask_bytes: f64,
-    /// The time from when a lost packet would have come to when the receiver requests its messages: until the next
-    /// packet shows the gap (about an interval), and while the report with the request waits to be sent.
+    /// The time from when a lost packet should have arrived to when the receiver requests its messages: until the next
+    /// packet shows the gap (about an interval), and then until the report with the request is sent.
     pub ask_delay: Duration,
 }
 
-/// A code and what to expect of it.
+/// A code and what is expected of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The code.
@@ -98,16 +104,16 @@ pub struct Choice {
     pub misses: f64,
     /// The expected bytes per message beyond sending each message once, in both directions.
     pub cost: f64,
-    /// The least share of misses that any weighed code reaches, at whatever cost. If it is above the target, no code
-    /// holds the target, and the application should get a notice. Otherwise codes that cost more may reach even less:
-    /// they are not weighed.
+    /// The least share of misses that any of the weighed codes reaches, at whatever cost. If it is above the target, no
+    /// code holds the target, and the application should get a notice. If it is not, codes that are not weighed, since
+    /// they cost more, may reach even less.
     pub possible: f64,
 }
 
-/// The cheapest code that is expected to hold the target.
+/// Chooses the cheapest code that is expected to hold the target.
 ///
-/// If no code holds it: the code with the fewest misses if the target is nearly met, else the code that is cheapest when each
-/// missed message costs as much as twenty dedicated packets.
+/// If no code holds the target: chooses the code with the fewest misses if the target is nearly met, otherwise the code
+/// that is cheapest when each missed message costs as much as twenty dedicated packets.
 pub fn choose(situation: &Situation) -> Choice {
     let model = Model::new(situation);
     let mut search = Search::new(situation, &model);
@@ -115,8 +121,8 @@ pub fn choose(situation: &Situation) -> Choice {
     if search.costs_more_than(0.0) {
         sets::piggybacked(&model).skip(1).for_each(|repeats| search.weigh(repeats));
         search.share();
-        // A lower bound of the cost of dedicated packets: it assumes that no message with a dedicated packet misses, so
-        // that the fewest messages need one.
+        // A lower bound for the cost of dedicated packets. It assumes that no message with a dedicated packet misses,
+        // so that the fewest messages need one.
         let packet = situation.packet_bytes + situation.repeat_bytes;
         let share = (1.0 - situation.target / situation.loss.rate).max(0.0);
         if search.costs_more_than(share * packet) {
@@ -129,8 +135,8 @@ pub fn choose(situation: &Situation) -> Choice {
     Choice { possible: search.possible, ..search.best.unwrap_or(fallback) }
 }
 
-/// What to expect of a given code. [`Choice::possible`] is the same as [`Choice::misses`]. Of more than eight repeats only the
-/// first eight count.
+/// What is expected of a given code. [`Choice::possible`] is the same as [`Choice::misses`]. Of more than eight repeats
+/// only the first eight count.
 pub fn expect(situation: &Situation, code: Code) -> Choice {
     Model::new(situation).expect(code)
 }
@@ -139,14 +145,14 @@ pub fn expect(situation: &Situation, code: Code) -> Choice {
 struct Search<'a> {
     situation: &'a Situation<'a>,
     model: &'a Model<'a>,
-    /// The hulls of the weighed sets. The first index is 1 for codes with a tail flush, the second is
+    /// The hulls of the weighed sets of repeats. The first index is 1 for codes with a tail flush, the second is
     /// [`Code::answers`].
     hulls: [[Hull; ANSWERS as usize + 1]; 2],
-    /// The cheapest code that holds the target.
+    /// The cheapest of these codes that holds the target.
     best: Option<Choice>,
-    /// The code with the fewest misses.
+    /// The one of these codes with the fewest misses.
     nearest: Choice,
-    /// The cheapest code if a missed message costs [`WORTH`] packets.
+    /// The cheapest of these codes if a missed message costs [`WORTH`] packets.
     fallback: Choice,
     /// The least share of misses of all codes weighed so far.
     possible: f64,
@@ -167,7 +173,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Weighs the codes that send all messages with the set `repeats`.
+    /// Weighs the codes that send all messages with the set `repeats`: with and without tail flush, and with any number
+    /// of answers.
     fn weigh(&mut self, repeats: Repeats) {
         let target = self.situation.target;
         let worth = WORTH * (self.situation.packet_bytes + self.situation.repeat_bytes);
@@ -211,7 +218,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the best code costs more than `bytes` per message, or no code holds the target yet.
+    /// Whether the best code costs more than `bytes` bytes per message, or no code holds the target yet.
     fn costs_more_than(&self, bytes: f64) -> bool {
         self.best.is_none_or(|best| best.cost > bytes)
     }
@@ -224,7 +231,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Static codes to try one after the other, cheapest first, in search of the best one in hindsight.
+/// Codes to try one after the other, cheapest first, in search of the code that is best in hindsight on a path that
+/// does not change.
 ///
 /// The codes use the sets of repeats that [`choose`] weighs, and mixtures of two of these sets in steps of one eighth,
 /// with and without requests and tail flush. A code is left out if it cannot be the cheapest one that holds the target
@@ -266,7 +274,8 @@ pub fn family(situation: &Situation) -> Vec<Code> {
     core::iter::once(Code::PLAIN).chain(codes).collect()
 }
 
-/// Keeps the codes that may be the cheapest ones to hold the target, at most [`FAMILY`]. The codes are sorted by cost.
+/// Keeps the codes that may be the cheapest ones to hold the target, at most [`FAMILY`]. The codes are sorted by cost,
+/// cheapest first.
 fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
     let least = all.iter().fold(1.0, |least: f64, (outcome, _)| least.min(outcome.misses));
     let may_miss = (target + ROUNDING).max(least) / (1.0 - DOUBT);

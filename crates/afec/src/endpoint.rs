@@ -1,4 +1,7 @@
-//! One end of a path: it sends and receives packets.
+//! One end of a path: it sends and receives packets. A code is the plan by which a sender repeats the messages of a
+//! channel; a piggyback is a repeat in a packet with new messages; a report tells the sender of packets how these
+//! arrive. The target of a channel is the share of its messages that may miss (not arrive by their deadline). On a
+//! conflated channel only the newest value of each key matters.
 
 mod coded;
 
@@ -20,15 +23,15 @@ use crate::wire::{
 };
 use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 
-/// The number of newest packets whose time of sending is remembered, to measure round trips: two seconds of a
-/// telepointer. Chosen by judgement; not tuned.
+/// The number of newest packets whose time of sending is remembered, to measure round trips: those of two seconds of a
+/// telepointer (the pointer of another user, 30 messages a second). Chosen by judgement; not tuned.
 const SENT: usize = 64;
 
 /// The least time between two choices of codes. A choice takes about 0.1 ms, all other work for a packet less than 1 µs
-/// (measured by `benches/`), so that choices take half a percent of one core at most.
+/// (measured by `benches/`), so choices take at most half a percent of one core.
 const DECISIONS: Duration = Duration::from_millis(20);
 
-/// Bytes of a packet that are reserved for the header and a report, so that a message that is accepted fits beside them.
+/// Bytes of a packet that are reserved for the header and a report, so that every accepted message fits beside these.
 const RESERVED: usize = HEADER + 40;
 
 /// The settings of an endpoint.
@@ -40,8 +43,8 @@ pub struct Config {
     pub mtu: usize,
     /// The bytes of headers that the transport adds to each packet: 28 for IPv4 and UDP.
     pub transport_headers: usize,
-    /// The cost of a piggyback in bytes, if the caller compresses packets; `None`: the message's length times the compression
-    /// ratio.
+    /// The cost of a piggyback in bytes, if the caller compresses packets. If `None`, it is the message's length times
+    /// the compression ratio.
     pub repeat_price: Option<f64>,
 }
 
@@ -54,18 +57,18 @@ impl Default for Config {
 /// An event for the application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Notice {
-    /// The path cannot meet a channel's target: at best the share `expected` of its messages will miss (0 to 1). The
-    /// application may lower the target, allow a longer deadline, or go on.
+    /// The path cannot meet a channel's target: at best the share `expected` of its messages will miss (not arrive by
+    /// their deadline). The application may lower its demands, allow a longer deadline, or go on.
     CannotMeet {
         /// The number of the channel.
         channel: u32,
         /// The target of the channel.
         target: f64,
-        /// The share of messages that is expected to miss.
+        /// The share of messages that is expected to miss, 0 to 1.
         expected: f64,
     },
-    /// The repeats of a channel do not all fit into packets any more, so that its target may not be met. The application should
-    /// send smaller messages or set a higher target.
+    /// The repeats of a channel do not all fit into packets any more, so its target may not be met. The application
+    /// should send smaller messages or set a higher target.
     Overloaded {
         /// The number of the channel.
         channel: u32,
@@ -77,12 +80,13 @@ pub enum Notice {
     },
 }
 
-/// One end of a path that may lose, delay, reorder and duplicate packets: the messages that an application sends at one end
-/// are delivered at the other within each channel's loss target and deadline, at the least cost.
+/// One end of a path that may lose, delay, reorder and duplicate packets. The messages that an application sends at one
+/// end are delivered at the other end within each channel's loss target and deadline, at the least cost.
 ///
-/// An endpoint has no socket and no clock. The caller hands packets that came to [`receive`](Endpoint::receive), sends the
-/// packets of [`transmit`](Endpoint::transmit) until it returns `None`, and calls again at
-/// [`timeout`](Endpoint::timeout) or when something happens. `now` is the time since any moment, the same for all calls.
+/// An endpoint has no socket and no clock. The caller passes packets that arrived to [`receive`](Endpoint::receive),
+/// sends the packets of [`transmit`](Endpoint::transmit) until that returns `None`, and calls again at
+/// [`timeout`](Endpoint::timeout) or when something happens. `now` is the time since any moment, the same for all
+/// calls.
 ///
 /// ```
 /// use core::time::Duration;
@@ -131,18 +135,19 @@ pub struct Endpoint {
     receiver: Receiver,
     path: Path,
     next_number: PacketNumber,
-    /// When the newest packets were sent, each in the place of its number modulo [`SENT`].
+    /// When the newest packets were sent. The index of each is its number modulo [`SENT`].
     sent: [Option<(PacketNumber, Duration)>; SENT],
-    /// The echo of the newest report that came.
+    /// The echo of the newest report that arrived: the low bits of its number, which are sent back to confirm the
+    /// report.
     echo: Echo,
-    /// When that report came, and how many further packets are to echo it.
+    /// When that report arrived, and how many further packets are to echo it.
     echoing: Option<(Duration, u8)>,
     notices: Vec<Notice>,
     /// When codes were last chosen.
     decided: Option<Duration>,
-    /// Whether something on which the choice depends changed since codes were last chosen.
+    /// Whether something on which the choice depends has changed since codes were last chosen.
     undecided: bool,
-    /// The newest packet with which a round trip was measured.
+    /// The number of the newest packet with which a round trip was measured.
     measured: Option<PacketNumber>,
 }
 
@@ -169,7 +174,8 @@ impl Endpoint {
         }
     }
 
-    /// Opens a channel for both directions. Both ends have to open the same channels with the same QoS.
+    /// Opens a channel for both directions. Both ends must open the same channels with the same QoS (loss target,
+    /// deadline and rates).
     ///
     /// # Errors
     /// If the channel is open, too many channels are, or the QoS contradicts itself.
@@ -179,7 +185,7 @@ impl Endpoint {
         self.receiver.open(channel, qos)
     }
 
-    /// Takes a message to send.
+    /// Accepts a message for sending.
     ///
     /// # Errors
     /// If the channel is not open or the message fits no packet.
@@ -192,8 +198,8 @@ impl Endpoint {
         self.sender.submit(now, channel.into(), message, self.config.mtu.saturating_sub(RESERVED))
     }
 
-    /// Writes the next packet that is due into `packet`, replacing its content, and returns a summary of it; `None` if no packet
-    /// is due.
+    /// Writes the next packet that is due into `packet`, replacing what that holds, and returns a summary of the
+    /// packet. `None` if no packet is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<PacketSummary> {
         let (messages, report) = self.due(now);
         if !messages && !report {
@@ -230,7 +236,7 @@ impl Endpoint {
         Some(made)
     }
 
-    /// Returns whether messages are due, and whether a report is due. Before that it chooses codes, if a choice is due.
+    /// Returns whether messages are due, and whether a report is due. Chooses codes before, if a choice is due.
     fn due(&mut self, now: Duration) -> (bool, bool) {
         self.undecided |= self.sender.drop_old_limit(now);
         self.decide_if_due(now);
@@ -238,7 +244,7 @@ impl Endpoint {
         (messages, self.receiver.next_report(now, &self.path).is_some_and(|at| at <= now))
     }
 
-    /// Adds a [`Notice::Overloaded`] for each channel whose repeats stopped fitting into packets.
+    /// Adds a [`Notice::Overloaded`] for each channel whose repeats no longer fit into packets.
     fn note_overflow(&mut self, now: Duration) {
         let notices = &mut self.notices;
         self.sender.overflowing(now, |channel| {
@@ -249,11 +255,11 @@ impl Endpoint {
         });
     }
 
-    /// Takes a packet from the other end and hands its messages to `deliver`, those of a channel oldest first.
+    /// Reads a packet from the other end and passes its messages to `deliver`, those of a channel oldest first.
     ///
     /// # Errors
-    /// If the packet is malformed: the fields before the fault were used, the rest was not. A copy of a packet that came before
-    /// is harmless and is reported as [`PacketError::Duplicate`].
+    /// If the packet is malformed: the fields before the fault were used, the rest was not. A copy of a packet that
+    /// arrived before is harmless and is reported as [`PacketError::Duplicate`].
     pub fn receive<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -270,8 +276,8 @@ impl Endpoint {
         self.receiver.messages(now, queued, &self.path, Messages::new(reader), &mut deliver)
     }
 
-    /// Takes the report of a packet. `short_echoes`: in how many further packets to echo the report, if the packet has
-    /// a short header. Full headers always have an echo.
+    /// Uses the report of a packet. `short_echoes` is the number of further packets that echo the report, if the packet
+    /// has a short header. Full headers always have an echo.
     fn take_report(
         &mut self,
         now: Duration,
@@ -308,7 +314,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Chooses codes if something changed and the last choice is long enough ago.
+    /// Chooses codes if something has changed and enough time has passed since the last choice.
     fn decide_if_due(&mut self, now: Duration) {
         let pause = DECISIONS * (1 + self.sender.channels() / 4);
         let rested = self.decided.is_none_or(|at| at + pause <= now);
@@ -319,7 +325,7 @@ impl Endpoint {
         }
     }
 
-    /// Measures the round trip with the packet that a report names.
+    /// Measures the round trip with the packet that a report names as the newest one.
     fn measure(&mut self, now: Duration, report: &Report, short: bool) {
         let sent = self.sent[usize::from(report.highest) % SENT];
         let mask = if short { 0xff } else { 0xffff };
@@ -327,8 +333,8 @@ impl Endpoint {
             && number.low() & mask == report.highest
             && self.measured.is_none_or(|newest| number.is_after(newest))
         {
-            // Each packet measures once, and none older than the last one that did (RFC 9002, section 5.1): otherwise a peer
-            // that repeats an old number could make the path look as slow as it likes.
+            // Each packet measures once, and none that is older than the last one that did (RFC 9002, section 5.1).
+            // Otherwise a peer that repeats an old number could make the path look as slow as that peer likes.
             self.measured = Some(number);
             let hold = Duration::from_millis(u64::from(report.hold));
             if let Some(round_trip) = now.checked_sub(at + hold) {
@@ -337,8 +343,8 @@ impl Endpoint {
         }
     }
 
-    /// Chooses the codes of all channels, and adds a notice for each channel whose target went out of reach or came
-    /// back into reach.
+    /// Chooses the codes of all channels. Adds a notice for each channel whose target went out of reach or came back
+    /// into reach.
     fn decide(&mut self, now: Duration) {
         let loss_back = self.receiver.loss().rate;
         let notices = &mut self.notices;
@@ -353,24 +359,24 @@ impl Endpoint {
         });
     }
 
-    /// Counts missing messages as missed once their deadline has passed.
+    /// Counts missing messages as missed when their deadline has passed.
     pub fn expire(&mut self, now: Duration) {
         self.receiver.expire(now);
     }
 
-    /// When to call [`transmit`](Endpoint::transmit) again, unless something happens before.
+    /// When to call [`transmit`](Endpoint::transmit) again, unless something happens earlier.
     pub fn timeout(&self, now: Duration) -> Option<Duration> {
         let report = self.receiver.next_report(now, &self.path);
         [self.sender.next(now), report].into_iter().flatten().min()
     }
 
-    /// Sets the rate of the transport's own congestion control in bytes per second, if it has one, as QUIC has. The rate control of
-    /// the endpoint only lowers it.
+    /// Sets the rate of the transport's own congestion control in bytes per second, if the transport has one, as QUIC
+    /// has. The rate control of the endpoint only lowers that rate.
     pub fn set_transport_rate(&mut self, rate: Option<u32>) {
         self.sender.set_transport_rate(rate);
     }
 
-    /// Takes the next event for the application.
+    /// Removes and returns the next event for the application.
     pub fn notice(&mut self) -> Option<Notice> {
         if self.notices.is_empty() { None } else { Some(self.notices.remove(0)) }
     }
@@ -382,7 +388,7 @@ impl Endpoint {
         self.sender.stats(channel.into())
     }
 
-    /// The statistics of what was received on a channel; `None` if it is not open.
+    /// The statistics of what was received on a channel. `None` if the channel is not open.
     pub fn received(&self, channel: impl Into<ChannelId>) -> Option<&ReceiverStats> {
         self.receiver.stats(channel.into())
     }
@@ -397,12 +403,13 @@ impl Endpoint {
         self.sender.loss()
     }
 
-    /// The rate limit of the path to the other end in bytes per second, headers included; `None`: the path shows no limit.
+    /// The rate limit of the path to the other end in bytes per second, headers included. `None` if the path shows no
+    /// limit.
     pub fn rate(&self, now: Duration) -> Option<u32> {
         self.sender.rate(now)
     }
 
-    /// The smoothed round trip, once one was measured.
+    /// The smoothed round trip. `None` until a round trip was measured.
     pub fn round_trip(&self) -> Option<Duration> {
         self.path.is_known().then(|| self.path.round_trip())
     }
@@ -414,7 +421,7 @@ impl Endpoint {
 }
 
 impl Notice {
-    /// Whether the notice says if a channel's target can be met.
+    /// Whether the notice says if the target of channel `id` can be met.
     fn is_about(&self, id: u32) -> bool {
         match self {
             Notice::CannotMeet { channel, .. } | Notice::CanMeet { channel } => *channel == id,

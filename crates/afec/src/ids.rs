@@ -1,4 +1,5 @@
-//! The numbers that name channels, messages, keys and packets, each as a type of its own.
+//! The numbers that name channels, messages, keys and packets, each as a type of its own. On a conflated channel only
+//! the newest value of each key matters.
 
 use core::fmt;
 
@@ -30,12 +31,12 @@ impl fmt::Display for ChannelId {
     }
 }
 
-/// The place of a message among the messages of its channel. It wraps around after 2^32 messages.
+/// The count of a message among the messages of its channel. It wraps around after 2^32 messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct MessageIndex(pub(crate) u32);
 
 impl MessageIndex {
-    /// The 16 low bits, which travel with the message.
+    /// The 16 low bits, which are sent with the message.
     pub(crate) fn low(self) -> u16 {
         self.0 as u16
     }
@@ -50,7 +51,7 @@ impl MessageIndex {
         MessageIndex(self.0.wrapping_sub(count))
     }
 
-    /// How many messages later this one is than `earlier`.
+    /// How many messages after `earlier` this one is.
     pub(crate) fn since(self, earlier: MessageIndex) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }
@@ -82,7 +83,7 @@ pub(crate) struct Key(pub(crate) u32);
 pub(crate) struct PacketNumber(pub(crate) u32);
 
 impl PacketNumber {
-    /// The 16 low bits, which travel with the packet.
+    /// The 16 low bits, which are sent with the packet.
     pub(crate) fn low(self) -> u16 {
         self.0 as u16
     }
@@ -99,12 +100,13 @@ impl PacketNumber {
     }
 }
 
-/// The number of a report: four bits travel with the report, and three with its [`Echo`].
+/// The number of a report, with which a receiver tells the sender how packets arrive. Four bits are sent with the
+/// report, and three are sent back with its [`Echo`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ReportNumber(pub(crate) u8);
 
 impl ReportNumber {
-    /// The bits of a number that travel with the echo of a report.
+    /// Those bits of a number that are in the echo of a report.
     const ECHO: u8 = 0x07;
 
     /// The number of the next report: four bits.
@@ -112,14 +114,13 @@ impl ReportNumber {
         ReportNumber(self.0.wrapping_add(1) & 0x0f)
     }
 
-    /// The part of the number that the receiver of the report sends back to confirm that the report
-    /// came.
+    /// The part of the number that the receiver of the report sends back to confirm that the report arrived.
     pub(crate) fn echo(self) -> Echo {
         Echo(self.0 & Self::ECHO)
     }
 }
 
-/// The three low bits of a report's number, sent back to confirm that the report came.
+/// The three low bits of a report's number, sent back to confirm that the report arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Echo(pub(crate) u8);
 

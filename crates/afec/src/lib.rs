@@ -9,9 +9,9 @@
 //!
 //! # Driving interface
 //!
-//! There is no socket, thread or clock inside: the same calls give the same packets. The caller hands packets in, sends the
-//! packets that come out, and calls again at the time that [`Endpoint::timeout`] returns. `now` is the time since any moment
-//! and never decreases.
+//! There is no socket, thread or clock inside: the same calls give the same packets. The caller passes in the packets
+//! that arrived, sends the packets that come out, and calls again at the time that [`Endpoint::timeout`] returns. `now`
+//! is the time since any moment and never decreases.
 //!
 //! ```
 //! use core::time::Duration;

@@ -2,22 +2,22 @@
 
 use core::time::Duration;
 
-/// How many of the newest round trips are kept, to find the smallest. Chosen by judgement; not tuned.
+/// The number of newest round trips among which the smallest is found. Chosen by judgement; not tuned.
 const SAMPLES: usize = 16;
-/// Long round trips are believed once this many were measured, and messages are dropped as too late only then: up to
-/// three false measurements do no harm. Chosen by judgement; not tuned.
+/// The number of measured round trips from which on long ones are believed, and messages are dropped as too late. So up
+/// to three false measurements do no harm. Chosen by judgement; not tuned.
 const SURE: usize = 4;
-/// The assumed round trip before the first one is measured. Chosen by judgement; not tuned.
+/// The round trip that is assumed before one is measured. Chosen by judgement; not tuned.
 const UNKNOWN: Duration = Duration::from_millis(100);
-/// A longer round trip is not believed: the other end slept, or its report is false.
+/// The longest round trip that is believed. If a longer one is measured, the other end slept, or its report is false.
 const LONGEST: Duration = Duration::from_secs(3);
-/// Before [`SURE`] round trips were measured, the estimated round trip is at most this: a measured one may be false,
+/// The upper limit of the estimated round trip until [`SURE`] round trips were measured: a measured one may be false,
 /// and the next one may come much later.
 const FIRST: Duration = Duration::from_millis(300);
-/// A round trip counts as at most [`UNKNOWN`] plus this many smoothed round trips: a single one must not make every deadline look
-/// out of reach. Chosen by judgement; not tuned.
+/// The limit of a single measured round trip is [`UNKNOWN`] plus this many smoothed round trips, so that one long round
+/// trip does not make every deadline look out of reach. Chosen by judgement; not tuned.
 const OUTLIER: u32 = 4;
-/// The least margin before a deadline: clocks are read in whole ms.
+/// The least margin before a deadline, since clocks are read in whole ms.
 const MARGIN: Duration = Duration::from_millis(3);
 
 /// The round trips of a path. The smallest of the newest ones is the round trip without queues (as in RFC 5905, section
@@ -26,10 +26,10 @@ const MARGIN: Duration = Duration::from_millis(3);
 pub(crate) struct Path {
     /// A ring of the last round trips.
     samples: [Option<Duration>; SAMPLES],
-    /// The place of the next sample in the ring.
+    /// The index of the next sample in the ring.
     next: usize,
     smoothed: Option<Duration>,
-    /// The smoothed deviation from the smoothed round trip.
+    /// The smoothed deviation of round trips from the smoothed round trip.
     variation: Duration,
 }
 
@@ -80,8 +80,8 @@ impl Path {
         if self.is_sure() { round_trip } else { round_trip.min(FIRST) }
     }
 
-    /// The delay to the other end: half of the smallest round trip, and all of the delay in queues. All of that delay
-    /// is assumed to be in this direction, since this end sends the messages.
+    /// The delay to the other end: half of the smallest round trip, and all of the time in queues. All of that time is
+    /// assumed to be spent in this direction, since this end sends the messages.
     pub(crate) fn one_way(&self) -> Duration {
         self.round_trip().saturating_sub(self.smallest() / 2)
     }
@@ -91,12 +91,12 @@ impl Path {
         self.smallest() / 2
     }
 
-    /// The delay to the other end, queues included; zero until [`SURE`] round trips were measured.
+    /// The delay to the other end, including the time in queues; zero until [`SURE`] round trips were measured.
     pub(crate) fn certain_one_way(&self) -> Duration {
         if self.is_sure() { self.one_way() } else { Duration::ZERO }
     }
 
-    /// How much earlier than their deadline messages should arrive: half of the variation, 3 to 50 ms.
+    /// How much earlier than their deadline messages should arrive: half of the smoothed deviation, 3 to 50 ms.
     pub(crate) fn jitter(&self) -> Duration {
         (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
     }

@@ -23,6 +23,7 @@ pub use estimator::RateEstimator;
 pub use news::{News, differs};
 pub use share::{Demand, Share, share};
 
-/// The lowest rate limit in bytes per second, whatever a peer reports: about seven packets of 60 bytes and one report per
-/// second. With less a channel would not notice that the path is good again. Chosen by judgement; not tuned.
+/// The lowest rate limit in bytes per second, whatever a peer reports: about seven packets of 60 bytes and one report
+/// (of how packets arrive) per second. At a lower limit a channel would not notice that the path is good again. Chosen
+/// by judgement; not tuned.
 pub const RATE_FLOOR: u32 = 500;

@@ -1,4 +1,5 @@
-//! Statistics for people to read.
+//! Statistics for people to read. A message misses if it does not arrive by its deadline; the message error rate (MER)
+//! is the share of messages that miss.
 
 use core::time::Duration;
 
@@ -12,9 +13,10 @@ pub struct SenderStats {
     pub messages: u64,
     /// The bytes of these messages, each with its header.
     pub bytes: u64,
-    /// Messages that a newer one of their key replaced before they were sent.
+    /// Messages that were not sent, because a newer message of the same key replaced them.
     pub conflated: u64,
-    /// Messages dropped before they were sent: their deadline could not be met any more, or too many messages waited.
+    /// Messages that were dropped before they were sent: they could not meet their deadline any more, or too many
+    /// messages waited.
     pub stale: u64,
     /// Repeats that were sent.
     pub repeats: u64,
@@ -29,32 +31,34 @@ pub struct SenderStats {
 /// What a receiver saw on a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceiverStats {
-    /// Messages that were judged, each once: they came by their deadline, or a newer value of their key did, or they missed.
+    /// Messages that were judged, each once: they arrived by their deadline, or a newer value of their key did, or they
+    /// missed.
     pub judged: u64,
-    /// The judged messages that missed: they never came, or came too late (MER = missed / judged).
+    /// Judged messages that missed: they never arrived, or arrived too late.
     pub missed: u64,
-    /// The messages that came too late.
+    /// Messages that arrived too late.
     pub late: u64,
-    /// Messages that came by their deadline only because they were repeated.
+    /// Messages that arrived by their deadline only because they were repeated.
     pub recovered: u64,
-    /// Repeats of messages that had come already.
+    /// Repeats of messages that had already arrived.
     pub useless: u64,
-    /// Messages that were dropped because a newer value of their key had already been handed to the application.
+    /// Messages that were dropped because a newer value of their key had already been passed to the application.
     pub superseded: u64,
     /// Requests for missing messages.
     pub asked: u64,
-    /// The ages of the messages that came in time.
+    /// The ages of the messages that arrived in time.
     pub latency: Histogram,
 }
 
 impl ReceiverStats {
-    /// The message error rate so far, 0 to 1.
+    /// The message error rate so far, 0 to 1: missed messages divided by judged ones.
     pub fn mer(&self) -> f64 {
         self.missed as f64 / (self.judged.max(1)) as f64
     }
 }
 
-/// The buckets from 16 ms on: five doublings, up to half a second; the last one also counts all higher latencies.
+/// The number of buckets for latencies from 16 ms on: eight for each of five doublings, up to half a second. The last
+/// bucket also counts all higher latencies.
 const BUCKETS: usize = 40;
 
 /// A histogram of latencies: one bucket for each ms below 8 ms, eight buckets for each doubling above.

@@ -1,7 +1,7 @@
 //! Rounding to whole numbers, for numbers whose size is known.
 
-/// From this size on, casting to `i64` and back may change a number. All numbers of this size are whole: a 64-bit float has
-/// 52 bits behind its leading bit.
+/// From this size on, all 64-bit floats are whole numbers: such a float has 52 bits after its leading bit. Casting it
+/// to `i64` and back may change it.
 const WHOLE_FROM: f64 = (1_u64 << 52) as f64;
 
 /// The largest whole number that is not above `x`, bit for bit the result of `libm::floor`. It replaces `libm::floor`

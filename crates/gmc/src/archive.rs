@@ -1,4 +1,9 @@
-//! Writes and reads parts of the model through the range coder, with adaptive statistics of its own.
+//! The archive: writes and reads a snapshot, which is the model as bytes for a decoder that joins late. (The model is
+//! all that both ends have learned from earlier messages.)
+//!
+//! To "code" a value is to write it when a snapshot is made, and to read it when a snapshot is taken in. Values are
+//! coded as yes-or-no decisions by the range coder. Each decision is predicted by its context, a number that stands for
+//! the kind of value. These statistics start empty and belong to the archive alone.
 
 use alloc::vec::Vec;
 
@@ -11,23 +16,24 @@ use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// Writes or reads a snapshot. The same code does both, so that writer and reader cannot diverge: each method is given
-/// the value to write, and returns the value that was written or read.
+/// Writes or reads a snapshot. The same code does both, so that writer and reader cannot diverge: each method takes the
+/// value to write as `given`, and returns the value that was written or read.
 pub(crate) struct Archive<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: ContextTable,
     literals: LiteralCoder,
-    /// The last string; the next one may start like it.
+    /// The place of the string that was coded last. The next string may start with the same bytes.
     last: Place,
-    /// The hashes that were coded, each once.
+    /// All hashes that were coded so far, without repetition.
     names: Vec<u32>,
 }
 
 pub(crate) type Result<T> = core::result::Result<T, SnapshotError>;
 
-/// Bytes of the archive's own statistics: enough for a row for each context of the archive.
+/// Bytes of memory for the archive's own statistics: enough for a row of probabilities for each context that the
+/// archive uses.
 const CONTEXTS: usize = 32 << 10;
-/// Bytes for byte contexts and for earlier strings, enough for a snapshot of a large model.
+/// Bytes of memory for the statistics of single bytes, and for earlier strings: enough for a snapshot of a large model.
 const BYTE_CONTEXTS: usize = 16 << 10;
 const STRINGS: usize = 96 << 10;
 
@@ -46,12 +52,12 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Pass::immediate(self.coder, &mut self.contexts)
     }
 
-    /// Whether the archive is being read, and not written.
+    /// Whether the archive reads a snapshot. If not, it writes one.
     pub(crate) fn decodes(&self) -> bool {
         self.coder.decodes()
     }
 
-    /// Fails if more was read than there is.
+    /// Fails if more was read than the snapshot holds.
     pub(crate) fn check(&self) -> Result<()> {
         if self.coder.is_exhausted() { Err(SnapshotError::Malformed) } else { Ok(()) }
     }
@@ -62,7 +68,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         pass.bit(row, 0, given)
     }
 
-    /// Codes four bits as a tree of decisions.
+    /// Codes four bits as a binary tree of decisions, the highest bit first.
     pub(crate) fn nibble(&mut self, context: u32, given: u8) -> u8 {
         let mut pass = self.pass();
         let row = pass.single(context);
@@ -82,7 +88,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         code_signed(&mut self.pass(), Contexts::single(context), given)
     }
 
-    /// Codes a number up to `most`.
+    /// Codes a number of at most `most`. A larger one is an error when reading.
     pub(crate) fn up_to(&mut self, context: u32, most: usize, given: usize) -> Result<usize> {
         let number = self.number(context, given as u64);
         usize::try_from(number)
@@ -95,14 +101,14 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Ok(self.up_to(context, 255, given.into())? as u8)
     }
 
-    /// Codes bits that nothing predicts.
+    /// Codes `bits` bits, each with a probability of one half.
     pub(crate) fn raw(&mut self, bits: u32, given: u32) -> u32 {
         (0..bits).rev().fold(0, |value, shift| {
             value << 1 | u32::from(self.coder.bit(1 << 15, given >> shift & 1 == 1))
         })
     }
 
-    /// Codes a hash, which may have occurred before.
+    /// Codes a hash. One that was coded before is coded by its distance in the list of all hashes.
     pub(crate) fn name(&mut self, context: u32, given: u32) -> Result<u32> {
         let at = self.names.iter().rposition(|&name| name == given);
         let back = at.map_or(0, |at| self.names.len() - at);
@@ -115,7 +121,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Ok(name)
     }
 
-    /// Codes a string, which may be similar to earlier ones.
+    /// Codes a string. It is cheap if it is similar to an earlier string.
     pub(crate) fn string(&mut self, label: u32, limit: usize, given: &[u8]) -> Result<Vec<u8>> {
         let mut string = Vec::new();
         let setting =
@@ -132,7 +138,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
         Ok(string)
     }
 
-    /// Codes a value by its difference from a guess.
+    /// Codes a value as its difference from `guess`.
     pub(crate) fn number_like(&mut self, context: u32, guess: i64, given: i64) -> i64 {
         guess.wrapping_add(self.signed(context, given.wrapping_sub(guess)))
     }

@@ -1,4 +1,5 @@
-//! The messages of one packet.
+//! The messages of one packet. The model, which appears below, is all that both ends have learned from earlier
+//! messages.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -7,26 +8,26 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::error::{DecodeError, EncodeError};
 
-/// Bytes of the largest message that the model codes. A larger one teaches little, and the model needs 0.2 µs a byte
-/// for it, where a codec needs a tenth of that.
+/// Bytes of the largest message that is coded with the model. A larger one teaches the model little, and would take it
+/// 0.2 µs a byte, where a general-purpose codec takes a tenth of that.
 pub(crate) const BULK: usize = 4096;
 
-/// A message and the small numbers that travel with it.
+/// A message and its fields: small numbers that travel with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// [`Config::fields`] numbers, of which the first two are the channel and the sender.
+    /// The fields: [`Config::fields`] numbers, of which the first two are the channel and the sender.
     pub fields: &'a [u32],
     /// The bytes that the app sends.
     pub bytes: &'a [u8],
 }
 
-/// The messages of a packet, one after the other in buffers that are reused.
+/// The messages of a packet, one after the other in buffers that are reused for the next packet.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) fields: Vec<u32>,
     pub(crate) bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The control part of the packet.
+    /// The control part of the packet: what the encoder asks all models to do, such as to become smaller.
     pub(crate) control: Control,
 }
 
@@ -45,7 +46,7 @@ impl Batch {
         self.control = other.control;
     }
 
-    /// Bytes in use.
+    /// The memory in use, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.len()
             + self.fields.len() * size_of::<u32>()
@@ -56,12 +57,12 @@ impl Batch {
         self.ends.len()
     }
 
-    /// Ends a message, after its fields and bytes were appended.
+    /// Ends the present message, whose fields and bytes the caller has appended.
     pub(crate) fn end_message(&mut self) {
         self.ends.push(self.bytes.len());
     }
 
-    /// Adds a message if it is within the limits.
+    /// Adds a message if it is within the limits of `config`.
     pub(crate) fn add(&mut self, message: Message<'_>, config: &Config) -> Result<(), EncodeError> {
         if message.fields.len() != config.field_count() {
             return Err(EncodeError::WrongFields);
@@ -94,20 +95,20 @@ impl Batch {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Whether one of the messages is too large for the model.
+    /// Whether one of the messages is larger than [`BULK`], so that the packet is not coded with the model.
     pub(crate) fn is_bulk(&self) -> bool {
         self.bytes.len() > BULK && self.iter().any(|message| message.bytes.len() > BULK)
     }
 
-    /// Appends all messages as plain bytes: of each the fields, the length and the bytes. The last message needs no
-    /// length.
+    /// Appends all messages uncompressed: for each its fields, its length and its bytes. The last message has no
+    /// length, since it reaches to the end.
     pub(crate) fn write_plain(&self, out: &mut Vec<u8>) {
         for (index, message) in self.iter().enumerate() {
             for &field in message.fields {
                 write_number(field as usize, out);
             }
             if index + 1 < self.len() {
-                // One more than the length. Zero says that this is the last message.
+                // The number is the length plus one. Zero says that this is the last message.
                 write_number(message.bytes.len() + 1, out);
             } else if index > 0 {
                 write_number(0, out);

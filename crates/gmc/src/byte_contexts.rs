@@ -1,4 +1,7 @@
-//! The contexts of the literal coder: the probability of each bit of a byte after the bytes before it.
+//! The probabilities of the bits of a byte, given the bytes before it. The literal coder uses them: it codes the
+//! strings that nothing else predicts, where to "code" is to write in the encoder and to read in the decoder.
+//!
+//! A context is a hash of what is known before the byte: the bytes before it, or the kind of string.
 
 use core::mem::size_of;
 
@@ -9,31 +12,32 @@ use crate::table::{Table, Versioned};
 
 mod snapshot;
 
-/// Single decisions found by hash, without tags: these contexts are so many and so rarely used that the rows of a
-/// [`ContextTable`](crate::contexts::ContextTable) would stay mostly empty.
+/// A table of probabilities, one for each bit in each context, found by hash and without a check for collisions. These
+/// contexts are so many and so rarely used that the rows of a [`ContextTable`](crate::contexts::ContextTable) would
+/// stay mostly empty.
 #[derive(Clone)]
 pub(crate) struct ByteContexts {
     bits: Table<Probability>,
 }
 
 impl ByteContexts {
-    /// A table of about `memory` bytes, at least of 256 decisions: those of one byte in one context.
+    /// A table of about `memory` bytes, but of at least 256 probabilities, as one byte in one context needs.
     pub(crate) fn new(memory: usize) -> Self {
         let count = (memory / size_of::<Probability>()).max(256);
         Self { bits: Table::new(Probability::EVEN, count) }
     }
 
-    /// Bytes of state.
+    /// The memory of the table, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.bits.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bits);
     }
 
-    /// Codes a byte in a general and a special context, as a tree of eight decisions, the highest bit first.
+    /// Codes a byte in a general and a special context, as a binary tree of eight decisions, the highest bit first.
     pub(crate) fn byte<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,

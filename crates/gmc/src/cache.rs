@@ -1,5 +1,5 @@
-//! A table of fixed size from keys to values. A new key replaces the least recently used of the eight entries in which
-//! it can be.
+//! A table of fixed size from keys to values. It is divided into sets of eight entries, and a key belongs to one set.
+//! When a set is full, a new key replaces the entry of the set that was used longest ago.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -10,14 +10,13 @@ use crate::table::{Table, Versioned};
 
 pub(crate) mod snapshot;
 
-/// The number of entries in which a key can be, if the table has as many: enough that keys rarely replace each other
-/// while other entries are free.
+/// The number of entries of a set: enough that keys rarely replace each other while other sets have free entries.
 const WAYS: usize = 8;
 
 #[derive(Clone)]
 pub(crate) struct Cache<T> {
     entries: Table<Entry<T>>,
-    /// The number of entries in which a key can be.
+    /// The number of entries of a set: [`WAYS`], or fewer in a smaller table.
     ways: usize,
     clock: Table<u32>,
 }
@@ -30,7 +29,7 @@ struct Entry<T> {
 }
 
 impl<T: Clone + Default> Cache<T> {
-    /// Bytes of an entry, which must be the same on all machines.
+    /// Bytes of an entry. The number must be the same on all machines, since both ends have the same number of entries.
     pub(crate) const ENTRY: usize = size_of::<Entry<T>>();
 
     pub(crate) fn new(memory: usize) -> Self {
@@ -48,17 +47,17 @@ impl<T: Clone + Default> Cache<T> {
         self.entries.memory()
     }
 
-    /// The value of `key` if there is one.
+    /// The value of `key`, or `None` if the key is not in the table.
     pub(crate) fn find(&self, key: u32) -> Option<&T> {
         self.index(key).map(|index| &self.entries[index].value)
     }
 
-    /// A copy of the value of `key`, a default one if there is none.
+    /// A copy of the value of `key`, or the default value if the key is not in the table.
     pub(crate) fn copied(&self, key: u32) -> T {
         self.find(key).cloned().unwrap_or_default()
     }
 
-    /// The value of `key`, to be changed; a default one if it is new.
+    /// The value of `key`, for a change. A key that is not in the table is added with the default value.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
         let clock = self.tick();
         let index = self.index(key);
@@ -81,7 +80,7 @@ impl<T: Clone + Default> Cache<T> {
         &mut entry.value
     }
 
-    /// Replaces the value of `key`. `at` is the place where it was found before, if it was.
+    /// Sets the value of `key`. `at` is the index at which the key was found, or `None` if it was not.
     pub(crate) fn put(&mut self, key: u32, at: Option<usize>, value: T) {
         let Some(at) = at.filter(|&at| self.entries[at].key == key) else {
             *self.entry(key) = value;
@@ -93,7 +92,7 @@ impl<T: Clone + Default> Cache<T> {
         entry.value = value;
     }
 
-    /// The value at the place where it was found.
+    /// The value at an index that [`Cache::index`] returned.
     pub(crate) fn at(&self, index: usize) -> &T {
         &self.entries[index].value
     }
@@ -107,7 +106,7 @@ impl<T: Clone + Default> Cache<T> {
         clock
     }
 
-    /// Numbers the uses from 1 again, in the same order. Nothing but the order matters.
+    /// Numbers the times of use anew from 1, in the same order: only their order matters.
     #[cold]
     fn renumber(&mut self) {
         let entries = self.entries.iter().enumerate().filter(|(_, entry)| entry.used != 0);
@@ -122,7 +121,7 @@ impl<T: Clone + Default> Cache<T> {
         self.clock.put(0, uses.len() as u32);
     }
 
-    /// The place of the value of `key`, if there is one.
+    /// The index of `key` in the table, or `None` if the key is not there.
     #[inline]
     pub(crate) fn index(&self, key: u32) -> Option<usize> {
         let first = self.set(key);
@@ -137,7 +136,7 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.entries);
         visit(&mut self.clock);

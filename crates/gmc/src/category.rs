@@ -1,4 +1,7 @@
-//! Numbers that are one of a few: identifiers of people and objects, kinds, flags.
+//! Categories: the numbers of a hole that has one of a few numbers as a rule, such as identifiers of people and
+//! objects, kinds, flags. A hole is a place of a message where the value differs from message to message.
+//!
+//! To "code" a value is to write it in the encoder and to read it in the decoder.
 
 use crate::cache::Cache;
 use crate::hash::hash;
@@ -7,24 +10,24 @@ use crate::range_coder::Coder;
 
 mod snapshot;
 
-/// The last different numbers in a hole, the newest first, and how often the hole has a new one.
+/// The last different numbers in a hole, the newest first, and how often a number that is not among them appears.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Category {
     values: [i32; Category::VALUES],
     used: u8,
-    /// The rank of the last value among the values before it.
+    /// The rank that the newest value had among the values before it.
     rank: u8,
     novelty: Novelty,
 }
 
-/// The recent rate of new values, in 1/256.
+/// The recent share of new values (values that are not among the known ones), in 1/256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Novelty(u8);
 
 const _: () = assert!(Cache::<Category>::ENTRY == 44);
 
 impl Category {
-    /// The number of values that are remembered: enough for a group of eight people, or for the most active ones of a
+    /// The number of values that a hole remembers: enough for a group of eight people, or for the most active ones of a
     /// larger group.
     const VALUES: usize = 8;
 
@@ -37,12 +40,13 @@ impl Category {
         self.novelty.is_low()
     }
 
-    /// Whether the hole has one of a few values as a rule, and not always the same one.
+    /// Whether the hole has one of a few values as a rule, and not always the same one. Such a hole may tell to which
+    /// sender or object a message belongs.
     pub(crate) fn is_key(&self) -> bool {
         self.used > 1 && self.is_few()
     }
 
-    /// Codes one of the known values, or that it is another one. Returns the value if it is known.
+    /// Codes which of the known values it is, or that it is none of them. Returns the value if it is known.
     pub(crate) fn code<C: Coder + ?Sized>(
         &self,
         pass: &mut Pass<'_, C>,
@@ -57,7 +61,8 @@ impl Category {
             .map(|(_, &value)| i64::from(value))
     }
 
-    /// Moves a value to the front. A new one replaces the last.
+    /// Moves a value to the front. If it is new and all places are taken, it replaces the value that was used longest
+    /// ago.
     pub(crate) fn note(&mut self, value: i64) {
         let Ok(value) = i32::try_from(value) else {
             // Numbers of more than 32 bits, such as times, are not kept; they are coded as differences.
@@ -88,13 +93,13 @@ impl Default for Category {
     }
 }
 
-/// A hash that stands for a value where values of all kinds are compared.
+/// A hash that stands for a number where values of all kinds are compared with each other.
 pub(crate) fn identity(value: i64) -> u32 {
     hash(value as u32, (value >> 32) as u32)
 }
 
 impl Novelty {
-    /// The rate below which it is cheapest to code which of the few known values it is.
+    /// The share of new values below which a known value is cheapest coded by its rank.
     const LOW: u8 = 32;
 
     pub(crate) fn is_low(self) -> bool {
@@ -107,7 +112,7 @@ impl Novelty {
 }
 
 impl Default for Novelty {
-    /// The rate of an unknown hole: it takes twelve known values in a row to fall below [`Novelty::LOW`].
+    /// The share for a hole without values: after twelve known values in a row it falls below [`Novelty::LOW`].
     fn default() -> Self {
         Self(128)
     }

@@ -1,4 +1,7 @@
-//! Which template a message fits: mostly that of the sender's last message, or of the one before.
+//! Which template a message fits: mostly that of the sender's last message, or of the one before. A template is an
+//! earlier message with holes where other messages of its type differ.
+//!
+//! To "code" is to write in the encoder and to read in the decoder.
 
 use crate::cache::Cache;
 use crate::error::DecodeError;
@@ -10,22 +13,23 @@ use crate::template::TemplateId;
 
 mod snapshot;
 
-/// The last templates of each channel and sender.
+/// The last templates of each combination of channel and sender.
 #[derive(Clone)]
 pub(crate) struct Choices {
     recents: Cache<Recent>,
 }
 
-/// The different templates of the last messages, the newest first. [`MISS`] is for messages that fitted none.
+/// The different templates of the last messages of a channel and sender, the newest first. [`MISS`] stands for messages
+/// that fitted no template.
 #[derive(Clone, Copy)]
 pub(crate) struct Recent {
     numbers: [u8; Recent::COUNT],
-    /// A bit for each of the last eight messages, the lowest for the newest: whether it had the template of the message
-    /// before.
+    /// A bit for each of the last eight messages, the lowest for the newest. It is set if the message had the same
+    /// template as the message before it.
     repeats: u8,
 }
 
-/// Stands for a message that fits no template.
+/// The number that stands for "no template".
 const MISS: u8 = TemplateId::COUNT as u8;
 
 const _: () = assert!(Cache::<Recent>::ENTRY == 16);
@@ -33,7 +37,7 @@ const _: () = assert!(Cache::<Recent>::ENTRY == 16);
 impl Recent {
     const COUNT: usize = 4;
 
-    /// The templates, the likeliest first. `None` is for messages that fit none.
+    /// The templates, the likeliest first. `None` stands for "no template".
     pub(crate) fn likely(&self) -> [Option<TemplateId>; Self::COUNT] {
         self.numbers.map(template)
     }
@@ -62,17 +66,17 @@ impl Choices {
         self.recents.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
     }
 
-    /// The last templates of a channel and sender.
+    /// The last templates of the channel and sender whose hash is `stream`.
     pub(crate) fn recent(&self, stream: u32) -> Recent {
         self.recents.find(stream).copied().unwrap_or_default()
     }
 
-    /// Codes the template of a message, or that it fits none.
+    /// Codes which template a message fits, or that it fits none.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -104,7 +108,7 @@ impl Choices {
         Ok(template(number))
     }
 
-    /// Notes that the last message, which fitted no template, has become the template `id`.
+    /// Notes that the last message, which fitted no template, was made the new template `id`.
     pub(crate) fn learned(&mut self, read_only: bool, stream: u32, id: TemplateId) {
         if !read_only {
             self.recents.entry(stream).note(id.index() as u8);
@@ -112,12 +116,12 @@ impl Choices {
     }
 }
 
-/// The template that a number stands for, if it is not [`MISS`].
+/// The template with this number, or `None` for [`MISS`].
 fn template(number: u8) -> Option<TemplateId> {
     (number != MISS).then(|| TemplateId::at(number.into()))
 }
 
-/// Codes the number of any template, or [`MISS`], as two trees of four decisions.
+/// Codes the number of a template, or [`MISS`], as two trees of four decisions.
 fn code_number<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, given: u8) -> u8 {
     let miss = pass.single(hash(0xc401ce, 2000));
     if pass.bit(miss, 0, given == MISS) {

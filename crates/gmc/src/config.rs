@@ -1,4 +1,5 @@
-//! The settings that both ends share.
+//! The settings that both ends share. The model, below, is all that an end has learned from earlier messages; both ends
+//! have equal models.
 
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
@@ -15,21 +16,22 @@ pub struct Config {
     pub memory: usize,
     /// How many small numbers travel with each message, at most [`Config::FIELDS_MAX`]. Default 0.
     ///
-    /// The first is taken as the message's channel and the second as its sender: messages of one
-    /// channel and sender are expected to resemble each other most.
+    /// The first is taken as the message's channel and the second as its sender: messages with the same channel and the
+    /// same sender are expected to resemble each other most.
     pub fields: usize,
     /// A bit for each field, the lowest for the first. A field whose bit is set is a counter: it is coded by its
-    /// difference to the last one of the same channel and sender. Channel and sender cannot be counters. Default none.
+    /// difference from its last value in the same channel from the same sender. Channel and sender cannot be counters.
+    /// Default none.
     pub counters: u32,
-    /// The most bytes of one message. Default 64 KiB.
+    /// The largest message, in bytes. Default 64 KiB.
     pub max_message: usize,
     /// The most messages in one packet. Default 4096.
     pub max_messages_per_packet: usize,
     /// The most bytes of all messages of one packet together, which bounds the work that a packet can cause. Default
     /// 256 KiB.
     pub max_packet: usize,
-    /// Adds a check byte to each packet. With it the decoder notices, with a probability of 255 in 256, that it has not
-    /// decoded exactly the messages that the encoder coded. Default off.
+    /// Adds a check byte to each packet. With it the decoder notices with a probability of 255 in 256 if the messages
+    /// that it decoded are not those that the encoder coded. Default off.
     pub check: bool,
 }
 
@@ -37,24 +39,25 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// Every packet comes, once and in order: a WebSocket, a TCP connection, a QUIC stream. Each message is learned at
-    /// once, which costs the least bytes.
+    /// Every packet arrives, once and in order: a WebSocket, a TCP connection, a QUIC stream. The model learns each
+    /// message at once, which takes the fewest bytes.
     #[default]
     Ordered,
-    /// Packets are lost, repeated and reordered on the way to one decoder. The decoder acknowledges the packets that it
-    /// has, and only these are learned.
+    /// Packets may be lost, repeated and reordered on the way to one decoder. The decoder acknowledges the packets that
+    /// it has, and the model learns only these.
     Datagrams,
-    /// Packets are lost, repeated and reordered on the way to many decoders. All packets are learned, as soon as the
-    /// application knows that all decoders have them: see [`Encoder::advance`](crate::Encoder::advance).
+    /// Packets may be lost, repeated and reordered on the way to many decoders. The model learns all packets, each as
+    /// soon as the application knows that all decoders have it: see [`Encoder::advance`](crate::Encoder::advance).
     Room,
 }
 
 impl Config {
-    /// The least memory, which holds a template or two.
+    /// The least memory in bytes, which holds one or two templates (earlier messages with gaps for the values that
+    /// differ).
     pub const MEMORY_MIN: usize = 4 << 10;
-    /// The most memory that is used: the change logs of tables store an index in 24 bits.
+    /// The most memory in bytes. Tables keep a log of their changes, in which an index has 24 bits.
     pub const MEMORY_MAX: usize = 16 << 20;
-    /// The most fields a message can carry.
+    /// The most fields that a message can carry.
     pub const FIELDS_MAX: usize = 32;
 
     pub(crate) fn field_count(&self) -> usize {

@@ -1,4 +1,7 @@
-//! The context table: the probabilities of decisions, found by the context in which they are taken.
+//! The context table: the probabilities of yes-or-no decisions, found by the context in which they are taken. Messages
+//! are coded as such decisions. A context is a hash of what is known before a decision.
+//!
+//! To "code" is to write in the encoder and to read in the decoder.
 
 use core::mem::size_of;
 use core::ops::Range;
@@ -11,16 +14,18 @@ use crate::trace::{Contexts, Trace};
 
 mod snapshot;
 
-/// Cells of a row: a tag, and the fifteen decisions of one context, such as a binary tree of four bits.
+/// Cells of a row: a tag, and the probabilities of the fifteen decisions of one context, such as a binary tree for four
+/// bits.
 const ROW: usize = 16;
-/// The bits of a tag that count how much the row is used. The other bits identify the context.
+/// The bits of a tag that count the uses of the row. The other bits identify the context.
 const USES: u16 = 31;
-/// Rows in which a context can be.
+/// The rows of a set: a context can be in any row of one set.
 const WAYS: usize = 4;
-/// The place of a row that is not in the table.
+/// The index that stands for "not in the table".
 const NOWHERE: usize = usize::MAX;
 
-/// The rows of a general and a special context of the same decisions.
+/// The rows of two contexts of the same decisions: a general context, which learns fast, and a special one, which
+/// predicts better once it has learned.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
     general: usize,
@@ -29,14 +34,15 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A pair whose rows are not looked up, for passes that code no decisions.
+    /// A pair whose rows are not looked up. It serves passes that take decisions from a recording and code none.
     #[inline]
     pub(crate) fn unused(general: u32, special: u32) -> Self {
         Self { general: 0, special: 0, contexts: [general, special] }
     }
 }
 
-/// Rows of probabilities, found by the hash of a context. In a full table the least used context of four is replaced.
+/// Rows of probabilities, found by the hash of a context. When all four rows of a set are taken, a new context replaces
+/// the row that is used least.
 #[derive(Clone)]
 pub(crate) struct ContextTable {
     /// [`ROW`] cells for each row; the first is the tag.
@@ -51,12 +57,12 @@ impl ContextTable {
         Self { cells: Table::new(Probability(0), sets * WAYS * ROW), sets: sets as u64 }
     }
 
-    /// Bytes of state.
+    /// The memory of the table, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.cells.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.cells);
     }
@@ -73,7 +79,7 @@ impl ContextTable {
         }
     }
 
-    /// The probability of decision `node`, in 1/65536, also for contexts that have no row.
+    /// The probability that decision `node` is `true`, in 1/65536, also for contexts that have no row.
     pub(crate) fn probability(&self, pair: Pair, node: usize) -> u32 {
         let cell = |row: usize| {
             if row == NOWHERE { Probability::EVEN } else { self.cells[row + 1 + node] }
@@ -86,7 +92,7 @@ impl ContextTable {
         }
     }
 
-    /// Codes decision `node` of contexts that have rows, and learns the outcome.
+    /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the outcome.
     #[inline]
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
@@ -107,7 +113,7 @@ impl ContextTable {
         bit
     }
 
-    /// Learns the decisions of a training trace.
+    /// Adapts the probabilities to the decisions of a training trace: a recording of the decisions of one packet.
     pub(crate) fn learn(&mut self, trace: &Trace) {
         let mut pair = Pair::unused(0, 0);
         for (contexts, is_next, node, bit) in trace.decisions() {
@@ -121,7 +127,7 @@ impl ContextTable {
         }
     }
 
-    /// The rows in which a context can be, and its tag with no uses.
+    /// The rows in which a context can be, and the context's tag with a use count of zero.
     #[inline]
     fn places(&self, context: u32) -> (core::iter::StepBy<Range<usize>>, u16) {
         let context = hash(context, 0);
@@ -129,13 +135,13 @@ impl ContextTable {
         ((first..first + WAYS * ROW).step_by(ROW), context as u16 & !USES)
     }
 
-    /// The row of a context, if it has one.
+    /// The row of a context, or [`NOWHERE`] if it has none.
     fn peek(&mut self, context: u32) -> usize {
         let (mut rows, check) = self.places(context);
         rows.find(|&row| (self.cells[row].0 ^ check) & !USES == 0).unwrap_or(NOWHERE)
     }
 
-    /// The row of a context, which replaces the least used one of its set if it has none.
+    /// The row of a context. If it has none, it gets the least used row of its set.
     fn find(&mut self, context: u32) -> usize {
         let (rows, check) = self.places(context);
         let first = rows.clone().next().unwrap_or(0);

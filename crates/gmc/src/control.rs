@@ -1,21 +1,21 @@
-//! The control part of a packet: what the encoder asks all models, its own and those of decoders, to do besides
-//! learning messages. Each model obeys right after it has learned the packet, so that all models do it at the same
-//! point of the stream.
+//! The control part of a packet: requests to all models, the encoder's and those of decoders, besides learning the
+//! messages. (A model is all that one end has learned; all ends have equal models.) Each model does what is requested
+//! right after it has learned the packet, so that all do it at the same point of the stream.
 
 use crate::error::DecodeError;
 use crate::hash::hash;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// The control part of a packet.
+/// The control part of a packet. It is empty in most packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Control {
-    /// Whether to compact the model.
+    /// Whether to compact the model: to make it small by rounding and forgetting.
     pub(crate) compact: bool,
 }
 
-/// Bytes that a packet which waits to be learned counts for the reserved fields of its control part. When memory is short,
-/// what is learned depends on this count, and so do the packets.
+/// Bytes that every packet which waits to be learned counts for its control part, including requests of later versions.
+/// When memory is short, what is learned depends on this count, and so do the packets; both ends must use the same.
 pub(crate) const RESERVED: usize = 16;
 
 const CONTEXT: u32 = 0xc047;
@@ -25,17 +25,17 @@ impl Control {
         self == Self::default()
     }
 
-    /// Mixes a control part that is not empty into a hash.
+    /// Mixes the control part into `chain`, a hash of all that was learned. An empty one leaves the hash as it is.
     pub(crate) fn chain(self, chain: u32) -> u32 {
         if self.is_empty() {
             return chain;
         }
-        // The last two are reserved.
+        // The last two numbers are reserved.
         let numbers = [CONTEXT, u32::from(self.compact), 0, 0];
         numbers.into_iter().fold(chain, hash)
     }
 
-    /// Codes the control part.
+    /// Codes the control part: writes it in the encoder, reads it in the decoder.
     pub(crate) fn code<C: Coder + ?Sized>(
         self,
         pass: &mut Pass<'_, C>,
@@ -49,7 +49,7 @@ impl Control {
         if compact && !cfg!(feature = "snapshots") {
             return Err(DecodeError::Malformed);
         }
-        // Two more bits are reserved.
+        // Two more bits are reserved and must be zero.
         if pass.bit(row, 1, false) || pass.bit(row, 2, false) {
             return Err(DecodeError::Malformed);
         }

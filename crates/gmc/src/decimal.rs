@@ -1,4 +1,5 @@
-//! Decimal numbers as they are written: digits, a point and zeros.
+//! Decimal numbers as they are written: digits, a point and zeros. They are the values of a hole, which is a place of a
+//! message where the value differs from message to message.
 
 use alloc::vec::Vec;
 
@@ -6,14 +7,14 @@ use crate::token::DIGITS_MAX;
 
 mod snapshot;
 
-/// How a number is written.
+/// How the numbers of a hole are written, so that each can be coded as an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// The least number of digits before the point: zeros are added in front.
+    /// The least number of digits before the point. Shorter numbers are written with zeros in front.
     pub(crate) width: u8,
-    /// Digits after the point that are coded as part of the integer, or [`Format::SPLIT`].
+    /// The number of digits after the point that become the last digits of the integer, or [`Format::SPLIT`].
     pub(crate) decimals: u8,
-    /// Zeros after these digits, as in `981.0` where all numbers end with `.0`.
+    /// The number of zeros that follow these digits in every number, such as 1 where all numbers end with `.0`.
     pub(crate) zeros: u8,
 }
 
@@ -24,31 +25,31 @@ impl Default for Format {
 }
 
 impl Format {
-    /// The value of `decimals` if the part after the point is coded by itself. A hole that needs it once keeps it,
+    /// The value of `decimals` if the part after the point is coded separately. A hole that needs this once keeps it,
     /// since such fractions come and go from number to number.
     pub(crate) const SPLIT: u8 = DECIMALS_MAX + 1;
 
-    /// The logarithm of the power of ten by which the number is multiplied to be an integer.
+    /// The exponent of the power of ten by which a number is multiplied to get the integer.
     pub(crate) fn scale(self) -> i32 {
         if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
     }
 
-    /// The power of ten by which the number is multiplied.
+    /// The power of ten by which a number is multiplied to get the integer.
     pub(crate) fn factor(self) -> i64 {
         10i64.pow(self.scale().unsigned_abs())
     }
 }
 
-/// The most decimals of a number that is taken as one integer. Longer fractions are rarely the digits of a decimal
-/// quantity, so that differences would be noise.
+/// The most decimals of a number that is coded as one integer. Longer fractions are rarely the digits of a decimal
+/// quantity, and differences between them would be noise.
 pub(crate) const DECIMALS_MAX: u8 = 4;
 
-/// A number split into its parts.
+/// A number as text, split into its parts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) negative: bool,
     integer: &'a [u8],
-    /// The point and the digits after it, or empty.
+    /// The point and the digits after it. Empty if there is no point.
     pub(crate) fraction: &'a [u8],
 }
 
@@ -60,7 +61,7 @@ impl<'a> Parts<'a> {
         Self { negative, integer: &digits[..point], fraction: &digits[point..] }
     }
 
-    /// How the number is written, as before if that is possible.
+    /// The format of this number: `before`, the format of the number before it, if that is possible.
     pub(crate) fn format(&self, before: Format) -> Format {
         let zeros = self.integer.iter().take_while(|&&digit| digit == b'0').count();
         let natural = (self.integer.len() - zeros).max(1) as u8;
@@ -86,7 +87,7 @@ impl<'a> Parts<'a> {
         Format { width, decimals: digits - zeros, zeros }
     }
 
-    /// The number as an integer in this format. Digits that the format leaves out are not part of it.
+    /// The number as an integer in this format. Digits that the format leaves out are not part of the integer.
     pub(crate) fn value(&self, format: Format) -> i64 {
         let fraction = match format.decimals {
             0 | Format::SPLIT => &[],

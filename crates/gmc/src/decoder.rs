@@ -1,4 +1,5 @@
-//! The receiving end.
+//! The receiving end. Its model is all that it has learned from messages so far. An epoch is a version of the model
+//! under which packets are coded, and which both ends are known to have.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -23,23 +24,25 @@ mod snapshot;
 /// stream is over after an error: see [`DecodeError`].
 ///
 /// A decoder that replaces an earlier one needs [`Config::check`] if packets for the earlier one may still arrive:
-/// names of epochs are short, and one name may mean an epoch of either decoder.
+/// packets name epochs by a few bits, and one name may stand for an epoch of either decoder.
 pub struct Decoder {
     stream: Stream,
-    /// The packets that arrived and the epochs; `None` on an ordered link.
+    /// The packets that arrived, and the epochs that the decoder has. `None` on an ordered link.
     received: Option<Received>,
-    /// On an ordered link with a check, the hash of all messages so far.
+    /// On an ordered link with check bytes: the hash of all messages so far.
     chain: Chain,
     done: Batch,
-    /// Training trace of the packet that is being decoded; unused on an ordered link.
+    /// The training trace of the packet that is being decoded: its decisions, for the model to learn later. Unused on
+    /// an ordered link.
     trace: Trace,
     plain: Vec<u8>,
     unused: Batch,
-    /// Bytes for packets that wait to be learned, and for the logs that lead back to older versions of the model.
+    /// The memory, in bytes, for packets that wait to be learned, and for the logs that lead back to older versions of
+    /// the model.
     remaining: usize,
-    /// Additional bytes for these logs: see [`Decoder::keep_more`].
+    /// More bytes for these logs: see [`Decoder::keep_more`].
     extra_memory: usize,
-    /// Bytes that these logs take now.
+    /// The bytes that these logs take now.
     log_memory: usize,
     poisoned: bool,
 }
@@ -66,8 +69,7 @@ impl Decoder {
         }
     }
 
-    /// Appends to `out` the message of a packet that [`Encoder::encode`](crate::Encoder::encode)
-    /// made.
+    /// Appends to `out` the message of a packet that [`Encoder::encode`](crate::Encoder::encode) made.
     ///
     /// On an error nothing is appended.
     pub fn decode(&mut self, packet: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
@@ -80,7 +82,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Hands the messages of a packet to `each`, in order.
+    /// Passes the messages of a packet to `each`, in order.
     ///
     /// On an error `each` is not called at all.
     pub fn decode_packet(
@@ -93,10 +95,12 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends to `out` an acknowledgement of the packets that came so far, at most 140 bytes and mostly six, for
-    /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). Appends nothing on an ordered link.
+    /// Appends to `out` an acknowledgement of the packets that arrived so far, for
+    /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). It has at most 140 bytes and mostly six. Appends nothing
+    /// on an ordered link.
     ///
-    /// The sooner and the more often the encoder gets acknowledgements, the smaller are its packets. They may be lost.
+    /// The sooner and the more often the encoder gets acknowledgements, the smaller are its packets. Acknowledgements
+    /// may be lost.
     pub fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(received) = &mut self.received {
             received.acknowledge(out);
@@ -104,14 +108,15 @@ impl Decoder {
     }
 
     /// Allows `bytes` bytes more than [`Config::memory`] for the logs that lead back to older versions of the model. In
-    /// a room a lost packet is sent again when other decoders are far ahead, and can be decoded only with such a
-    /// version. The encoder does not depend on it.
+    /// a room a packet that was lost is sent again when other decoders are already far ahead; an old version is then
+    /// needed to decode it. The encoder need not know of these bytes.
     pub fn keep_more(&mut self, bytes: usize) {
         self.extra_memory += bytes;
     }
 
     /// The number of the newest packet that arrived, and 128 bits: bit `k` is set if the packet `k` before the newest
-    /// arrived. They serve to send lost packets again, and to count them. On an ordered link both are zero.
+    /// arrived. The caller can use them to have lost packets sent again, and to count them. On an ordered link both
+    /// numbers are zero.
     pub fn received(&self) -> (u32, u128) {
         self.received.as_ref().map_or((0, 0), |received| {
             let (newest, mask) = received.came_lately();
@@ -119,10 +124,10 @@ impl Decoder {
         })
     }
 
-    /// Bytes of state in use: the model, the packets that wait to be learned, and the logs that lead back to older
-    /// versions of the model. Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, except while
-    /// one packet needs more than a quarter of it. A packet needs up to three times the bytes of its messages, plus 500
-    /// bytes and the fields for each message.
+    /// The memory in use, in bytes: the model, the packets that wait to be learned, and the logs that lead back to
+    /// older versions of the model. Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, except
+    /// while one packet needs more than a quarter of that. A packet needs up to three times the bytes of its messages,
+    /// plus 500 bytes and the fields for each message.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.log_memory + self.received.as_ref().map_or(0, Received::memory)
     }
@@ -168,7 +173,7 @@ impl Decoder {
     fn read_ordered(&mut self, body: &[u8], check: Option<u8>) -> Result<(), DecodeError> {
         if packet::is_plain(body) {
             packet::read_plain(body, &mut self.plain, &mut self.done, self.stream.config())?;
-            // Large messages are not learned.
+            // Large messages ("bulk") are not learned.
             if !self.done.is_bulk() {
                 // The model learns from the messages as if they had been coded.
                 self.unused.clear();
@@ -300,7 +305,8 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Gives up the oldest epochs until the logs and the packets that wait to be learned fit into the memory.
+    /// Gives up the oldest epochs until the logs, together with the packets that wait to be learned, fit into the
+    /// memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
         self.log_memory = self.stream.log_memory();
@@ -313,7 +319,8 @@ impl Decoder {
     }
 }
 
-/// Whether a datagram's check, if it has one, confirms these messages.
+/// Whether the check byte of a datagram, if it has one, confirms that these messages are the encoder's. `chain` is the
+/// hash of all that was learned before.
 fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
     check.is_none_or(|check| check == chain.then(number, done).check())
 }
@@ -327,7 +334,7 @@ struct Read {
     chain: Chain,
 }
 
-/// Learns the packets up to an epoch that an acknowledgement has promised.
+/// Learns packets up to an epoch, to which an acknowledgement has committed this decoder.
 fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
     while let Some(mut packet) = received.pop(epoch) {
         stream.record(Some(packet.number()));
@@ -336,8 +343,8 @@ fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
     }
 }
 
-/// Decodes a packet that was coded under `epoch`, the version that the model has now, and undoes all changes that this
-/// makes in the model. `newest` is the newest version that the model has had.
+/// Decodes a packet that was coded under `epoch`, the version that the model is at now, and undoes all changes that
+/// decoding makes in the model. `newest` is the newest version that the model was at.
 fn read_at(
     stream: &mut Stream,
     coder: &mut RangeDecoder<'_>,

@@ -1,4 +1,5 @@
-//! Templates in a form that people can read, for the inspector.
+//! Templates in a form that people can read, for tools that inspect a connection. A template is a message type: the
+//! parts that all its messages share, and holes where they differ.
 
 use alloc::vec::Vec;
 
@@ -11,20 +12,20 @@ use crate::templates::Templates;
 pub struct Description {
     /// The fixed parts and holes, in order.
     pub pieces: Vec<Piece>,
-    /// The number of messages that have fitted the template, at least.
+    /// A lower bound of the number of messages that have fitted the template.
     pub fits: u32,
 }
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Bytes that all messages of the type have.
+    /// Bytes that all messages of the type share.
     Fixed(Vec<u8>),
-    /// A hole, where the messages of the type differ.
+    /// A hole: a place where the messages of the type differ.
     Hole {
         /// What fills the hole: `number`, `text`, `bytes`, `integer`, `float`, `opaque`, `string`, `value`.
         kind: &'static str,
-        /// The value in the message from which the template was made.
+        /// The value at this place in the message from which the template was made.
         example: Vec<u8>,
     },
 }

@@ -1,4 +1,5 @@
-//! The sending end.
+//! The sending end. Its model is all that it has learned from messages so far. An epoch is a version of the model under
+//! which packets are coded, and which both ends are known to have.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -21,19 +22,20 @@ mod snapshot;
 
 /// Turns messages into packets.
 ///
-/// How the packets must be delivered is up to [`Config::delivery`].
+/// [`Config::delivery`] says how the packets must be delivered.
 pub struct Encoder {
     stream: Stream,
-    /// The packets that wait to be learned and the current epoch; `None` on an ordered link.
+    /// The packets that wait to be learned, and the newest epoch. `None` on an ordered link.
     sent: Option<Sent>,
-    /// On an ordered link with a check, the hash of all messages so far.
+    /// On an ordered link with check bytes: the hash of all messages so far.
     chain: Chain,
-    /// The control part that packets are to carry until one is sent or, with a single decoder of datagrams, until one is
-    /// learned.
+    /// The control part (a request to all models) that packets are to carry until one has been sent. With a single
+    /// decoder of datagrams they carry it until one has been learned.
     wanted: Control,
     given: Batch,
     done: Batch,
-    /// Training trace of the packet that is being coded; unused on an ordered link.
+    /// The training trace of the packet that is being coded: its decisions, for the model to learn later. Unused on an
+    /// ordered link.
     trace: Trace,
     plain: Vec<u8>,
 }
@@ -45,8 +47,8 @@ impl Encoder {
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = Stream::new(config);
         Self {
-            // Bytes for packets that wait to be learned. A decoder allows 6/8 for them, and uses the rest for the logs
-            // that lead back to older versions of the model.
+            // Memory for packets that wait to be learned. A decoder allows 6/8 for these, and uses the rest for the
+            // logs that lead back to older versions of the model.
             sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
             chain: Chain::default(),
@@ -58,15 +60,15 @@ impl Encoder {
         }
     }
 
-    /// Appends to `out` a packet of one message, whose fields, if any are configured, are all zero.
+    /// Appends to `out` a packet of one message. Its fields, if any are configured, are all zero.
     pub fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let fields = [0; Config::FIELDS_MAX];
         let fields = &fields[..self.stream.config().field_count()];
         self.encode_packet([Message { fields, bytes: message }], out)
     }
 
-    /// Appends to `out` a packet of these messages, coded as a unit. Each message helps to predict the ones after it,
-    /// so that messages which resemble each other most should be neighbours, the oldest first.
+    /// Appends to `out` a packet of these messages, coded as a unit. Each message helps to predict the next ones.
+    /// Messages that resemble each other most should therefore be neighbours, the oldest first.
     ///
     /// On an error nothing is appended and the encoder is as it was.
     pub fn encode_packet<'a>(
@@ -78,8 +80,8 @@ impl Encoder {
     }
 
     /// Appends to `out` a packet of these messages that takes at most `limit` bytes. If it would take more, returns
-    /// `false`: nothing is appended, the encoder is as it was, and no packet number is used. On an ordered link the
-    /// limit has no effect.
+    /// `false`: then nothing is appended, the encoder is as it was, and no packet number is used. On an ordered link
+    /// the limit has no effect.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Delivery, Encoder, Message};
@@ -129,7 +131,7 @@ impl Encoder {
                 .expect("messages within the limits can be coded");
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
-            // A plain packet has no control part.
+            // A plain packet (compressed without the model) has no control part.
             if self.given.control.is_empty() {
                 let header = Header::Ordered;
                 let _is_plain =
@@ -146,13 +148,15 @@ impl Encoder {
         }
     }
 
-    /// Returns `false` if the packet would take more than `limit` bytes.
+    /// Encodes the given messages for a link that loses packets. Returns `false` if the packet would take more than
+    /// `limit` bytes.
     fn encode_datagram(&mut self, limit: usize, out: &mut Vec<u8>) -> bool {
         let Some(sent) = &mut self.sent else { return false };
         let number = sent.next();
         let start = out.len();
         let limit = limit.saturating_sub(usize::from(self.stream.config().check));
-        // A plain packet has only the low byte of its number, and its decoder may not know the other bytes.
+        // The check byte of a plain packet covers only the low byte of its number, since its decoder may not know the
+        // others.
         let mut sealed = (Chain::default(), PacketNumber::new(number.low(8)));
         if self.given.is_bulk() {
             let header = sent.plain_header(false);
@@ -192,7 +196,7 @@ impl Encoder {
                 return false;
             }
             if is_plain {
-                // A plain packet is decoded without the model, so its decoder has no training trace of it.
+                // A plain packet is decoded without the model, so its decoder has no training trace of the packet.
                 self.trace.clear();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
@@ -203,8 +207,8 @@ impl Encoder {
                 sent.name_epoch();
             }
             if learns && !is_single {
-                // In a room every packet arrives in the end, so the control part need not be sent again. With a single
-                // decoder this packet may be lost for good.
+                // In a room (many decoders) every packet arrives in the end, so the control part need not be sent
+                // again. With a single decoder this packet may be lost for good.
                 self.wanted = Control::default();
             }
             sent.add(learns.then_some((&self.given, &self.trace)));
@@ -221,7 +225,8 @@ impl Encoder {
         self.sent.as_ref().map_or(0, |sent| sent.next().previous().get())
     }
 
-    /// The number of the epoch's packet, the newest one that the model has learned. On an ordered link always 0.
+    /// The number of the newest packet that the model has learned: the packet of the newest epoch. On an ordered link
+    /// always 0.
     pub fn epoch(&self) -> u32 {
         self.sent.as_ref().map_or(0, |sent| sent.epoch().get())
     }
@@ -229,11 +234,11 @@ impl Encoder {
     /// Takes an acknowledgement that [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may
     /// be lost, repeated and reordered.
     ///
-    /// Returns the number of the packet up to which this decoder has all packets that are learned. With
+    /// Returns the number of the packet up to which this decoder has all packets that are to be learned. With
     /// [`Delivery::Datagrams`] the encoder codes its next packets under the epoch of that packet. With
     /// [`Delivery::Room`] the application calls [`Encoder::advance`] when all decoders have acknowledged enough.
-    /// Returns `None` if the decoder knows nothing of what was learned so far: a single decoder's encoder has then
-    /// started anew; a room's decoder needs a snapshot.
+    /// Returns `None` if the decoder has nothing of what was learned so far: with a single decoder the encoder has then
+    /// started with a new, empty model; in a room the decoder needs a snapshot.
     pub fn acknowledge(&mut self, acknowledgement: &[u8]) -> Result<Option<u32>, AckError> {
         let sent = self.sent.as_mut().ok_or(AckError::OrderedLink)?;
         let skips = self.stream.config().delivery == Delivery::Datagrams;
@@ -248,9 +253,9 @@ impl Encoder {
         result.map(|top| top.map(PacketNumber::get))
     }
 
-    /// Codes the next packets under the epoch of packet `number`, which must have been sent; for [`Delivery::Room`].
+    /// Codes the next packets under the epoch of packet `number`, which must have been sent. For [`Delivery::Room`].
     ///
-    /// A decoder that lacks a packet up to `number` can read nothing more until it has the packet: send that packet's
+    /// A decoder that lacks a packet up to `number` can read nothing more until that packet arrives: send the packet's
     /// bytes again, reliably, or give the decoder a snapshot.
     pub fn advance(&mut self, number: u32) {
         let number = PacketNumber::new(number);
@@ -260,7 +265,7 @@ impl Encoder {
         }
     }
 
-    /// Forgets everything that was learned: the next packet can be decoded by a decoder that knows nothing. With
+    /// Forgets everything that was learned: the next packet can be decoded by a decoder that has learned nothing. With
     /// [`Delivery::Ordered`] the decoder must be a new one too.
     pub fn restart(&mut self) {
         self.stream = self.stream.empty();
@@ -271,15 +276,16 @@ impl Encoder {
         }
     }
 
-    /// Makes the model small enough for a snapshot of less than 4 KiB, in most sessions at a cost of one to two percent
-    /// of the bytes of the next thousand messages: rounds probabilities, and forgets what was used little or long ago.
-    /// The models of both ends are compacted after they learned the next packet that is learned; snapshots after that
-    /// are small.
+    /// Makes the model small enough for a snapshot of less than 4 KiB: rounds probabilities, and forgets what was used
+    /// little or long ago. In most sessions this costs one to two percent of the bytes of the next thousand messages.
+    /// Both ends compact their models when they have learned the next packet that is learned. Snapshots after that are
+    /// small.
     ///
     /// Compaction takes some milliseconds for a model of 64 KiB, at both ends. On links that are not ordered a decoder
-    /// cannot go back to a version of the model before the compaction. A packet that was coded before and arrives after
-    /// a packet that was coded later is answered with [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch);
-    /// in a room the decoder that lacks the packet then needs a snapshot.
+    /// cannot go back to a version of the model before the compaction. A packet that was coded before it, and arrives
+    /// after a packet that was coded after it, is answered with
+    /// [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch); in a room the decoder that lacks the packet
+    /// then needs a snapshot.
     pub fn compact(&mut self) {
         self.wanted.compact = true;
     }
@@ -289,7 +295,7 @@ impl Encoder {
         self.stream.record(None);
         while let Some(mut packet) = sent.pop(top) {
             self.stream.learn(packet.number(), &packet.batch, &mut packet.trace);
-            // With a single decoder a control part is repeated until a packet with it was learned.
+            // With a single decoder the control part is repeated until a packet that carries it was learned.
             let is_single = self.stream.config().delivery == Delivery::Datagrams;
             if is_single && packet.batch.control == self.wanted {
                 self.wanted = Control::default();
@@ -298,9 +304,9 @@ impl Encoder {
         }
     }
 
-    /// Bytes of state in use: the model, and the packets that wait to be learned. Never more than [`Config::memory`],
-    /// except while one packet needs more than a quarter of it. A packet needs up to three times the bytes of its
-    /// messages, plus 500 bytes and the fields for each message.
+    /// The memory in use, in bytes: the model, and the packets that wait to be learned. Never more than
+    /// [`Config::memory`], except while one packet needs more than a quarter of that. A packet needs up to three times
+    /// the bytes of its messages, plus 500 bytes and the fields for each message.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }

@@ -1,4 +1,6 @@
-//! The errors of this crate, and who is at fault.
+//! The errors of this crate, and who is at fault. The model, below, is all that an end has learned from messages. An
+//! epoch is a version of the model under which packets are coded, and which both ends are known to have. A room is a
+//! link with many decoders. A snapshot is the model as bytes, for a decoder that joins late.
 
 /// Why messages were not encoded. The caller is at fault; the encoder is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -37,20 +39,20 @@ pub enum DecodeError {
     /// with [`Config::check`](crate::Config::check).
     #[error("the packet's check does not match: an earlier packet was lost, or this one damaged")]
     CheckFailed,
-    /// The packet does not hold exactly one message, and [`Decoder::decode`](crate::Decoder::decode) was called for it.
+    /// The packet does not hold exactly one message, but [`Decoder::decode`](crate::Decoder::decode) was called for it.
     /// The caller or the peer is at fault.
     #[error("the packet does not hold exactly one message")]
     NotOneMessage,
-    /// The packet was coded under an epoch that this decoder does not have or has given up: it came too late, or one of
-    /// the ends has started anew. Send the next acknowledgement soon: it tells the encoder which epoch to use. Nobody
-    /// is at fault. Does not occur on ordered links.
+    /// The packet was coded under an epoch that this decoder does not have or no longer has: the packet was too late,
+    /// or one of the ends has started with a new model. Send the next acknowledgement soon: it tells the encoder which
+    /// epoch to use. Nobody is at fault. Does not occur on ordered links.
     #[error("the packet was coded under an epoch that this decoder does not have")]
     UnknownEpoch,
-    /// The packet was received before, or is too old to know that. The link repeated or delayed it. Does not occur on
-    /// ordered links.
+    /// The packet arrived before, or is too old to tell. The link repeated or delayed it. Does not occur on ordered
+    /// links.
     #[error("the packet was received before, or is too old to tell")]
     Duplicate,
-    /// An earlier packet failed; the stream cannot continue.
+    /// An earlier packet failed, so the stream cannot continue.
     #[error("an earlier packet of this stream could not be decoded")]
     Poisoned,
 }
@@ -63,14 +65,15 @@ pub enum AckError {
     /// The peer, or the link, sent bytes that are no acknowledgement.
     #[error("peer sent bytes that are no acknowledgement")]
     Malformed,
-    /// The peer acknowledges a packet that it cannot have.
+    /// The peer acknowledges a packet that was never sent.
     #[error("peer acknowledges a packet that was never sent to it")]
     NeverSent,
-    /// The acknowledgement contradicts an earlier one, or skips packets in a room, where no packet may be skipped.
+    /// The acknowledgement contradicts an earlier one, or it leaves out packets in a room, where no packet may be left
+    /// out.
     #[error("peer contradicts an earlier acknowledgement")]
     Contradictory,
-    /// The peer learned something else than was sent: a packet was damaged on the way, or one of the ends has a bug.
-    /// The encoder has started anew.
+    /// The peer has learned something else than was sent: a packet was damaged on the way, or one of the ends has a
+    /// bug. The encoder has started with a new, empty model.
     #[error("peer learned something else than was sent; starting anew")]
     Diverged,
     /// The link is ordered, where nothing is acknowledged. The caller is at fault.

@@ -1,4 +1,6 @@
-//! The small numbers that travel with each message.
+//! The fields: small numbers that travel with each message, first its channel, then its sender.
+//!
+//! To "code" is to write in the encoder and to read in the decoder.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -13,26 +15,26 @@ use crate::table::{Table, Versioned};
 
 mod snapshot;
 
-/// The last values of each field in each channel.
+/// The last value of each field in each channel, which predicts the next one.
 #[derive(Clone)]
 pub(crate) struct Fields {
     count: usize,
-    /// A bit for each field that is a counter: see [`Config::counters`].
+    /// A bit for each field, the lowest for the first. It is set if the field is a counter: see [`Config::counters`].
     counters: u32,
     last: Table<u32>,
-    /// The last values of counters, by channel and sender.
+    /// The last value of each counter, by channel and sender.
     counted: Table<u32>,
     channel: Table<u32>,
 }
 
-/// The number of channels whose fields are remembered apart. If there are more, several share an entry, which only
+/// The number of channels whose fields are remembered separately. If there are more, several share an entry, which only
 /// makes the predictions worse.
 const CHANNELS: usize = 16;
-/// Bytes of state for each field.
+/// Bytes of memory for each field.
 pub(crate) const MEMORY: usize = CHANNELS * size_of::<u32>();
-/// The number of channels and senders whose counters are remembered apart.
+/// The number of combinations of channel and sender whose counters are remembered separately.
 const SENDERS: usize = 64;
-/// Bytes of state for each counter.
+/// Bytes of memory for each counter.
 pub(crate) const COUNTER_MEMORY: usize = SENDERS * size_of::<u32>();
 
 impl Fields {
@@ -51,15 +53,15 @@ impl Fields {
         self.last.memory() + self.counted.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.last);
         visit(&mut self.counted);
         visit(&mut self.channel);
     }
 
-    /// Codes the fields of a message and appends them to `out`. `is_first` says that the message is the first one of
-    /// its packet.
+    /// Codes the fields of a message and appends them to `out`. `is_first` says that it is the first message of its
+    /// packet.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -67,13 +69,14 @@ impl Fields {
         given: &[u32],
         out: &mut Vec<u32>,
     ) -> Result<(), DecodeError> {
-        // The channel is predicted by the last channel, all other fields by the channel and by their last values.
+        // The channel is predicted by the last message's channel, all other fields by the channel and by their last
+        // values in it.
         let mut channel = self.channel[0];
         let mut base = 0;
         let mut repeated = true;
         let start = out.len();
         let mut counter = 0;
-        // A counter may change like the counter before it in the message.
+        // A counter is likely to grow by as much as the counter before it in the same message.
         let mut step = u32::from(is_first);
         for index in 0..self.count {
             if self.counters >> index & 1 == 1 {
@@ -119,5 +122,5 @@ impl Fields {
     }
 }
 
-/// The decision whether a field is the same as in the channel's last message.
+/// The index of the decision whether a field is the same as in the channel's last message.
 const SAME: usize = 0;

@@ -1,12 +1,16 @@
-//! The grid on which the numbers of a hole lie, found from the numbers seen.
+//! The grid on which the numbers of a hole lie, found from the numbers seen. A hole is a place of a message where the
+//! value differs from message to message; a series is the numbers that one sender puts into one hole.
 //!
-//! Coordinates that were scaled and shifted, such as `477.30555555555554`, look like noise but lie on a grid: a scale
-//! times a whole number, plus an offset. Two numbers on the grid, far apart, and the count of steps between them
-//! determine the grid. The place of every other number is interpolated between the two, and is exact up to the rounding
-//! where the number was made.
+//! Coordinates that were scaled and shifted, such as `477.30555555555554`, look like noise but lie on a grid: each is a
+//! scale times a whole number (its index), plus an offset. A grid is determined by two numbers on it that are far
+//! apart, and by the count of steps between them. The place of every other number is interpolated between the two, and
+//! is exact up to the rounding with which the app made the number.
 //!
 //! If a new number is not a whole number of steps away, either the steps are a multiple of the true ones, which
 //! Euclid's algorithm finds from the remainder, or the grid has changed.
+//!
+//! All numbers that can be in a hole form its line, sorted by value (see [`line`](crate::line)). The ordinal of a
+//! number is its count on this line; the place of a number is its exact value as an integer in a small unit.
 
 use crate::cache::Cache;
 use crate::float_text::FRACTION_BITS;
@@ -18,35 +22,36 @@ mod snapshot;
 /// What is known about the grid of a series of numbers with fractions.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Grid {
-    /// Ordinals of two numbers on the grid.
+    /// Ordinals of two numbers on the grid: the ends between which others are interpolated.
     low: i64,
     high: i64,
-    /// The ordinal of the last number.
+    /// The ordinal of the last number of the series.
     last: i64,
-    /// The index of `low`. Indices of numbers do not change when `low` and `high` move.
+    /// The index of `low`. The indices of numbers do not change when `low` and `high` are moved to other numbers.
     low_index: i32,
-    /// Steps from `low` to `high`. Zero if there is no grid.
+    /// The count of steps from `low` to `high`. Zero if there is no grid.
     steps: u32,
     line: Line,
-    /// How improbable it is, in bits, that the numbers so far are on the grid by chance.
+    /// The belief: how improbable it is, in bits, that the numbers so far are on the grid by chance.
     belief: u8,
-    /// All numbers on the grid so far, as fixed-point numbers, are multiples of two to this power. Numbers that were
+    /// The grain: the places of all numbers on the grid so far are multiples of two to this power. Numbers that were
     /// calculated from larger ones, for example as a difference, keep the coarser rounding of these.
     grain: u8,
-    /// The greatest common divisor of the changes of the index in this period; 0 before any change.
+    /// The greatest common divisor of the changes of the index in the present period (see [`PERIOD`]); 0 before any
+    /// change.
     common: u8,
-    /// The number of changes in this period.
+    /// The number of changes of the index in the present period.
     changes: u8,
 }
 
-/// The unit in which a hole's numbers are predicted.
+/// The unit in which a hole's numbers are predicted and coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// The decimal number as an integer, as without a grid.
+    /// The digits of the number as an integer, as in a hole without a grid.
     Plain,
-    /// Steps of the grid.
+    /// Steps of the grid: the number's index.
     Step,
-    /// Ordinals of the line.
+    /// Ordinals: the number's count on the line of the hole.
     Ordinal,
 }
 
@@ -54,37 +59,39 @@ pub(crate) enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Point {
     pub(crate) index: i64,
-    /// The distance from the grid in units of the last place, due to rounding.
+    /// The distance of the number from the grid, in units of its last place. It comes from rounding.
     pub(crate) error: i64,
 }
 
-/// The least belief, in bits, at which numbers are coded by the grid: a compromise between coding by a false grid and
-/// using a true one late.
+/// The least belief, in bits, at which numbers are coded by the grid: a compromise between using a false grid and using
+/// a true one too late.
 const BELIEVED: u8 = 12;
-/// The largest belief. A grid with this belief is given up at the second number that is not on it, as after a change of
-/// zoom.
+/// The largest belief, in bits. A grid with this belief is given up at the second number that is not on it, as after a
+/// change of zoom.
 const BELIEF_MAX: u8 = 40;
-/// The shortest steps, in multiples of the rounding error: shorter ones save too little.
+/// The shortest step, in multiples of the rounding error. Shorter steps save too little.
 const STEP_MIN: i128 = 16;
-/// The largest distance of an index from that of `low`, so that a difference of places times an index fits into 128
-/// bits.
+/// The largest distance of an index from that of `low`, so that a difference of places multiplied by an index fits into
+/// 128 bits.
 const INDEX_MAX: i64 = 1 << 24;
-/// The most steps from `low` to `high`: more make the grid no more precise.
+/// The most steps from `low` to `high`. More would not make the grid more precise.
 const STEPS_MAX: i64 = 1 << 20;
-/// The largest grain, that of the largest doubles with an ordinal. Zero, which is a multiple of everything, gets it
-/// too.
+/// The largest grain: that of the largest doubles that have an ordinal. The number zero, which is a multiple of
+/// everything, gets this grain too.
 const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
-/// Changes of the index in a period. After this many, a movement by hand has had a change of a single true step.
+/// The number of changes of the index in a period. In this many changes a movement by hand has, as a rule, one of a
+/// single true step.
 const PERIOD: u8 = 32;
-/// The largest factor by which steps are divided: a first difference is hardly ever more steps than this.
+/// The largest factor by which steps are divided: the difference of the first two numbers is hardly ever more true
+/// steps than this.
 const FACTOR_MAX: i64 = 1024;
 
 const _: () = assert!(Cache::<Grid>::ENTRY == 48);
-/// Bytes of the smallest table: one set of eight entries.
+/// Bytes of the smallest table of grids: one set of eight entries.
 pub(crate) const MEMORY_MIN: usize = 8 * Cache::<Grid>::ENTRY;
 
 impl Grid {
-    /// The grid of a series, if it has one. Another sender's grid is no help, since it may have another scale.
+    /// The grid of a series, if it has one. The grid of another sender is no help, since its scale may differ.
     pub(crate) fn recall(grids: &Cache<Self>, series: Series) -> Option<Self> {
         grids.find(series.key()).copied()
     }
@@ -93,7 +100,7 @@ impl Grid {
         *grids.entry(series.key()) = self;
     }
 
-    /// The state of a series whose first number with a fraction is this one.
+    /// The state of a series that begins with this number, which has a fraction.
     pub(crate) fn starting(numeral: Numeral) -> Option<Self> {
         let line = Line::with(numeral, None)?;
         Some(Self { line, last: line.ordinal(numeral)?, ..Self::default() })
@@ -103,7 +110,7 @@ impl Grid {
         self.line
     }
 
-    /// The unit in which the next number is predicted best.
+    /// The unit in which the next number of the series is predicted best.
     pub(crate) fn unit(&self) -> Unit {
         if self.belief >= BELIEVED {
             Unit::Step
@@ -114,7 +121,7 @@ impl Grid {
         }
     }
 
-    /// The last number in this unit; a plain one is multiplied by `scale`.
+    /// The last number of the series in this unit. With [`Unit::Plain`] it is multiplied by `scale`.
     pub(crate) fn last_in(&self, unit: Unit, scale: i64) -> i64 {
         match unit {
             Unit::Plain => self.line.numeral(self.last).map_or(0, |last| last.times(scale)),
@@ -123,7 +130,7 @@ impl Grid {
         }
     }
 
-    /// The point of the grid at which an ordinal is, if it is on the grid.
+    /// The point of the grid at which an ordinal is. `None` if the ordinal is not on the grid.
     pub(crate) fn locate(&self, ordinal: i64) -> Option<Point> {
         let index = self.index(ordinal)?;
         let (expected, unit) = self.expected(index)?;
@@ -132,14 +139,13 @@ impl Grid {
         (self.ordinal(point) == Some(ordinal)).then_some(point)
     }
 
-    /// The ordinal of a point, if there is one.
+    /// The ordinal of the number at a point of the grid, if there is one.
     pub(crate) fn ordinal(&self, point: Point) -> Option<i64> {
         let (expected, unit) = self.expected(point.index)?;
         self.line.nearest(expected + unit * i128::from(point.error))
     }
 
-    /// The place on the line at which the number with this index is expected, and the unit to which numbers are rounded
-    /// there.
+    /// The place at which the number with this index is expected, and the unit to which numbers are rounded near it.
     fn expected(&self, index: i64) -> Option<(i128, i128)> {
         let place = self.place(index)?;
         let grain = 1i128 << self.grain;
@@ -149,7 +155,7 @@ impl Grid {
         Some(((place + unit / 2) & -unit, unit))
     }
 
-    /// The index of an ordinal, if the ordinal is on the grid within the rounding error that is to be expected.
+    /// The index of an ordinal. `None` unless the ordinal is on the grid within the expected rounding error.
     fn index(&self, ordinal: i64) -> Option<i64> {
         let index = self.nearest_index(ordinal)?;
         let distance = (self.line.place(ordinal) - self.place(index)?).abs();
@@ -157,7 +163,8 @@ impl Grid {
         (distance <= allowed && allowed * STEP_MIN <= self.step()).then_some(index)
     }
 
-    /// Learns from a number. Returns whether [`Grid::unit`], or the meaning of its numbers, has changed.
+    /// Learns from a number. Returns whether the unit of [`Grid::unit`], or what numbers in this unit mean, has
+    /// changed.
     pub(crate) fn learn(&mut self, numeral: Numeral) -> bool {
         if let Some(ordinal) = self.line.ordinal(numeral) {
             return self.learn_ordinal(ordinal);
@@ -173,7 +180,7 @@ impl Grid {
         true
     }
 
-    /// Learns from a number on the line. Returns the same as [`Grid::learn`].
+    /// Learns from a number, given its ordinal. Returns the same as [`Grid::learn`].
     pub(crate) fn learn_ordinal(&mut self, ordinal: i64) -> bool {
         let (before, unit) = (self.last, self.unit());
         self.last = ordinal;
@@ -181,7 +188,7 @@ impl Grid {
         moved && self.unit() == Unit::Step || self.unit() != unit
     }
 
-    /// Learns from a number that differs from the one before. Returns whether indices have changed.
+    /// Learns from a number that differs from the number before it. Returns whether indices have changed.
     fn follow(&mut self, before: i64, ordinal: i64) -> bool {
         if self.steps == 0 {
             self.restart(before, ordinal);
@@ -212,8 +219,8 @@ impl Grid {
         true
     }
 
-    /// Makes the steps longer if all changes in a period were multiples of something: a single number off the grid may
-    /// have made the steps too short. Returns whether it did.
+    /// Makes the steps longer if all changes of the index in a period were multiples of a number: a single number off
+    /// the grid may have made the steps too short. Returns whether it did.
     fn coarsen(&mut self, before: i64, ordinal: i64, index: i64) -> bool {
         self.changes += 1;
         if self.common != 1 {
@@ -234,15 +241,15 @@ impl Grid {
         false
     }
 
-    /// Starts a grid of which only two numbers are known.
+    /// Starts a grid of which only the two numbers `a` and `b` are known.
     fn restart(&mut self, a: i64, b: i64) {
         let line = self.line;
         *self = Self { low: a.min(b), high: a.max(b), last: b, steps: 1, line, ..Self::default() };
         self.grain = self.grain_of(a).min(self.grain_of(b));
     }
 
-    /// Moves the grid to another origin, if the last two numbers, neither of which was on the grid, are a whole number
-    /// of steps apart.
+    /// Moves the grid to another origin, if `a` and `b`, the last two numbers, are a whole number of steps apart.
+    /// Neither of them is on the grid so far.
     fn shift(&mut self, a: i64, b: i64) -> Option<()> {
         let place = self.line.place(a);
         let span = self.line.place(self.high) - self.line.place(self.low);
@@ -256,7 +263,7 @@ impl Grid {
         Some(())
     }
 
-    /// Notes a number on the grid. A number beyond an end becomes the new end.
+    /// Notes a number on the grid. A number beyond `low` or `high` replaces it.
     fn extend(&mut self, ordinal: i64, index: i64) {
         self.grain = self.grain.min(self.grain_of(ordinal));
         let from_low = index - i64::from(self.low_index);
@@ -271,14 +278,15 @@ impl Grid {
         }
     }
 
-    /// The divisor of the steps that puts this number on the grid, and how improbable it is, in bits, that so small a
-    /// divisor exists by chance.
+    /// The divisor of the steps with which this number is on the grid, and how improbable it is, in bits, that so small
+    /// a divisor exists by chance.
     fn refinement(&self, ordinal: i64) -> Option<(u32, u8)> {
         let index = self.nearest_index(ordinal)?;
         let step = self.step();
         let rest = (self.line.place(ordinal) - self.place(index)?).abs();
         let noise = self.tolerance(ordinal, index);
-        // Convergents of rest / step: `factor * rest` is nearly a whole number of steps.
+        // The divisors are the denominators of the convergents of rest / step: with them `factor * rest` is nearly a
+        // whole number of steps.
         let (mut long, mut short) = (step, rest);
         let (mut before, mut factor) = (0i64, 1i64);
         while short > noise * i128::from(factor) {
@@ -289,7 +297,7 @@ impl Grid {
                 return None;
             }
             (before, factor) = (factor, next as i64);
-            // The last remainder may be too large by one step as well as too small.
+            // The sum of the last two factors may be good enough: its remainder is the difference of their remainders.
             if long - short <= noise * i128::from(factor + before) && short > 0 {
                 factor += before;
                 break;
@@ -310,7 +318,7 @@ impl Grid {
             .then_some((factor as u32, belief.min(255) as u8))
     }
 
-    /// The index nearest to an ordinal.
+    /// The index of the grid point nearest to an ordinal.
     fn nearest_index(&self, ordinal: i64) -> Option<i64> {
         let low = self.line.place(self.low);
         let span = self.line.place(self.high) - low;
@@ -322,7 +330,7 @@ impl Grid {
         (index.abs() <= i128::from(INDEX_MAX)).then(|| index as i64 + i64::from(self.low_index))
     }
 
-    /// The place on the line of an index, by interpolation.
+    /// The place that belongs to an index, by interpolation between `low` and `high`.
     fn place(&self, index: i64) -> Option<i128> {
         let from_low = index.checked_sub(i64::from(self.low_index))?;
         if from_low.abs() > INDEX_MAX || self.steps == 0 {
@@ -337,8 +345,9 @@ impl Grid {
         (self.line.place(self.high) - self.line.place(self.low)) / i128::from(self.steps.max(1))
     }
 
-    /// The largest rounding error of a number, as a distance on the line: about the distance between two ordinals at
-    /// the largest number involved for each time that a number was rounded, and more outside of `low` and `high`.
+    /// The largest rounding error to be expected of a number, as a difference of places: about the distance between two
+    /// ordinals at the largest number involved, for each time that a number was rounded, and more outside of `low` and
+    /// `high`.
     fn tolerance(&self, ordinal: i64, index: i64) -> i128 {
         let largest = [self.low, self.high, ordinal].map(i64::abs).into_iter().max().unwrap_or(0);
         let noise = self.line.place(largest + 1) - self.line.place(largest);
@@ -346,7 +355,7 @@ impl Grid {
         noise * (2 + 2 * i128::from(outside))
     }
 
-    /// The largest power of two of which an ordinal's place is a multiple, if rounding was binary.
+    /// The exponent of the largest power of two of which the place of an ordinal is a multiple, if rounding was binary.
     fn grain_of(&self, ordinal: i64) -> u8 {
         let zeros = self.line.place(ordinal).trailing_zeros();
         if self.line.is_binary() { zeros.min(GRAIN_MAX) as u8 } else { 0 }

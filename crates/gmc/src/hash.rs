@@ -1,6 +1,6 @@
-//! The hash of all tables: fixed, so that both ends and all machines agree. An attacker who makes
-//! values collide makes his own messages larger, nothing else: tables do not grow and chains do not
-//! exist.
+//! The hash of all tables: fixed, so that both ends and all machines agree. If an attacker makes values collide, his
+//! own messages become larger and nothing else happens: tables do not grow, and no list of colliding entries is
+//! searched.
 
 /// Mixes `b` into `a`. The high bits are the best mixed.
 #[inline]
@@ -14,7 +14,7 @@ pub(crate) fn hash_bytes(a: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(a, |a, &byte| hash(a, u32::from(byte)))
 }
 
-/// Mixes many bytes into `a`, four at a time: for messages, not for names.
+/// Mixes many bytes into `a`, four at a time. For whole messages.
 pub(crate) fn hash_message(a: u32, bytes: &[u8]) -> u32 {
     let (words, rest) = bytes.as_chunks::<4>();
     let a = words.iter().fold(a, |a, word| hash(a, u32::from_le_bytes(*word)));

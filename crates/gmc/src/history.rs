@@ -1,4 +1,5 @@
-//! The last strings that were coded as literals, in which the literal coder finds what followed the same bytes before.
+//! The history: the last strings that the literal coder has coded. In it this coder, which codes what nothing else
+//! predicts, finds out what followed the same bytes before.
 
 use core::mem::size_of;
 
@@ -7,40 +8,41 @@ use crate::table::{Table, Versioned};
 
 mod snapshot;
 
-/// A ring of bytes. Positions count from the start of the stream and wrap around.
+/// A ring of bytes with the strings one after the other. Positions count from the start of the stream and wrap around.
 #[derive(Clone)]
 pub(crate) struct History {
     bytes: Table<u8>,
     /// One bit for each byte: whether a string ends after it.
     ends: Table<u8>,
-    /// The last position after each context, by hash.
+    /// For the hash of each context, which is [`CONTEXT`] bytes, the position after its last occurrence.
     index: Table<u32>,
     /// The position of the next byte.
     head: Table<u32>,
 }
 
-/// A string in the history.
+/// The place of a string in the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) start: u32,
     pub(crate) length: u32,
 }
 
-/// What follows a position in a string.
+/// What follows a position: another byte of the string, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Byte(u8),
     End,
 }
 
-/// Bytes of context by which an earlier occurrence is found. Three digits find a number's fraction.
+/// Bytes of the context by which an earlier occurrence is found. Three digits are enough to find the fraction of a
+/// number.
 pub(crate) const CONTEXT: usize = 3;
-/// The longest match that is measured.
+/// The most bytes of agreement that are counted.
 const MATCH_MAX: usize = 16;
 
 impl History {
     pub(crate) fn new(memory: usize) -> Self {
-        // For each byte of the ring: the byte, an eighth for its end bit, and half an index entry of four bytes. Sizes
+        // Each byte of the ring takes one byte, an eighth for its end bit, and half an index entry of four bytes. Sizes
         // are powers of two, so that positions wrap.
         let space = memory * 8 / (8 + 1 + 8);
         let ring = (space / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
@@ -57,7 +59,7 @@ impl History {
         self.bytes.memory() + self.ends.memory() + self.index.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bytes);
         visit(&mut self.ends);
@@ -70,7 +72,7 @@ impl History {
         self.head[0]
     }
 
-    /// Adds the last byte of `string`, the part of the present string that is coded so far.
+    /// Adds the last byte of `string`, which is the part of the present string that is coded so far.
     pub(crate) fn push(&mut self, string: &[u8]) {
         let Some(&byte) = string.last() else { return };
         let at = self.wrap(self.head());
@@ -89,7 +91,8 @@ impl History {
         *self.ends.change(at / 8) |= 1 << (at % 8);
     }
 
-    /// The position after an earlier occurrence of the end of `string`, and the number of bytes that agree.
+    /// Looks for an earlier occurrence of the last bytes of `string`. Returns the position after it, and the number of
+    /// bytes that agree.
     pub(crate) fn find(&self, string: &[u8]) -> Option<(u32, usize)> {
         let position = self.index[self.slot(string)?];
         let mut length = 0;
@@ -103,8 +106,8 @@ impl History {
         (length >= CONTEXT).then_some((position, length))
     }
 
-    /// What follows `position`. The end of a string can follow only if `inside` says that the position is inside the
-    /// string.
+    /// What follows `position`: `inside` says that bytes before the position belong to the same string, which may
+    /// therefore end there.
     pub(crate) fn next(&self, position: u32, inside: bool) -> Option<Next> {
         if inside {
             let at = self.wrap(position.wrapping_sub(1));
@@ -115,7 +118,7 @@ impl History {
         self.contains(position).then(|| Next::Byte(self.bytes[self.wrap(position)]))
     }
 
-    /// Whether all bytes of a string are still in the ring.
+    /// Whether all bytes of the string at this place are still in the ring.
     pub(crate) fn has(&self, place: Place) -> bool {
         place.length as usize <= self.bytes.len()
             && (place.length == 0
@@ -123,7 +126,7 @@ impl History {
                     && self.head().wrapping_sub(place.start) >= place.length)
     }
 
-    /// The bytes of a string that is still in the ring.
+    /// The bytes of the string at this place, which must still be in the ring.
     pub(crate) fn bytes(&self, place: Place) -> impl Iterator<Item = u8> + '_ {
         (0..place.length).map(move |at| self.bytes[self.wrap(place.start.wrapping_add(at))])
     }

@@ -1,11 +1,16 @@
-//! Codes whole numbers as adaptive decisions: first the number of bits, then the bits, the highest first.
+//! Codes whole numbers as yes-or-no decisions with adaptive probabilities: first the number of bits, then the bits, the
+//! highest first. To "code" is to write in the encoder and to read in the decoder.
+//!
+//! A context is a hash of what is known before a decision. It selects a row of fifteen probabilities; longer sequences
+//! of decisions take several rows.
 
 use crate::contexts::Pair;
 use crate::hash::hash;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// The general and the special context in which a number is coded.
+/// The two contexts in which a number is coded: a general one, which learns fast, and a special one, which predicts
+/// better once it has learned.
 #[derive(Clone, Copy)]
 pub(crate) struct Contexts {
     pub(crate) general: u32,
@@ -26,21 +31,22 @@ impl Contexts {
     }
 }
 
-/// A probability of one half, for bits that no model predicts.
+/// A probability of one half, in 1/65536, for bits that nothing predicts.
 const EVEN: u32 = 1 << 15;
 
-/// The decisions of a context's first row: whether the number is zero, whether it is negative, and one for each size.
+/// The decisions of the first row: whether the number is zero, whether it is negative, and one for each size in bits.
 const ZERO: usize = 0;
 const NEGATIVE: usize = 1;
 const SIZE: usize = 2;
-/// The size up to which all bits of a number are modelled: steps in time, such as 33 ms, are often exactly equal.
+/// The largest size in bits at which all bits of a number have adaptive probabilities: steps in time, such as 33 ms,
+/// are often exactly equal.
 const SIZE_EXACT: u32 = 8;
-/// The depth of the tree of decisions that fills a row.
+/// The depth of a binary tree of decisions that fills a row.
 const TREE: u32 = 4;
-/// The number of size decisions in the first row. The next rows take fifteen each.
+/// The number of decisions about the size in the first row. Each further row has fifteen.
 const SIZES: usize = 13;
 
-/// Codes a signed number.
+/// Codes a signed number. `value` is the number in the encoder.
 pub(crate) fn code_signed<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,
@@ -59,7 +65,7 @@ pub(crate) fn code_signed<C: Coder + ?Sized>(
     if negative { (magnitude as i64).wrapping_neg() } else { magnitude as i64 }
 }
 
-/// Codes a number without a sign.
+/// Codes an unsigned number. `value` is the number in the encoder.
 pub(crate) fn code_unsigned<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,
@@ -76,7 +82,7 @@ pub(crate) fn code_unsigned<C: Coder + ?Sized>(
     code_bits(pass, contexts, size, value)
 }
 
-/// Codes the number of significant bits, 1 to 64, in unary.
+/// Codes the number of significant bits, 1 to 64, in unary: "is it larger than 1?", "than 2?", and so on.
 fn code_size<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, contexts: Contexts, given: u32) -> u32 {
     let mut row = contexts.pair(pass);
     for size in 1..64 {
@@ -92,7 +98,8 @@ fn code_size<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, contexts: Contexts, give
     64
 }
 
-/// Codes the bits below the highest one. In larger numbers only the first ones are modelled; the others are noise.
+/// Codes the bits below the highest one. In larger numbers only the first of them have adaptive probabilities; the
+/// others are noise.
 fn code_bits<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,
@@ -102,7 +109,7 @@ fn code_bits<C: Coder + ?Sized>(
     if size == 1 {
         return 1;
     }
-    // Sizes 2, 3 and 4 need 1, 3 and 7 decisions and share a row.
+    // Numbers of 2, 3 and 4 bits need 1, 3 and 7 decisions and share a row.
     let (salt, offset) = match size {
         2 => (1, 0),
         3 => (1, 1),
@@ -131,7 +138,7 @@ fn code_bits<C: Coder + ?Sized>(
     value
 }
 
-/// Significant bits of a difference.
+/// The number of significant bits of a difference.
 pub(crate) fn size(difference: i64) -> u32 {
     64 - difference.unsigned_abs().leading_zeros()
 }

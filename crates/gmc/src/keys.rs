@@ -1,9 +1,11 @@
-//! Finds the key of each template: the hole that tells to which sender or object the other values belong.
+//! Finds the key of each template: the hole that tells to which sender or object the other values belong. A template is
+//! an earlier message, and its holes are the places where other messages of its type differ. A label is a number that
+//! names a hole.
 //!
 //! The pointers of four people each move on from the same person's last place. No declaration says which part of a
-//! message names the person. But if the numbers of a message are nearer to those of the last message with the same
-//! value in some hole than to the numbers that predict them now, then that hole is the better *key*. Every template has
-//! a key in use, or none, and tries another one for some messages at a time.
+//! message names the person. Suppose that the numbers of a message are nearer to those of the last message with the
+//! same value in some hole than to the numbers that predict them now: then that hole is the better *key*. Every
+//! template has a key in use, or none, and tries another one for some messages at a time.
 
 use crate::cache::Cache;
 use crate::hash::hash;
@@ -13,29 +15,29 @@ use crate::template::TemplateId;
 
 mod snapshot;
 
-/// The keys of templates, and the numbers that serve to try other keys.
+/// The keys of templates, and the earlier numbers with which other keys are tried.
 #[derive(Clone)]
 pub(crate) struct Keys {
     keys: Cache<Key>,
-    /// The key that was found last, with which a new template starts.
+    /// The label of the key that was found last. A new template starts with this key.
     latest: Table<u32>,
-    /// The last number in a hole for each value of the key in use or on trial.
+    /// The last number in each hole, for each value of the key in use and of the key on trial.
     probes: Cache<Probe>,
 }
 
-/// A value of a hole that was coded, with what the search for keys needs to know about it.
+/// The value of a hole in the message that was coded, as far as the search for keys needs it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) label: u32,
     /// A hash that stands for the value.
     pub(crate) identity: u32,
-    /// Whether the hole holds one of a few values, and not always the same.
+    /// Whether the hole has one of a few values as a rule, and not always the same, so that it can be a key.
     pub(crate) is_key: bool,
-    /// The value as a number, unless it is one of a few.
+    /// The value as a number. `None` if the hole has one of a few values as a rule.
     pub(crate) number: Option<i64>,
 }
 
-/// The key of a template and the one on trial: labels of holes, or [`NONE`].
+/// The key of a template in use (`label`) and the one on trial: labels of holes, or [`NONE`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Key {
     label: u32,
@@ -46,7 +48,7 @@ struct Key {
     failures: u8,
     /// The number of messages to wait before the next trial.
     wait: u8,
-    /// The sum of the bits of all differences under the key in use.
+    /// The sum, in bits, of the differences of this trial's numbers from the numbers that the key in use selects.
     cost: u16,
     trial_cost: u16,
 }
@@ -58,17 +60,18 @@ struct Probe {
 
 const _: () = assert!(Cache::<Key>::ENTRY == 24 && Cache::<Probe>::ENTRY == 16);
 
-/// Bytes for the keys of ten templates, and for the numbers of four people under two keys.
+/// Bytes for the keys of ten templates, and for the last numbers of four people under two keys.
 pub(crate) const MEMORY_MIN: usize = 1024;
 
-/// The label that stands for no hole: a template without a key.
+/// The label that stands for "no hole": the template has no key.
 const NONE: u32 = 0;
 
-/// Messages in a trial: enough for a difference of a few bits to show.
+/// The number of messages in a trial: enough for an advantage of a few bits to show.
 const TRIAL: u8 = 24;
-/// Messages of a trial that do not count: at first the last numbers under its key are unknown.
+/// The number of messages at the start of a trial that do not count, since the last numbers under the new key are not
+/// known yet.
 const WARM_UP: u8 = 8;
-/// Failed trials in a row after which trials become no rarer.
+/// The number of failed trials in a row after which the pause between trials grows no longer.
 const FAILURES_MAX: u8 = 7;
 
 impl Keys {
@@ -84,27 +87,27 @@ impl Keys {
         self.keys.memory() + self.probes.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.keys.visit(visit);
         visit(&mut self.latest);
         self.probes.visit(visit);
     }
 
-    /// The label of the hole that is a template's key.
+    /// The label of a template's key.
     pub(crate) fn label(&self, template: TemplateId) -> Option<u32> {
         let key = self.keys.find(template.index() as u32);
         let label = key.map_or(self.latest[0], |key| key.label);
         (label != NONE).then_some(label)
     }
 
-    /// Forgets the key of a template whose number is used again.
+    /// Forgets the key of a template when its number is given to a new template.
     pub(crate) fn start(&mut self, template: TemplateId) {
         let label = self.latest[0];
         *self.keys.entry(template.index() as u32) = Key { label, ..Key::default() };
     }
 
-    /// Learns from the values of a message.
+    /// Learns from the values of a message that fits `template`.
     pub(crate) fn learn(&mut self, template: TemplateId, seen: &[Seen]) {
         let latest = self.latest[0];
         let entry = self.keys.entry(template.index() as u32);
@@ -132,8 +135,8 @@ impl Keys {
         *self.keys.entry(template.index() as u32) = key;
     }
 
-    /// Compares the key on trial with the one in use: under which of them are this message's numbers nearer to the last
-    /// ones?
+    /// Compares the key on trial with the one in use: which of them selects last numbers that are nearer to this
+    /// message's numbers?
     fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
         let counts = key.age >= WARM_UP;
         key.age += 1;
@@ -155,7 +158,8 @@ impl Keys {
         }
     }
 
-    /// The bits of the difference between a number and the last one in this place, which the number replaces.
+    /// Returns the bits of the difference between `number` and the last number at this place of the table, which it
+    /// replaces.
     fn probe(&mut self, place: u32, number: i64) -> Option<u8> {
         let before =
             self.probes.find(place).map(|before| size(number.wrapping_sub(before.number)) as u8);
@@ -164,7 +168,7 @@ impl Keys {
     }
 }
 
-/// A hash that stands for a key and its value in a message, if the message has that hole.
+/// A hash that stands for a key and its value in a message. `None` if the message does not have that hole.
 fn identity(key: u32, seen: &[Seen]) -> Option<u32> {
     if key == NONE {
         return Some(NONE);
@@ -172,7 +176,7 @@ fn identity(key: u32, seen: &[Seen]) -> Option<u32> {
     seen.iter().find(|hole| hole.label == key).map(|hole| hash(key, hole.identity))
 }
 
-/// Puts the next possible key on trial.
+/// Puts the next possible key on trial. Returns `false` if there is none.
 fn choose(key: &mut Key, seen: &[Seen]) -> bool {
     let (label, trial) = (key.label, key.trial);
     let is_other = |hole: &&Seen| hole.is_key && hole.label != label;

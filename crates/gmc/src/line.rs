@@ -1,7 +1,8 @@
-//! The number line of a hole: which numbers can fill the hole, and how each is written.
+//! The number line of a hole: which numbers can fill the hole, and how each is written. A hole is a place of a message
+//! where the value differs from message to message.
 //!
-//! On a line every numeral has an ordinal and every ordinal one numeral, so that a numeral can be coded as the distance
-//! from another.
+//! On a line every number as it is written (a numeral) has an ordinal, its count when all are sorted by value. Every
+//! ordinal belongs to one numeral, so that a numeral can be coded by its distance from another one.
 
 use alloc::vec::Vec;
 
@@ -14,12 +15,12 @@ mod snapshot;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numeral {
     negative: bool,
-    /// Includes the zeros at the end.
+    /// The digits, including zeros at the end.
     decimal: Decimal,
 }
 
 impl Numeral {
-    /// Reads a numeral; none if it is too long, or starts with needless zeros.
+    /// Reads a numeral. `None` if it is too long, starts with needless zeros or is a negative zero.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let negative = text.first() == Some(&b'-');
         let text = &text[usize::from(negative)..];
@@ -36,17 +37,17 @@ impl Numeral {
             .then_some(Self { negative, decimal: Decimal { digits, decimals } })
     }
 
-    /// The number of decimals, as written.
+    /// The number of digits after the point, as written.
     pub(crate) fn decimals(self) -> u32 {
         self.decimal.decimals
     }
 
-    /// Whether digits other than zero are after the point.
+    /// Whether a digit other than zero is after the point.
     pub(crate) fn has_fraction(self) -> bool {
         trim(self.decimal).decimals > 0
     }
 
-    /// The whole part of the number times `scale`.
+    /// The number multiplied by `scale`, without the part after the point.
     pub(crate) fn times(self, scale: i64) -> i64 {
         let power = 10i128.pow(self.decimal.decimals);
         let product = i128::from(self.decimal.digits) * i128::from(scale) / power;
@@ -78,13 +79,13 @@ impl Numeral {
     }
 }
 
-/// Which numbers are on a line.
+/// The kind of a line, which tells what numbers are on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Kind {
     /// Multiples of a power of ten, all written with the same number of decimals.
     #[default]
     Fixed,
-    /// Multiples of a power of ten, written without zeros at the end.
+    /// Multiples of a power of ten, written without zeros at the end of the fraction.
     Trimmed,
     /// Single precision numbers, written as short as possible.
     Single,
@@ -94,26 +95,27 @@ enum Kind {
     Double,
 }
 
-/// A number line.
+/// A number line: its kind, and how its numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Line {
     kind: Kind,
-    /// The most decimals, if they are limited.
+    /// The most decimals on a line of multiples of a power of ten.
     decimals: u8,
-    /// Whether whole numbers are written with `.0`, on lines whose kind leaves that open.
+    /// Whether whole numbers are written with `.0`, on lines whose kind does not tell.
     point: bool,
     tie: Tie,
 }
 
-/// The most decimals that people write. A fraction with more comes from a computer's arithmetic.
+/// The most decimals that people write. A fraction with more was computed.
 const DECIMALS_HUMAN: u8 = 10;
-/// The least `digits` of a single precision number: a decimal with fewer digits is exact in single precision by chance.
+/// The least `digits` by which a single precision number is recognized: decimals with fewer digits are often exact in
+/// single precision by chance.
 const SINGLE_DIGITS: u64 = 1_000_000;
-/// The largest ordinal of a multiple of a power of ten. Larger numbers are not on the line.
+/// The largest ordinal on lines of multiples of a power of ten. Larger numbers are not on the line.
 const ORDINAL_MAX: u64 = 1 << 60;
 
 impl Line {
-    /// The likeliest line of a hole with this numeral in it, whose line was `before`.
+    /// The likeliest line of a hole that has this numeral in it. `before` is the line that the hole had.
     pub(crate) fn with(numeral: Numeral, before: Option<Self>) -> Option<Self> {
         let decimals = numeral.decimals();
         let trimmed = trim(numeral.decimal);
@@ -151,12 +153,12 @@ impl Line {
         })
     }
 
-    /// Whether ordinals of the other line stand for the same numbers.
+    /// Whether an ordinal stands for the same number on both lines.
     pub(crate) fn is_like(self, other: Self) -> bool {
         (self.kind, self.decimals) == (other.kind, other.decimals)
     }
 
-    /// The ordinal of a numeral, if it is on the line.
+    /// The ordinal of a numeral. `None` if the numeral is not on the line.
     pub(crate) fn ordinal(self, numeral: Numeral) -> Option<i64> {
         let decimal = numeral.decimal;
         let ordinal = match self.binary() {
@@ -208,23 +210,25 @@ impl Line {
         Some(Numeral { negative: ordinal < 0, decimal })
     }
 
-    /// Whether the line has binary floating point numbers, whose ordinals can differ much between near numbers.
+    /// Whether the line has binary floating point numbers. Ordinals of these can differ much even if the numbers are
+    /// near to each other.
     pub(crate) fn is_binary(self) -> bool {
         self.binary().is_some()
     }
 
-    /// Whether coding the digits as an integer is as good as using this line: all numbers have the same few decimals.
+    /// Whether it is as good to code the digits as an integer as to use this line: all numbers have the same few
+    /// decimals.
     pub(crate) fn is_plain(self) -> bool {
         self.kind == Kind::Fixed && self.decimals <= decimal::DECIMALS_MAX
     }
 
-    /// The value of the number with this ordinal, without rounding: in units of the last decimal, or as a fixed-point
+    /// The place of the number with this ordinal: its exact value in units of the last decimal, or as a fixed-point
     /// number if the line is binary.
     pub(crate) fn place(self, ordinal: i64) -> i128 {
         self.binary().map_or(i128::from(ordinal), |binary| binary.fixed(ordinal))
     }
 
-    /// The ordinal nearest to a value of [`Line::place`].
+    /// The ordinal of the number nearest to a place (see [`Line::place`]).
     pub(crate) fn nearest(self, place: i128) -> Option<i64> {
         match self.binary() {
             Some(binary) => binary.nearest(place),

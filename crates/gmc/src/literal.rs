@@ -1,4 +1,5 @@
-//! The literal coder: codes strings that nothing else predicts byte by byte, guided by the history of earlier strings.
+//! The literal coder: codes strings that nothing else predicts, byte by byte, guided by the history, which holds
+//! earlier strings. To "code" is to write in the encoder and to read in the decoder.
 
 use alloc::vec::Vec;
 
@@ -17,26 +18,28 @@ mod snapshot;
 pub(crate) struct LiteralCoder {
     byte_contexts: ByteContexts,
     pub(crate) history: History,
-    /// The probability that a match predicts the next byte, by the length of the match.
+    /// The probability that a match (an earlier string that has agreed so far) predicts the next byte, by the length of
+    /// the match.
     hits: Table<Probability>,
 }
 
-/// The longest match with a probability of its own.
+/// The longest match that has a probability of its own. Longer ones share this.
 const MATCH_MAX: usize = 24;
 
-/// In a replay, only this many bytes of a string train the byte contexts: to log all changes for a long string would
-/// take more memory than they are worth.
+/// When a packet that was coded earlier is learned ("replayed"), only this many bytes of a string train the byte
+/// contexts: to log all changes for a long string would take more memory than they are worth.
 const REPLAYED_MAX: usize = 64;
 
 /// What is known about a string before it is coded.
 pub(crate) struct Setting {
-    /// The label of the hole, or of another kind of string.
+    /// The label: a number that names the hole (a place of a message) which the string fills, or another kind of
+    /// string.
     pub(crate) label: u32,
-    /// The last two bytes of the previous string, as context of the first bytes.
+    /// The last two bytes of the previous string, as context for the first bytes.
     pub(crate) before: [u8; 2],
-    /// An earlier string whose beginning the string may repeat.
+    /// The place of an earlier string, whose beginning this string may repeat.
     pub(crate) like: Option<Place>,
-    /// The most bytes that the string may have.
+    /// The longest string that is allowed, in bytes.
     pub(crate) limit: usize,
 }
 
@@ -53,14 +56,14 @@ impl LiteralCoder {
         self.byte_contexts.memory() + self.history.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.hits);
         self.byte_contexts.visit(visit);
         self.history.visit(visit);
     }
 
-    /// Codes a string, appends it to `out` and adds it to the history. Returns its place there.
+    /// Codes a string, appends it to `out` and adds it to the history. Returns the string's place in the history.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -124,8 +127,8 @@ impl LiteralCoder {
         self.history.next(follow.position?, follow.length > 0)
     }
 
-    /// Moves one byte on in the earlier string that predicts this one, or looks for such a string. Adds the byte to the
-    /// history.
+    /// Moves on by one byte in the earlier string that predicts this one; if there is none, looks for one. Adds the
+    /// byte to the history.
     fn step(&mut self, string: &[u8], follow: &mut Follow) {
         if let Some(position) = &mut follow.position {
             *position = position.wrapping_add(1);
@@ -136,7 +139,7 @@ impl LiteralCoder {
         self.history.push(string);
     }
 
-    /// Codes a byte in its order-1 and its order-2 context.
+    /// Codes a byte in a context of the byte before it, and in one of the two bytes before it.
     fn code_byte<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -151,7 +154,8 @@ impl LiteralCoder {
     }
 }
 
-/// The earlier string that predicts the next byte: the position of that byte, and the number of bytes that have agreed.
+/// The earlier string that predicts the next byte: the position of the predicted byte in the history, and the number of
+/// bytes that have agreed so far.
 struct Follow {
     position: Option<u32>,
     length: usize,

@@ -1,4 +1,5 @@
-//! The forms of a packet.
+//! The forms of a packet. A coded packet was made with the model: all that both ends have learned from earlier packets.
+//! A plain packet was compressed by a general-purpose codec, without the model.
 //!
 //! ```text
 //! packet = body [check]           check: one byte, only if configured
@@ -23,47 +24,47 @@ use crate::config::{Config, Delivery};
 use crate::error::DecodeError;
 use crate::range_coder::PLAIN_END;
 
-/// The first byte of a plain packet.
+/// The first byte of a plain packet on an ordered link.
 const PLAIN: u8 = 0;
-/// The bit of the form byte that says that there are several messages.
+/// The bit of the form byte that is set if there are several messages.
 const SEVERAL: u8 = 0x80;
-/// The shortest coded packet for which other codecs are tried. On a shorter one no codec gains enough to be worth the
-/// time.
+/// The shortest coded packet, in bytes, for which all codecs are tried and not just the first. On a shorter one no
+/// other codec gains enough to be worth the time.
 const CODEC_MIN: usize = 200;
 
-/// The header of a plain packet.
+/// The header of a plain packet: what precedes the compressed bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
     /// On an ordered link.
     Ordered,
-    /// On other links: the low byte of the packet's number, and the model by which the packet will be learned.
+    /// On other links: the low byte of the packet's number, and which model learns the packet.
     Datagram(u8, Kind),
 }
 
-/// The model by which a plain packet will be learned.
+/// Which model learns a plain packet, if it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The present model, of which decoders have acknowledged a packet.
+    /// The present model, of which a decoder has acknowledged a packet.
     Known,
-    /// The first model of the stream, which has learned nothing yet.
+    /// The first model of the stream, of which no packet is acknowledged yet.
     First,
-    /// A new, empty model that learns the packets after the one whose number has these low 16 bits.
+    /// A new, empty model, which learns the packets after the one whose number has these low 16 bits.
     Anew(u16),
-    /// None: the packet is not learned.
+    /// None.
     Unlearned,
 }
 
-/// The number of codecs that the form byte of a datagram can name. Only the kinds [`Kind::Anew`] and
-/// [`Kind::Unlearned`] have a byte for any other codec.
+/// The number of codecs that the form byte of a datagram can name. Other codecs have a byte of their own after the
+/// kinds [`Kind::Anew`] and [`Kind::Unlearned`]; other kinds cannot use them.
 const SHORT_CODECS: u8 = 3;
-/// The first form byte of each kind of datagram: see [`crate::datagram`].
+/// The smallest form byte of each of the other kinds: see [`crate::datagram`].
 const FIRST: u8 = 2 * SHORT_CODECS;
 const ANEW: u8 = 2 * FIRST;
 const UNLEARNED: u8 = ANEW + 2;
 const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
 
 impl Header {
-    /// Whether a header of this kind can name the codec.
+    /// Whether a header of this kind can name the codec: some kinds have no room for large codec numbers.
     fn is_short(self, codec: u8) -> bool {
         !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
     }
@@ -89,7 +90,8 @@ impl Header {
         }
     }
 
-    /// Reads a header. Returns it, the codec, whether there are several messages, and the bytes after the header.
+    /// Reads a header. Returns it, the codec's number, whether there are several messages, and the bytes after the
+    /// header.
     fn read(body: &[u8], is_datagram: bool) -> Result<(Self, u8, bool, &[u8]), DecodeError> {
         if !is_datagram {
             return match body {
@@ -116,7 +118,7 @@ impl Header {
     }
 }
 
-/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it did.
+/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it is replaced.
 pub(crate) fn make_smallest(
     header: Header,
     batch: &Batch,
@@ -125,7 +127,7 @@ pub(crate) fn make_smallest(
     start: usize,
 ) -> bool {
     let coded = out.len() - start;
-    // If the model predicts the messages of a packet well, no codec makes the packet smaller.
+    // If the model predicts the messages well, no codec can make the packet smaller.
     let is_hopeless = coded * 8 < batch.bytes.len();
     if batch.len() == 0 || is_hopeless {
         return false;
@@ -146,7 +148,7 @@ pub(crate) fn make_smallest(
     replaced
 }
 
-/// Appends a plain packet of messages that the model does not learn, since one of them is large.
+/// Appends a plain packet of messages that the model does not learn, because one of them is large.
 pub(crate) fn make_bulk(header: Header, batch: &Batch, plain: &mut Vec<u8>, out: &mut Vec<u8>) {
     let start = out.len();
     write_plain(header, codecs::MESSAGES[0], batch, plain, out);
@@ -180,7 +182,7 @@ pub(crate) fn read_plain(
 ) -> Result<Header, DecodeError> {
     let (header, codec, several, bytes) = Header::read(body, config.delivery != Delivery::Ordered)?;
     let codec = codecs::for_messages(codec).ok_or(DecodeError::Malformed)?;
-    // Beside the bytes of the messages there are at most five bytes for each field and each length.
+    // Besides the bytes of the messages there are at most five bytes for each field and for each length.
     let overhead = 5 * (config.field_count() + 1);
     let messages = if several { config.max_messages_per_packet } else { 1 };
     let limit = config.max_packet.saturating_add(overhead.saturating_mul(messages));

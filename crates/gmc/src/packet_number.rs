@@ -1,9 +1,9 @@
-//! Packet numbers: 32 bits that wrap around, of which only the low ones travel.
+//! Packet numbers: 32 bits that wrap around, of which packets carry only the low ones.
 
 use core::cmp::Ordering;
 
-/// The number of a packet on a link that loses some, counted from 1. It is also the version of the model that has learned
-/// this packet.
+/// The number of a packet on a link that loses some, counted from 1. It is also the version of the model (all that was
+/// learned) whose newest packet this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct PacketNumber(u32);
 
@@ -16,7 +16,7 @@ impl PacketNumber {
         self.0
     }
 
-    /// Whether the number is a later one than `other`: at most 2^31 packets ahead.
+    /// Whether the number is later than `other`, which is true for the next 2^31 packets.
     pub(crate) fn is_after(self, other: Self) -> bool {
         (self.0.wrapping_sub(other.0) as i32) > 0
     }
@@ -51,7 +51,7 @@ impl PacketNumber {
         self.0.wrapping_sub(earlier.0)
     }
 
-    /// The low bits of the number.
+    /// The low `bits` bits of the number.
     pub(crate) fn low(self, bits: u32) -> u32 {
         self.0 & ((1 << bits) - 1)
     }
@@ -67,7 +67,7 @@ pub(crate) fn nearest(near: u32, low: u32, bits: u32) -> u32 {
     first_from(near.wrapping_sub(1 << (bits - 1)), low, bits)
 }
 
-/// The first number from `start` on whose low `bits` bits are `low`.
+/// The first number, starting with `start`, whose low `bits` bits are `low`.
 pub(crate) fn first_from(start: u32, low: u32, bits: u32) -> u32 {
     let mask = (1 << bits) - 1;
     start.wrapping_add(low.wrapping_sub(start) & mask)

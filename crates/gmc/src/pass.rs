@@ -1,4 +1,8 @@
-//! One pass of the model over a packet or a message: its coder, and how the model learns the decisions.
+//! One pass of the model over a packet or a message: its coder, and how the model learns the decisions. The model is
+//! all that both ends have learned; messages are coded as yes-or-no decisions with probabilities.
+//!
+//! To "code" a decision is to write it in the encoder and to read it in the decoder. A context is a hash of what is
+//! known before a decision; it selects a row of fifteen probabilities, of which `node` is the index.
 
 use crate::contexts::{ContextTable, Pair};
 use crate::packet_number::PacketNumber;
@@ -10,7 +14,7 @@ pub(crate) struct Pass<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: &'a mut ContextTable,
     learning: Learning<'a>,
-    /// Whether the pass leaves the model unchanged, because no later part of the packet needs what this one teaches.
+    /// Whether the pass leaves the model unchanged: true if no later part of the packet needs what this one teaches.
     read_only: bool,
     /// The number of the packet that is coded or learned; 0 on an ordered link.
     packet: PacketNumber,
@@ -21,20 +25,20 @@ pub(crate) enum Learning<'a> {
     /// At once.
     Immediate,
     /// When the packet is acknowledged. Within the packet the model learns at once, so that later messages profit, but
-    /// these changes are undone at its end. The decisions are recorded in a training trace.
+    /// these changes are undone at the end of the packet. The decisions are recorded in a training trace.
     Deferred(&'a mut Trace),
-    /// The context table has already learned the decisions from a training trace. The pass neither codes nor learns
-    /// them.
+    /// Now, from a training trace: the context table has already learned the decisions that the trace recorded. The
+    /// pass learns the rest, such as values, and does not code.
     Replay(&'a mut Trace),
 }
 
 impl<'a, C: Coder + ?Sized> Pass<'a, C> {
-    /// A pass over a part of an archive, or of a packet of an ordered link.
+    /// A pass over a part of a snapshot, or over a packet of an ordered link.
     pub(crate) fn immediate(coder: &'a mut C, contexts: &'a mut ContextTable) -> Self {
         Self::new(coder, contexts, Learning::Immediate, PacketNumber::default())
     }
 
-    /// A pass over packet `packet`, 0 on an ordered link.
+    /// A pass over the packet with the number `packet`, which is 0 on an ordered link.
     pub(crate) fn new(
         coder: &'a mut C,
         contexts: &'a mut ContextTable,
@@ -45,7 +49,7 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     }
 
     /// The same pass over a part of the packet. `is_last` says that no later part profits from what this part teaches:
-    /// if learning is deferred, this part is read-only, which saves undoing its changes.
+    /// if learning is deferred, this part then leaves the model unchanged, which saves undoing its changes.
     pub(crate) fn part(&mut self, is_last: bool) -> Pass<'_, C> {
         Pass {
             read_only: is_last && self.is_deferred(),
@@ -65,30 +69,30 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         matches!(self.learning, Learning::Deferred(_))
     }
 
-    /// Whether the context table has learned the decisions of the pass from a training trace.
+    /// Whether the pass learns a packet that was coded earlier, from a training trace.
     #[inline]
     pub(crate) fn is_replay(&self) -> bool {
         matches!(self.learning, Learning::Replay(_))
     }
 
-    /// Whether values and choices of the pass are not remembered.
+    /// Whether the pass does not remember values and choices.
     #[inline]
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// The low 16 bits of the packet's number. Remembered values keep them, so that their age is known.
+    /// The stamp of the packet: the low 16 bits of its number. It is stored with each value to tell the value's age.
     pub(crate) fn stamp(&self) -> u16 {
         self.packet.low(16) as u16
     }
 
-    /// How many packets before this one a value was seen, given its stamp.
+    /// The age of a value in packets, given the stamp of the packet that had it.
     pub(crate) fn age(&self, stamp: u16) -> u16 {
         self.stamp().wrapping_sub(stamp)
     }
 
-    /// Looks up the statistics of one binary decision under two contexts: a general one, which learns fast, and a special
-    /// one, which predicts better once it has learned.
+    /// Looks up the probabilities for two contexts: a general one, which learns fast, and a special one, which predicts
+    /// better once it has learned.
     #[inline]
     pub(crate) fn pair(&mut self, general: u32, special: u32) -> Pair {
         if self.is_replay() {
@@ -97,7 +101,7 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.contexts.pair(general, special, self.read_only)
     }
 
-    /// Looks up one context.
+    /// Looks up the probabilities for one context.
     #[inline]
     pub(crate) fn single(&mut self, context: u32) -> Pair {
         self.pair(context, context)
@@ -120,7 +124,8 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         bit
     }
 
-    /// The errors of a hole's predictors when the message was coded, given their errors now, both in bits.
+    /// How many bits the predictors of a hole (a place of messages where values differ) were wrong by when the message
+    /// was coded. `now` is how many it is with the present model.
     pub(crate) fn errors(&mut self, label: u32, now: [u8; PREDICTORS]) -> [u8; PREDICTORS] {
         match &mut self.learning {
             Learning::Immediate => now,

@@ -1,28 +1,28 @@
-//! Adaptive probabilities of binary decisions.
+//! Adaptive probabilities of yes-or-no decisions.
 
 use crate::range_coder::Coder;
 
 mod snapshot;
 
-/// The probability that a decision is `true`: the high twelve bits. The low four bits count its adaptations, since a
+/// The probability that a decision is `true`, in the high twelve bits. The low four bits count the adaptations, since a
 /// probability that was adapted rarely should move faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Probability(pub(crate) u16);
 
-/// The step of the n-th adaptation: 65536 / (n + 1.6), slowing down to 1/30. That is fast enough to follow a stream that
-/// changes, and slow enough for a settled decision to cost about 0.01 bit.
+/// The step of the n-th adaptation: 65536 / (n + 1.6), falling to 1/30 of 65536. That is fast enough to follow a stream
+/// that changes, and slow enough for a settled decision to cost about 0.01 bit.
 const RATE: [i32; 16] = [
     40960, 25206, 18204, 14247, 11703, 9930, 8623, 7620, 6500, 5650, 4900, 4300, 3700, 3100, 2600,
     2184,
 ];
 
-/// The weight of a probability adapted n times when it is mixed with another one of the same decision: about 6 for each
-/// adaptation.
+/// The weight of a probability that was adapted n times, when it is mixed with another probability of the same
+/// decision: about 6 for each adaptation.
 const WEIGHT: [u32; 16] = [1, 6, 12, 18, 24, 30, 36, 42, 50, 58, 66, 74, 82, 92, 102, 120];
 
 impl Probability {
     pub(crate) const EVEN: Self = Self(0x8000);
-    /// For a decision that is `true` as a rule: 127/128, as if it had been adapted nine times.
+    /// The start for a decision that is nearly always `true`: 127/128, as if it had been adapted nine times.
     pub(crate) const LIKELY: Self = Self(((4096 - 4096 / 128) << 4) | 9);
 
     /// The probability in 1/4096.
@@ -40,7 +40,7 @@ impl Probability {
         usize::from(self.0 & 15)
     }
 
-    /// Moves the probability towards an outcome.
+    /// Moves the probability towards the outcome `bit`.
     #[inline]
     pub(crate) fn adapt(&mut self, bit: bool) {
         let p = i32::from(self.0 >> 4);
@@ -50,7 +50,8 @@ impl Probability {
         self.0 = (p as u16) << 4 | (age as u16 + 1).min(15);
     }
 
-    /// Codes a decision with this probability, which adapts to the outcome.
+    /// Codes a decision with this probability, which then adapts to the outcome. To "code" is to write in the encoder
+    /// and to read in the decoder.
     #[inline]
     pub(crate) fn code<C: Coder + ?Sized>(&mut self, coder: &mut C, bit: bool) -> bool {
         let bit = coder.bit(self.for_coder(), bit);
@@ -65,7 +66,8 @@ impl Default for Probability {
     }
 }
 
-/// The probability of a decision, in 1/65536, from its probabilities in a general and in a special context.
+/// The probability of a decision, in 1/65536, from two probabilities: one for a general context (which learns fast) and
+/// one for a special context. A context is a hash of what is known before the decision.
 #[inline]
 pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     let weight_general = WEIGHT[general.age()];
@@ -76,7 +78,8 @@ pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     p | 8
 }
 
-/// Codes a decision with its probabilities in a general and in a special context. Returns both as they are afterwards.
+/// Codes a decision with its probabilities in a general and in a special context. Returns the decision, and both
+/// probabilities after adaptation.
 #[inline]
 pub(crate) fn code_pair<C: Coder + ?Sized>(
     coder: &mut C,

@@ -1,35 +1,37 @@
-//! The binary range coder: a packet is one number, narrowed down decision by decision.
+//! The binary range coder: a packet is one long binary fraction, and each yes-or-no decision narrows the interval in
+//! which the fraction lies.
 //!
 //! The interval `low..=high` always fits into 32 bits: high bytes that both bounds share are settled and written. The
 //! decoder reads zeros after the packet's last byte, so that trailing zero bytes need not be sent.
 //!
-//! The first byte of a coded packet is never below 16. Plain packets start with a smaller one.
+//! The first byte of a coded packet is never below 16. Plain packets, which are made without the model, start with a
+//! smaller one.
 
 use alloc::vec::Vec;
 
-/// Writes, reads or ignores decisions. The modelling code is the same for encoder and decoder, so that they cannot
+/// Writes, reads or ignores decisions. The modelling code is the same for encoder and decoder, so that the two cannot
 /// diverge.
 pub(crate) trait Coder {
-    /// Whether decisions come from the coder. If not, they are given to it.
+    /// Whether decisions are read. If not, the caller provides them.
     fn decodes(&self) -> bool;
 
-    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`. Returns `bit` when
-    /// encoding, and the decoded decision otherwise.
+    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`. Returns the decision:
+    /// `bit` when encoding, and the one that was read when decoding.
     fn bit(&mut self, p: u32, bit: bool) -> bool;
 
-    /// Whether more was decoded than a packet of this length holds.
+    /// Whether more was read than a packet of this length can hold.
     fn is_exhausted(&self) -> bool {
         false
     }
 
-    /// The length of what was coded so far, in eighths of a bit. `None` for a coder that codes nothing.
+    /// The length of what was coded so far, in eighths of a bit. `None` if the coder writes and reads nothing.
     #[cfg(feature = "describe")]
     fn position(&self) -> Option<u32> {
         None
     }
 }
 
-/// The length, in eighths of a bit, of `settled` bytes and of the narrowing of the interval to `low..=high`.
+/// The length, in eighths of a bit, of `settled` written bytes and of the narrowing of the interval to `low..=high`.
 #[cfg(feature = "describe")]
 fn position(settled: usize, low: u32, high: u32) -> u32 {
     let width = u64::from(high - low) + 1;
@@ -39,21 +41,24 @@ fn position(settled: usize, low: u32, high: u32) -> u32 {
     (settled as u32 * 8 + 32) * 8 - eighths
 }
 
-/// Passes the coder to the modelling code by its own type. A copy of that code for each of the three coders is fastest.
+/// Passes the coder to the modelling code by its own type. This is the fastest: there is a copy of that code for each
+/// of the three coders.
 #[cfg(feature = "fast")]
 #[inline]
 pub(crate) fn shared<C: Coder>(coder: &mut C) -> &mut C {
     coder
 }
 
-/// Passes the coder to the modelling code as a trait object. One copy of that code for all coders is smallest.
+/// Passes the coder to the modelling code as a trait object. This is the smallest: there is one copy of that code for
+/// all coders.
 #[cfg(not(feature = "fast"))]
 #[inline]
 pub(crate) fn shared<'a, C: Coder + 'a>(coder: &'a mut C) -> &'a mut (dyn Coder + 'a) {
     coder
 }
 
-/// The lower bound before the first decision of a packet, so that its first byte is never below [`PLAIN_END`].
+/// The lower bound of the interval before the first decision, so that a packet's first byte is never below
+/// [`PLAIN_END`].
 const LOW: u32 = PLAIN_END << 24;
 
 /// The least first byte of a coded packet.
@@ -62,7 +67,7 @@ pub(crate) const PLAIN_END: u32 = 16;
 /// The most trailing zeros that are left out, so that a decoder can recognize a packet that was cut short.
 const DROPPED_MAX: usize = 4;
 
-/// The last value of the part of `low..=high` that stands for `true`.
+/// The last value of that part of `low..=high` which stands for `true`.
 fn split(low: u32, high: u32, p: u32) -> u32 {
     debug_assert!(p > 0 && p < 65536, "no decision is certain");
     debug_assert!(low < high, "the interval has a part for each outcome");
@@ -134,7 +139,7 @@ impl Coder for RangeEncoder<'_> {
     }
 }
 
-/// Codes nothing, so that the model only learns.
+/// A coder that writes and reads nothing, so that the model only learns.
 pub(crate) struct Silent;
 
 impl Coder for Silent {
@@ -163,12 +168,12 @@ impl<'a> RangeDecoder<'a> {
         for _ in 0..4 {
             decoder.read_byte();
         }
-        // No encoder starts a packet below `LOW`. A value inside the interval keeps the arithmetic sound.
+        // No encoder starts a packet below `LOW`. A value outside of the interval would break the arithmetic below.
         decoder.value = decoder.value.max(LOW);
         decoder
     }
 
-    /// Whether the decisions so far have used all bytes of the packet, and no more than it has.
+    /// Whether the decisions so far have used all bytes of the packet and no more than these.
     pub(crate) fn is_complete(&self) -> bool {
         self.read >= self.input.len() && !self.is_exhausted()
     }

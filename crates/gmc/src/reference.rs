@@ -1,4 +1,6 @@
-//! Predicts the next value of a series from earlier values, by the predictor that has been best.
+//! Predicts the next value of a series from earlier ones, by the predictor that has been best. A hole is a place of a
+//! message where the value differs from message to message; a series is the values of one sender, or of all senders
+//! together, in one hole.
 
 use crate::cache::Cache;
 use crate::decimal::Format;
@@ -11,31 +13,30 @@ use crate::trace::PREDICTORS;
 
 mod snapshot;
 
-/// The last value of a series, and how well each predictor has predicted the series' values. A series is the values of
-/// one sender, or of all senders together, in one hole: a place of a message template that differs from message to
-/// message.
+/// The last value of a series, and how well each predictor has predicted the values of the series.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Reference {
     value: i64,
-    /// The last step. A step that does not fit into 32 bits is kept as zero.
+    /// The difference of the last two values. One that does not fit into 32 bits is kept as zero.
     delta: i32,
-    /// Running cost of each predictor, in 1/3 bit.
+    /// The recent cost of each predictor, in 1/3 bit.
     costs: [u8; PREDICTORS],
-    /// The low bits of the number of the packet with the value.
+    /// The stamp of the last value: the low bits of the number of its packet.
     stamp: u16,
     pub(crate) format: Format,
     seen: bool,
 }
 
-/// The unit of a mean step: 1/16.
+/// The unit of a mean step is 1/16.
 const RATE: i32 = 16;
-/// The number of values over which a mean step is taken, about.
+/// The approximate number of values over which the mean step is taken.
 const RATE_WINDOW: i64 = 16;
 
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The last value of a series, or else of any sender in the hole, and the place of the series in the table.
+    /// The last value of a series, or if there is none, of any sender in the hole; and the index of the series in the
+    /// table.
     pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Option<usize>) {
         let at = references.index(series.key());
         let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
@@ -50,8 +51,8 @@ impl Reference {
         references.find(label).copied().unwrap_or_default()
     }
 
-    /// Stores the last value of a series at `at`, where the series was found before, and as the hole's last value of
-    /// any sender.
+    /// Stores the last value of a series, and stores it as the hole's last value of any sender. `at` is the index at
+    /// which the series was found in the table.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
         series: Series,
@@ -77,7 +78,8 @@ impl Reference {
         self.seen.then_some(self.value)
     }
 
-    /// Adapts to `more` decimals than before, or less if negative.
+    /// Multiplies the values by ten to the power of `more`, since numbers now have as many more decimals (or fewer if
+    /// negative).
     pub(crate) fn rescale(&mut self, more: i32) {
         let factor = 10i64.pow(more.unsigned_abs().min(18));
         let rescale =
@@ -86,13 +88,14 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
-    /// Takes `value` as the last one, in another unit than before, in which the last step is unknown.
+    /// Takes `value` as the last one. It is in another unit than the values before, so the last step is unknown.
     pub(crate) fn rebase(&mut self, value: i64) {
         self.value = value;
         self.delta = 0;
     }
 
-    /// Codes a value, given the last value of any sender. Returns the value.
+    /// Codes a value: writes it in the encoder, and reads it in the decoder. `any_sender` has the last value of any
+    /// sender. Returns the value.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -100,8 +103,8 @@ impl Reference {
         any_sender: &Self,
         given: i64,
     ) -> i64 {
-        // The predictions: the last value; with half the last step; with the last step; any sender's last value; with
-        // the mean step.
+        // The predictions: the last value; that plus half the last step; that plus the last step; any sender's last
+        // value; that plus the mean step.
         let predictions: [i64; PREDICTORS] = [
             self.value,
             self.value.wrapping_add(i64::from(self.delta / 2)),
@@ -118,7 +121,8 @@ impl Reference {
                 best = index;
             }
         }
-        // A difference from a value of some packets ago has another typical size than one from the last packet's value.
+        // The difference from a value of some packets ago is, as a rule, larger than that from a value of the last
+        // packet.
         let age = pass.age(self.stamp);
         let kind = match (self.seen, age) {
             (false, _) => 0,
@@ -144,7 +148,7 @@ impl Reference {
         value
     }
 
-    /// Takes a value as the last one.
+    /// Takes `value` as the last one. `stamp` tells its packet.
     pub(crate) fn note(&mut self, value: i64, stamp: u16) {
         self.stamp = stamp;
         self.delta = if self.seen { narrow(value.wrapping_sub(self.value)) } else { 0 };
@@ -153,7 +157,7 @@ impl Reference {
     }
 }
 
-/// The number of bits of a step, and its sign.
+/// A context for a step: its number of bits, and its sign.
 fn step(delta: i32) -> u32 {
     let size = 32 - delta.unsigned_abs().leading_zeros();
     size * 2 + u32::from(delta < 0)

@@ -1,4 +1,5 @@
-//! Snapshots: the model for a decoder that comes late.
+//! Snapshots: the model as bytes, for a decoder that joins late. The model is all that both ends have learned from
+//! earlier messages; an epoch is a version of the model that both ends are known to have.
 //!
 //! ```text
 //! snapshot = version settings guard body
@@ -7,6 +8,10 @@
 //! guard    = four bytes: a hash of the body
 //! body     = a range coder's bytes, of: memory, position, the model, pending packets
 //! position = on ordered links the hash of all messages so far; on others the number before the
+//!
+//! Packets after the epoch wait to be acknowledged and are then learned; they are pending. The training trace of a
+//! packet is the record of the decisions that coding it took, from which the model learns. The archive is the range
+//! coder with which the body is written and read.
 //!            first packet of the model, the number of the epoch's packet, the hash of all that is
 //!            learned, the acknowledgement's index, the number of the newest packet
 //! pending  = for each packet after the epoch that will be learned: that there is another one, its
@@ -36,15 +41,15 @@ pub(crate) struct Snapshot {
     pub(crate) pending: Vec<Pending>,
 }
 
-/// The version of the format.
+/// The version of the snapshot format.
 const VERSION: u8 = 1;
-/// Bytes before the body: the version and two hashes.
+/// Bytes before the body: the version, and the two hashes.
 const FRONT: usize = 9;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const MORE: u32 = 0x1400;
 
-/// Appends a snapshot.
+/// Appends a snapshot to `out`.
 pub(crate) fn write<'a>(
     mut stream: Stream,
     position: Position,
@@ -74,7 +79,7 @@ pub(crate) fn write<'a>(
     out.extend_from_slice(&body);
 }
 
-/// Reads a snapshot, given an empty model of the same settings.
+/// Reads a snapshot. `empty` is an empty model with the same settings.
 pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
     let (&[version, a, b, c, d, e, f, g, h], body) =
         bytes.split_first_chunk::<FRONT>().ok_or(SnapshotError::Damaged)?;
@@ -110,7 +115,7 @@ fn read_pending<C: Coder + ?Sized>(
     epoch: PacketNumber,
 ) -> Result<Vec<Pending>> {
     let mut pending = Vec::new();
-    // The encoder only estimates what a packet will take before it is pending, so that twice the memory is allowed.
+    // The encoder only estimates the memory of a packet before the packet is pending. So twice the memory is allowed.
     let mut left = 2 * stream.remaining();
     let mut last = epoch;
     while archive.flag(MORE, false) {

@@ -1,8 +1,8 @@
-//! Sorting.
+//! Sorting in little code.
 
 use alloc::vec::Vec;
 
-/// Sorts the items. Equal ones must not differ: their order is not stated.
+/// Sorts the items. The order of equal items is not defined.
 pub(crate) fn sort<T: Ord>(items: &mut Vec<T>) {
     if cfg!(feature = "fast") {
         return items.sort_unstable();

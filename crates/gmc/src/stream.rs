@@ -1,8 +1,10 @@
-//! The model of a stream: everything that both ends have learned from the messages so far.
+//! The model of a stream: everything that an end has learned from the messages so far. Both ends have equal models. On
+//! links that lose packets the model has versions, each named by the number of the newest packet that it has learned;
+//! the version under which packets are coded is the epoch.
 //!
-//! Encoder and decoder share [`Stream::code_ordered`] and [`Stream::code_datagram`]. These pass every decision to a
-//! [`Coder`], which either writes or reads it, and learn from the messages and from nothing else, so that the model is
-//! a function of the messages alone.
+//! Encoder and decoder share [`Stream::code_ordered`] and [`Stream::code_datagram`]. To "code" a packet is to write it
+//! in the encoder and to read it in the decoder: every decision is passed to a [`Coder`], which does either. The model
+//! learns from the messages and from nothing else, so that it is a function of the messages alone.
 
 #[cfg(feature = "describe")]
 use alloc::vec::Vec;
@@ -33,11 +35,11 @@ pub(crate) struct Stream {
     config: Config,
     contexts: ContextTable,
     messages: MessageCoder,
-    /// The probability that a packet is learned and has no control part.
+    /// The probability that a packet is learned and has no control part (a request to all models).
     usual: Table<Probability>,
-    /// Buffer for the messages that learning a packet reproduces; only a debug assertion reads it.
+    /// Buffer for the messages that come out when a packet is learned. Only a debug assertion reads it.
     unused: Batch,
-    /// How many eighths of a bit each message of the last packet took, while the inspector wants to know.
+    /// How many eighths of a bit each message of the last packet took. `None` if nobody wants to know.
     #[cfg(feature = "describe")]
     pub(crate) costs: Option<Vec<u32>>,
 }
@@ -77,35 +79,35 @@ impl Stream {
         &self.messages.templates
     }
 
-    /// Bytes of state.
+    /// The memory of the model, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.contexts.memory() + self.messages.memory()
     }
 
-    /// Bytes that remain of the memory when the model is as large as it can become.
+    /// The bytes of the configured memory that remain when the model is as large as it can become.
     pub(crate) fn remaining(&self) -> usize {
         let memory = self.config.memory.clamp(Config::MEMORY_MIN, Config::MEMORY_MAX);
         memory.saturating_sub(self.memory() + self.messages.templates.remaining())
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.contexts.visit(visit);
         self.messages.visit(visit);
         visit(&mut self.usual);
     }
 
-    /// Attributes all changes from now on to a version, so that they can be taken back; with `None` they cannot.
+    /// Logs all changes from now on as those of `version`, so that they can be undone. `None` ends logging.
     pub(crate) fn record(&mut self, version: Option<Version>) {
         self.visit(&mut |part| part.record(version));
     }
 
-    /// Takes back all changes later than `version`.
+    /// Undoes all changes later than `version`.
     pub(crate) fn undo(&mut self, version: Version) {
         self.visit(&mut |part| part.undo(version));
     }
 
-    /// Goes back to `version`, until [`Stream::forward`].
+    /// Goes back to `version` until [`Stream::forward`] is called.
     pub(crate) fn rewind(&mut self, version: Version) {
         self.visit(&mut |part| part.rewind(version));
     }
@@ -115,19 +117,19 @@ impl Stream {
         self.visit(&mut |part| part.forward(version));
     }
 
-    /// Forgets how to go back to a version before this one.
+    /// Drops the logs that are needed to go back to a version before this one.
     pub(crate) fn forget(&mut self, version: Version) {
         self.visit(&mut |part| part.forget(version));
     }
 
-    /// Bytes that serve to go back.
+    /// The memory of the logs that serve to go back, in bytes.
     pub(crate) fn log_memory(&mut self) -> usize {
         let mut memory = 0;
         self.visit(&mut |part| memory += part.log_memory());
         memory
     }
 
-    /// Codes a packet for an ordered link, and learns it: its control part, and the messages.
+    /// Codes a packet for an ordered link: its control part, and the messages. Learns the packet at once.
     pub(crate) fn code_ordered<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -146,17 +148,19 @@ impl Stream {
         Ok(())
     }
 
-    /// Does what the control part of a packet asks for, after the packet was learned.
+    /// Does what the control part of a packet requests, after the packet was learned.
     fn obey(&mut self, control: Control) {
         if control.compact && cfg!(feature = "snapshots") {
             self.compact();
         }
     }
 
-    /// Codes a packet for a link that loses packets: the number of packets between the newest one that the model has
-    /// learned (the epoch's) and this one; whether this packet will be learned; its control part; its messages. The
-    /// model is to change only when the packet is learned: `trace` records what that needs, and the caller undoes the
-    /// changes made here. Returns the packet's number, and whether it will be learned.
+    /// Codes a packet for a link that loses packets: the number of packets between the epoch's packet and this one;
+    /// whether this packet will be learned; its control part; its messages. Returns the packet's number, and whether it
+    /// will be learned.
+    ///
+    /// The model is to change only when the packet is learned: `trace` records the decisions for that, and the caller
+    /// undoes the changes that are made here.
     pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -193,7 +197,7 @@ impl Stream {
         self.obey(batch.control);
     }
 
-    /// Codes the messages of a packet. They are appended to `done`, whether they were given or decoded.
+    /// Codes the messages of a packet and appends them to `done`, in the encoder too.
     fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -236,28 +240,28 @@ impl Stream {
 
 /// A packet to be coded for a link that loses some.
 pub(crate) struct Datagram<'a> {
-    /// The number of the epoch's packet.
+    /// The number of the epoch's packet: the newest one that the model has learned.
     pub(crate) epoch: PacketNumber,
-    /// How many packets were sent between the epoch's and this one; unused when decoding.
+    /// How many packets were sent between the epoch's packet and this one. Unused in the decoder.
     pub(crate) distance: u32,
-    /// Whether the packet will be learned; unused when decoding.
+    /// Whether the packet will be learned. Unused in the decoder.
     pub(crate) learns: bool,
-    /// The messages; unused when decoding.
+    /// The messages. Unused in the decoder.
     pub(crate) batch: &'a Batch,
 }
 
 impl<'a> Datagram<'a> {
-    /// A packet to be decoded. `empty` takes the place of its messages, which are not known yet.
+    /// A packet to be decoded. `empty` stands for its messages, which are not known yet.
     pub(crate) fn unknown(epoch: PacketNumber, empty: &'a Batch) -> Self {
         Self { epoch, distance: 0, learns: false, batch: empty }
     }
 }
 
-/// The context of a packet's distance.
+/// The context (which selects probabilities) of a packet's distance.
 const DISTANCE: u32 = 0xd157;
 /// The context of whether a packet is learned, for packets that are not learned or have a control part.
 const LEARNS: u32 = 0x1ea2;
-/// The context of whether there is another message.
+/// The context of whether the packet has another message.
 const MORE: u32 = 0x303e;
 
 /// Codes whether a packet is learned, and its control part.
@@ -276,7 +280,7 @@ fn code_header<C: Coder + ?Sized>(
     Ok((learns, control))
 }
 
-/// Codes whether there is a message with this index. Each of the first fourteen indices has its own probability; the
+/// Codes whether there is a message with this index. Each of the first fourteen indices has its own probability; all
 /// others share one.
 fn code_more<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, index: usize, given: &Batch) -> bool {
     let row = pass.single(MORE);

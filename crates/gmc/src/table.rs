@@ -1,8 +1,9 @@
-//! Tables of fixed size whose changes can be taken back.
+//! Tables of fixed size whose changes can be undone. The model, all that was learned from messages, consists of such
+//! tables. Its version is the number of the newest packet that it has learned.
 //!
-//! A packet that is coded under an old version of the model must leave no trace in it, and a decoder may have to go
-//! back a few versions for a packet that comes late. Tables therefore keep a log of the items that were replaced, while
-//! [`Versioned::record`] sets a version.
+//! A packet that is coded under an old version of the model must leave the model unchanged, and a decoder may have to
+//! go back a few versions for a packet that comes late. While [`Versioned::record`] sets a version, tables therefore
+//! keep a log of the items that were replaced.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -18,17 +19,17 @@ pub(crate) type Version = PacketNumber;
 
 /// A part of the model that can go back to an earlier version.
 pub(crate) trait Versioned {
-    /// Attributes all changes from now on to a version. `None` drops the log and keeps none.
+    /// Logs all changes from now on as those of `version`. `None` drops the log and ends logging.
     fn record(&mut self, version: Option<Version>);
-    /// Takes back all changes later than `version` and forgets them.
+    /// Undoes all changes later than `version` and forgets them.
     fn undo(&mut self, version: Version);
-    /// Takes back all changes later than `version`, for [`Versioned::forward`] to make again.
+    /// Undoes all changes later than `version`, but keeps them for [`Versioned::forward`].
     fn rewind(&mut self, version: Version);
-    /// Makes the changes later than `version` again.
+    /// Makes the changes later than `version` again, after a rewind.
     fn forward(&mut self, version: Version);
-    /// Forgets how to take back the changes of `version` and those before it.
+    /// Drops what is needed to undo the changes of `version` and of earlier versions.
     fn forget(&mut self, version: Version);
-    /// Bytes of the log.
+    /// The memory of the log, in bytes.
     fn log_memory(&self) -> usize;
 }
 
@@ -36,24 +37,24 @@ pub(crate) trait Versioned {
 #[derive(Clone)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
-    /// The items that were replaced; after a rewind, the items that replaced them.
+    /// The items that were replaced, in the order of the changes. After a rewind, the items that had replaced them.
     log: Vec<T>,
     changes: Changes,
 }
 
-/// The places and versions of the logged items, in code that tables of all item types share.
+/// The indices and versions of the logged items. This code is shared by tables of all item types.
 #[derive(Clone)]
 struct Changes {
-    /// The place of each logged item.
+    /// The index in the table of each logged item.
     places: Vec<Place>,
-    /// The places where the changes of each version start in the log, the oldest first.
+    /// The positions in the log where the changes of each version start, the oldest first.
     marks: VecDeque<Mark>,
     version: Option<Version>,
-    /// Whether the version has a mark; it gets one with its first change.
+    /// Whether the present version has a mark. It gets one with its first change.
     is_marked: bool,
 }
 
-/// An index in three bytes, since the log has to be small.
+/// An index of a table in three bytes, since the log has to be small.
 type Place = [u8; 3];
 
 const _: () = assert!(Config::MEMORY_MAX <= 1 << 24);
@@ -99,12 +100,12 @@ impl<T: Clone> Table<T> {
         &self.items[range]
     }
 
-    /// Bytes of the items.
+    /// The memory of the items, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.items.len() * size_of::<T>()
     }
 
-    /// Gives access to an item for a change, which is logged.
+    /// Gives access to an item for a change. The item is logged before.
     #[inline]
     pub(crate) fn change(&mut self, index: usize) -> &mut T {
         if let Some(version) = self.changes.version {
@@ -113,7 +114,7 @@ impl<T: Clone> Table<T> {
         &mut self.items[index]
     }
 
-    /// Replaces an item, unless it is equal.
+    /// Replaces an item by `item`, unless the two are equal.
     pub(crate) fn put(&mut self, index: usize, item: T)
     where
         T: PartialEq,
@@ -137,8 +138,8 @@ impl<T: Clone> Table<T> {
         self.log.push(self.items[index].clone());
     }
 
-    /// Makes space before the log grows: drops entries of forgotten versions, and entries of items that this version
-    /// logged before.
+    /// Makes room before the log grows: drops entries of forgotten versions, and entries whose item has an earlier
+    /// entry of the same version.
     #[cold]
     fn tidy(&mut self) {
         self.log.drain(..self.changes.drop_forgotten());
@@ -153,13 +154,13 @@ impl<T: Clone> Table<T> {
 }
 
 impl Changes {
-    /// Begins the changes of a version.
+    /// Marks the start of a version's changes.
     fn mark(&mut self, version: Version) {
         self.marks.push_back(Mark { version, start: self.places.len() });
         self.is_marked = true;
     }
 
-    /// Drops the entries before the first mark. Returns their number.
+    /// Drops the entries before the first mark. Returns how many there were.
     fn drop_forgotten(&mut self) -> usize {
         let forgotten = self.forgotten();
         self.places.drain(..forgotten);
@@ -174,13 +175,14 @@ impl Changes {
         self.marks.front().map_or(self.places.len(), |mark| mark.start)
     }
 
-    /// Where the newest version's changes start.
+    /// The position where the changes of the newest version start.
     fn newest(&self) -> usize {
         self.marks.back().map_or(0, |mark| mark.start)
     }
 
-    /// Drops the entries from `first` on whose item has an earlier entry there: the first one has the oldest value.
-    /// `items` is the number of items of the table. Calls `swap` for entries that change places.
+    /// Looks at the entries from `first` on, and drops those whose item has an earlier entry among them: the earlier
+    /// one has the older value. `items` is the number of items of the table. Calls `swap` for entries that change
+    /// places.
     fn drop_repeated(&mut self, first: usize, items: usize, swap: &mut dyn FnMut(usize, usize)) {
         let mut seen = vec![false; items];
         let mut kept = first;
@@ -200,7 +202,7 @@ impl Changes {
         self.marks.len() - earlier.count()
     }
 
-    /// Where the changes later than `version` start.
+    /// The position where the changes later than `version` start.
     fn start(&self, version: Version) -> usize {
         self.marks.get(self.later(version)).map_or(self.places.len(), |mark| mark.start)
     }

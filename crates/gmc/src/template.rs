@@ -1,4 +1,4 @@
-//! A template: an earlier message with holes where other messages differ.
+//! A template: an earlier message (the example) with holes, the places where other messages of its type differ.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,17 +15,17 @@ use crate::token;
 /// What can fill a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoleKind {
-    /// The digits of a number, as [`token`] defines it.
+    /// The digits of a number in text, as [`token`] defines it.
     Number,
-    /// Any bytes up to the fixed part after the hole: see [`Template::text_end`].
+    /// Any bytes up to the fixed part that follows the hole: see [`Template::text_end`].
     Text,
-    /// All bytes between the fixed parts before and after the hole. There is one such hole at most.
+    /// All bytes between the fixed parts before and after the hole. A template has at most one such hole.
     Bytes,
     /// A binary number of as many bytes as in the example. [`Hole::shape`] says how it is stored.
     Field,
-    /// As many bytes as in the example, which are not a number.
+    /// As many bytes as in the example. They are not a number.
     Opaque,
-    /// A string with its length before it.
+    /// A string that follows its length.
     String(Prefix),
     /// A variable-length integer.
     Varint,
@@ -33,15 +33,15 @@ pub(crate) enum HoleKind {
     Scalar(Format),
 }
 
-/// A part of the example that differs from message to message.
+/// A hole: a part of the example that differs from message to message.
 #[derive(Debug, Clone)]
 pub(crate) struct Hole {
     pub(crate) kind: HoleKind,
     start: u16,
     end: u16,
-    /// How the values of a binary hole are stored, as learned from the values.
+    /// The shape: how the values of a binary hole are stored, as learned from the values.
     pub(crate) shape: Shape,
-    /// Names the hole. Templates that have the same text before a hole have the same label for it.
+    /// The label: names the hole. Templates that have the same text before a hole have the same label for it.
     pub(crate) label: u32,
 }
 
@@ -61,7 +61,7 @@ impl Hole {
         self.start.into()..self.end.into()
     }
 
-    /// Sets the range of the hole in the example, which ends within [`Template::EXAMPLE_MAX`].
+    /// Sets the range of the hole in the example. It must end within [`Template::EXAMPLE_MAX`].
     pub(crate) fn set_range(&mut self, range: Range<usize>) {
         debug_assert!(range.end <= Template::EXAMPLE_MAX);
         self.start = range.start as u16;
@@ -73,7 +73,7 @@ impl Hole {
         !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
     }
 
-    /// The end of the value at `at`, if the value itself shows where it ends.
+    /// The end of the value that starts at `at`. `None` if the end is not visible in the value itself.
     pub(crate) fn own_end(&self, message: &[u8], at: usize) -> Option<usize> {
         match self.kind {
             HoleKind::Number => token::number_end(message, at),
@@ -86,20 +86,20 @@ impl Hole {
     }
 }
 
-// The templates that fit into the memory must be the same on all machines.
+// Both ends must have the same number of templates in the memory, so the size must be the same on all machines.
 const _: () = assert!(size_of::<Hole>() == 16);
 
-/// The number of a template in its stream, below [`TemplateId::COUNT`]. The number of a template that was dropped is used
-/// again.
+/// The number of a template in its stream, below [`TemplateId::COUNT`]. When a template is dropped, its number is given
+/// to a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TemplateId(u8);
 
 impl TemplateId {
-    /// The most templates of a stream: to look through more of them would make encoding slow, and one value of a byte is
-    /// left to say that there is none.
+    /// The most templates of a stream: more of them would make encoding slow, and one value of a byte is needed to say
+    /// "no template".
     pub(crate) const COUNT: usize = 255;
 
-    /// The template at this place among the templates of a stream.
+    /// The number of the template at this index of the list of templates.
     pub(crate) fn at(index: usize) -> Self {
         debug_assert!(index < Self::COUNT, "a stream has no more templates");
         Self(index as u8)
@@ -110,7 +110,7 @@ impl TemplateId {
     }
 }
 
-/// The fixed parts of a message type and the holes between them.
+/// A message type: its fixed parts, and the holes between them.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     example: Box<[u8]>,
@@ -119,16 +119,16 @@ pub(crate) struct Template {
     has_text: bool,
 }
 
-/// Bytes of the fixed part after a text hole by which its end is found: enough to be rarely wrong, few enough to bound
-/// the work.
+/// The bytes of the fixed part after a text hole by which the end of the hole is found: enough to be rarely wrong, and
+/// few enough to bound the work.
 const ANCHOR: usize = 16;
 
 impl Template {
-    /// The largest example. A larger message is not one of many small similar ones.
+    /// The largest example, in bytes. A larger message is not one of many small similar ones.
     pub(crate) const EXAMPLE_MAX: usize = 16 << 10;
 
-    /// A template of `example` with these holes, which must be in order and must not overlap. A text hole must be
-    /// followed by a fixed part or be at the end of the example.
+    /// A template of `example` with these holes, which must be in order and must not overlap. After a text hole must
+    /// come a fixed part or the end of the example.
     pub(crate) fn new(example: &[u8], mut holes: Vec<Hole>) -> Self {
         debug_assert!(
             holes.windows(2).all(|pair| pair[0].range().end <= pair[1].range().start),
@@ -167,14 +167,14 @@ impl Template {
         self.holes[index].shape = shape;
     }
 
-    /// Gives the holes these labels.
+    /// Gives the holes these labels, in order.
     pub(crate) fn rename(&mut self, labels: &[u32]) {
         for (hole, &label) in self.holes.iter_mut().zip(labels) {
             hole.label = label;
         }
     }
 
-    /// Bytes outside of holes, which a message that fits the template need not code.
+    /// The number of bytes outside of holes, which need not be coded in messages that fit the template.
     pub(crate) fn fixed(&self) -> usize {
         self.fixed
     }
@@ -183,25 +183,25 @@ impl Template {
         self.has_text
     }
 
-    /// Bytes on the heap.
+    /// The memory on the heap, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.example.len() + self.holes.len() * size_of::<Hole>()
     }
 
-    /// The fixed part before hole `index`, or before the end if there is no such hole.
+    /// The fixed part before the hole with this index, or before the end if there is no such hole.
     pub(crate) fn fixed_before(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.holes[index - 1].range().end };
         let end = self.holes.get(index).map_or(self.example.len(), |hole| hole.range().start);
         &self.example[start..end]
     }
 
-    /// Whether `message` fits the template. If so, `spans` is filled with the ranges of the values.
+    /// Whether `message` fits the template. If so, `spans` is filled with the ranges of the values in the message.
     pub(crate) fn matches(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> bool {
         spans.clear();
         self.match_from_left(message, spans) == Some(message.len())
     }
 
-    /// The number of bytes that fit from the left: a measure of likeness.
+    /// How many bytes of `message` fit the template, counted from the left: a measure of likeness.
     pub(crate) fn likeness(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> usize {
         spans.clear();
         if let Some(end) = self.match_from_left(message, spans) {
@@ -238,10 +238,10 @@ impl Template {
         message[at..].starts_with(fixed).then_some(at + fixed.len())
     }
 
-    /// The end of the text that starts at `at`. If a punctuation mark follows the hole, the text ends before the next
-    /// such mark in the message, so that a text hole never contains structure such as a closing quote. If none follows,
-    /// the text of the last hole ends where the fixed part before the end of the message begins, and that of other
-    /// holes at the first occurrence of the fixed part.
+    /// The end of the text of hole `index`, which starts at `at`. If a punctuation mark follows the hole, the text ends
+    /// before the next such mark in the message, so that a text hole never contains structure such as a closing quote.
+    /// If none follows, the text ends at the first occurrence of the fixed part after the hole; that of the last hole
+    /// ends where the fixed part at the end of the message begins.
     fn text_end(&self, message: &[u8], at: usize, index: usize) -> Option<usize> {
         let fixed = self.fixed_before(index + 1);
         let spaces = fixed.iter().take_while(|&&byte| byte == b' ').count();
@@ -265,8 +265,8 @@ impl Template {
 }
 
 /// Labels each hole by the word before it, as in `"x":` or `<x> `, so that templates share what is known about equal
-/// holes. Holes of a known binary format have labels already. Other binary holes are labelled by their place in a
-/// message of this length, or by their distance from the last hole of varying length.
+/// holes. Holes of a known binary format have labels already. Other binary holes are labelled by their place: its
+/// offset in messages of this length, or its distance from the last hole of varying length.
 fn label(example: &[u8], holes: &mut [Hole]) {
     let mut names: Vec<u32> = Vec::with_capacity(holes.len());
     let mut before = 0;
@@ -279,7 +279,7 @@ fn label(example: &[u8], holes: &mut [Hole]) {
         let place = |at: usize| hash(origin.0, (at - origin.1) as u32);
         let name = match hole.kind {
             _ if hole.label != 0 => hole.label,
-            // A big-endian number that turns out to be wider starts earlier, but its end stays.
+            // A big-endian number that turns out to be wider than was thought starts earlier, but its end stays.
             HoleKind::Field if !hole.shape.is_little_endian() => place(range.end),
             HoleKind::Field => hash(place(range.start), 2),
             HoleKind::Bytes => hash(3, range.start as u32),
@@ -288,7 +288,7 @@ fn label(example: &[u8], holes: &mut [Hole]) {
             HoleKind::Opaque | HoleKind::String(_) => hash(place(range.start), 6),
             HoleKind::Varint | HoleKind::Scalar(_) => hash(place(range.start), 7),
         };
-        // A label that occurs again, as in a list of objects, gets a number.
+        // If a label occurs again, as in a list of objects, it is combined with a count.
         let earlier = names.iter().filter(|&&known| known == name).count();
         names.push(name);
         hole.label = if earlier == 0 { name } else { hash(name, earlier as u32) };
@@ -306,7 +306,7 @@ fn word_name(kind: u32, fixed: &[u8], names: &[u32]) -> u32 {
     }
 }
 
-/// The last word of `fixed` and the bytes after it.
+/// The last word of `fixed`, and the bytes after that word.
 fn last_word(fixed: &[u8]) -> Option<&[u8]> {
     let end = fixed.iter().rposition(u8::is_ascii_alphanumeric)?;
     let before = fixed[..end].iter().rposition(|byte| !byte.is_ascii_alphanumeric());

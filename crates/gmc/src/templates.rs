@@ -1,4 +1,5 @@
-//! The templates of a stream, in bounded memory.
+//! The templates of a stream, in bounded memory. A template is an earlier message, and its holes are the places where
+//! other messages of its type differ; a text hole can have any text.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,11 +14,11 @@ use crate::template::{Template, TemplateId};
 
 mod snapshot;
 
-/// The templates of a stream. The slots of dropped ones are used again.
+/// The templates of a stream. When one is dropped, its number is given to a new one.
 #[derive(Clone)]
 pub(crate) struct Templates {
     slots: Table<Option<Arc<Template>>>,
-    /// A measure of the uses of each template: grows with each use, and fades with each eviction.
+    /// A measure of the uses of each template: it grows with each use, and fades each time that a template is dropped.
     uses: Table<u32>,
     budget: usize,
     /// The number of messages that have fitted each template.
@@ -25,20 +26,20 @@ pub(crate) struct Templates {
     memory: Table<usize>,
 }
 
-/// Bytes for a template in addition to its parts on the heap. Fixed, so that the templates that fit into the memory are
-/// the same on all machines.
+/// Bytes that a template takes besides its parts on the heap. The number is fixed, so that the same templates fit into
+/// the memory on all machines.
 const OVERHEAD: usize = 64;
 const PLACE: usize = 16;
-// An `Arc` adds two counters.
+// An `Arc` adds two counters to the template.
 const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD);
 const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>() <= PLACE);
 
-/// The numbers of fitting messages after which the fields of a binary template are looked for again: a wide field, or
-/// one that changes rarely, is recognized only after many messages. Revisions are rare, since they lose the knowledge
-/// about fields that move.
+/// The numbers of fitting messages after which the fields (numbers at fixed places) of a binary template are searched
+/// again: a wide field, or one that changes rarely, is recognized only after many messages. Searches are rare, since
+/// for fields that move all knowledge is lost.
 const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
-/// What a use adds to the measure of uses, so that fading is finer than one use.
+/// What one use adds to the measure of uses. It is more than 1, so that fading is finer than one use.
 const USE: u32 = 16;
 
 impl Templates {
@@ -57,12 +58,12 @@ impl Templates {
         self.memory[0]
     }
 
-    /// Bytes that remain for more templates.
+    /// The bytes of memory that remain for more templates.
     pub(crate) fn remaining(&self) -> usize {
         self.budget.saturating_sub(self.memory())
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);
@@ -70,7 +71,7 @@ impl Templates {
         visit(&mut self.memory);
     }
 
-    /// The template with this number, if there is one. A decoder may ask for any number.
+    /// The template with this number, if there is one. The number may come from the network and be any.
     pub(crate) fn get(&self, id: TemplateId) -> Option<&Template> {
         let index = id.index();
         (index < self.slots.len()).then(|| self.slots[index].as_deref())?
@@ -82,21 +83,22 @@ impl Templates {
         slots.filter_map(|(index, slot)| Some((TemplateId::at(index), slot.as_deref()?)))
     }
 
-    /// The number of messages that have fitted a template, at least.
+    /// A lower bound of the number of messages that have fitted a template.
     #[cfg(feature = "describe")]
     pub(crate) fn fits(&self, id: TemplateId) -> u32 {
         self.fits[id.index()].into()
     }
 
-    /// The template to code `message` with: the first likely template that fits and has no text holes, or else the one with
-    /// the longest fixed parts of all that fit. `spans` receives the ranges of its holes in the message.
+    /// The template to code `message` with: the first one of `likely` that fits and has no text holes. If there is
+    /// none, it is the one with the longest fixed parts of all that fit. `spans` is filled with the ranges of the holes
+    /// in the message.
     pub(crate) fn best(
         &self,
         message: &[u8],
         likely: &[Option<TemplateId>],
         spans: &mut Vec<Range<usize>>,
     ) -> Option<TemplateId> {
-        // A template with text holes fits nearly any message, so that another template may take fewer bytes.
+        // A template with text holes fits nearly any message, so another one may take fewer bytes.
         for &id in likely.iter().flatten() {
             if let Some(template) = self.get(id)
                 && !template.has_text()
@@ -118,7 +120,7 @@ impl Templates {
         best
     }
 
-    /// Notes that a message fitted.
+    /// Notes that a message fitted template `id`.
     pub(crate) fn touch(&mut self, id: TemplateId, message: &[u8]) {
         let index = id.index();
         let uses = self.uses[index].saturating_add(USE);
@@ -137,14 +139,14 @@ impl Templates {
         }
     }
 
-    /// Gives a hole of a template another shape.
+    /// Changes the shape of a hole: how its values are stored.
     pub(crate) fn reshape(&mut self, id: TemplateId, hole: usize, shape: Shape) {
         if let Some(template) = self.slots.change(id.index()) {
             Arc::make_mut(template).reshape(hole, shape);
         }
     }
 
-    /// Learns from a message that fitted no template. Returns the new template, if one was made.
+    /// Learns from a message that fitted no template. Returns the number of the new template, if one was made.
     pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut Scratch) -> Option<TemplateId> {
         if message.len() > Template::EXAMPLE_MAX.min(self.budget / 3) {
             return None;
@@ -152,8 +154,8 @@ impl Templates {
         let alike = self.most_alike(message, &mut scratch.spans);
         let base = alike.and_then(|id| self.get(id));
         let learned = learn::learn(base, message, scratch)?;
-        // A text hole ends at the first place that looks like its end. If that is too soon even for the template's own
-        // example, no message of the type fits.
+        // A text hole ends at the first place that looks like its end. If that place is too early even in the
+        // template's own example, no message of the type fits.
         if !learned.template.matches(message, &mut scratch.spans) {
             return None;
         }
@@ -165,7 +167,7 @@ impl Templates {
         self.insert(learned.template)
     }
 
-    /// The template that fits the most bytes of the message from the left.
+    /// The template that agrees with the most bytes of the message, counted from the left.
     fn most_alike(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<TemplateId> {
         let mut best = None;
         let mut most = 0;
@@ -205,7 +207,7 @@ impl Templates {
         self.slots.iter().flatten().count()
     }
 
-    /// Drops the template that saves least, and lets the measures of use of all fade.
+    /// Drops the template that saves the fewest bytes, and makes the measures of use of all others fade.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
         for index in 0..self.slots.len() {

@@ -1,4 +1,6 @@
-//! Strings in holes: the same as before, one of the last few, or a literal.
+//! Strings in holes: the same string as before, one of the last few, or a literal, which is coded byte by byte. A hole
+//! is a place of a message where the value differs from message to message. To "code" is to write in the encoder and to
+//! read in the decoder.
 
 use alloc::vec::Vec;
 
@@ -23,33 +25,34 @@ pub(crate) struct Texts {
     recents: Cache<Recent>,
 }
 
-/// The last different strings in a hole, the newest first.
+/// The last different strings in a hole (of one sender, or of all), the newest first.
 #[derive(Clone, Copy, Default)]
 struct Recent {
     places: [Place; Recent::PLACES],
     used: u8,
     novelty: Novelty,
-    /// The last two bytes of the newest string, as context of the next one.
+    /// The last two bytes of the newest string, as context for the next one.
     tail: [u8; 2],
 }
 
 const _: () = assert!(Cache::<Recent>::ENTRY == 44);
 
 impl Recent {
-    /// The number of strings that are remembered. With more, a string would be cheaper as a literal that the history
-    /// predicts.
+    /// The number of strings that are remembered. If it were larger, a string would take more bits than as a literal,
+    /// which the history of strings predicts.
     const PLACES: usize = 4;
 
     fn known(&self) -> &[Place] {
         &self.places[..usize::from(self.used)]
     }
 
-    /// Whether the hole holds one of a few strings, and not always the same.
+    /// Whether the hole has one of a few strings as a rule, and not always the same, so that it can tell the sender or
+    /// object of a message.
     fn is_key(&self) -> bool {
         self.used > 1 && self.novelty.is_low()
     }
 
-    /// Moves a string to the front. A new one replaces the last.
+    /// Moves a string to the front. A new one replaces the string that was used longest ago.
     fn note(&mut self, place: Place) {
         let rank = self.known().iter().position(|&known| known == place);
         self.novelty.note(rank.is_none());
@@ -74,7 +77,7 @@ impl Texts {
         self.literals.memory() + self.recents.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.literals.visit(visit);
         self.recents.visit(visit);
@@ -99,7 +102,7 @@ impl Texts {
         let row = pass.single(hash(series.label, 0x7e7));
         let history = &self.literals.history;
 
-        // First the sender's last string, then the last strings of all senders.
+        // The candidates are first the sender's last strings, then the last strings of all senders.
         let candidates =
             own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
         let mut found = None;

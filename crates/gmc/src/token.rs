@@ -1,19 +1,19 @@
-//! Splits text into numbers, words and single other bytes.
+//! Splits the text of a message into tokens: numbers, words and single other bytes.
 
 use core::ops::Range;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An optional sign, digits, and perhaps a point and more digits.
     Number,
-    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` between them; also digits that are no number.
+    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` between these; also digits that are not a number.
     Word,
     /// One byte of anything else.
     Other,
 }
 
-/// A part of a message.
+/// A part of a message, with its kind and range.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -25,10 +25,11 @@ pub(crate) const DIGITS_MAX: usize = 18;
 /// The most digits of a number after the point: the shortest exact form of a double has at most 17 significant digits,
 /// and some printers add a few.
 pub(crate) const FRACTION_MAX: usize = 24;
-/// The longest unit of measurement, as in `12px` or `100ms`.
+/// The longest unit of measurement in letters, as in `12px` or `100ms`.
 const UNIT_MAX: usize = 3;
-/// How many bytes after digits are searched for a letter, which would make the digits part of a word. Longer runs of
-/// digits and hyphens count as numbers. Without this limit such a run would be searched again from each number in it.
+/// How many bytes after a digit are searched for a letter, which would make the digits part of a word. A longer run of
+/// digits and hyphens counts as numbers. Without this limit such a run would be searched again from each of its
+/// numbers.
 const WORD_SEARCH: usize = 64;
 
 /// The token that starts at `at`, which must be inside `bytes` and not inside another token.
@@ -45,8 +46,8 @@ pub(crate) fn token_at(bytes: &[u8], at: usize) -> Token {
 
 /// The end of the number that starts at `at`, if one does.
 ///
-/// The end depends only on the byte before `at` and the bytes from there on, so that a template finds the same numbers
-/// in a message as [`token_at`] does.
+/// The end depends only on the byte before `at` and on the bytes from `at` on. So a template (an earlier message with
+/// gaps for the values) finds the same numbers in a message as [`token_at`] does.
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     let signed =
         bytes.get(at) == Some(&b'-') && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
@@ -67,7 +68,7 @@ pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     Some(integer)
 }
 
-/// Whether digits before `rest` belong to a word, as in `3f9c-72aa`. In `100ms` they do not.
+/// Whether the digits before `rest` belong to a word, as in `3f9c-72aa`. In `100ms` they do not.
 fn is_part_of_word(rest: &[u8]) -> bool {
     let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let run = rest.iter().take_while(|&&byte| is_word(byte) || byte == b'-');

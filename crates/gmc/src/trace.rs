@@ -1,9 +1,12 @@
-//! Training traces: what coding a packet teaches, to be learned later.
+//! Training traces: records of the decisions that coding a packet took, from which the model learns later. (The model
+//! is all that was learned from messages. Packets are coded as yes-or-no decisions; the context of a decision is a hash
+//! of what is known before it.) A label is a number that names a hole, which is a place of messages where values
+//! differ.
 //!
 //! On links that lose packets, a packet is coded under a model that is some packets old, and may be learned only when
 //! it is acknowledged. The statistics must be those of coding under an old model: differences from values of some
-//! packets ago are larger than differences from values of the last packet. So the decisions are recorded when they are
-//! taken, and the model learns them when the packet is acknowledged.
+//! packets ago are larger than differences from values of the last packet. So the decisions are recorded when the
+//! packet is coded, and the model learns from the record when the packet is acknowledged.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -14,25 +17,25 @@ mod snapshot;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Trace {
     contexts: Vec<Contexts>,
-    /// For each decision, its place among the fifteen decisions of its context times two, plus one if it is `true`.
+    /// For each decision: its index among the fifteen decisions of its context, times two, plus one if it is `true`.
     /// [`NEXT`] is added to the first one of each context.
     decisions: Vec<u8>,
     errors: Vec<Errors>,
-    /// The number of errors that [`Trace::errors`] has returned.
+    /// How many of the recorded errors [`Trace::errors`] has returned.
     read: usize,
 }
 
 /// The general and the special context of a decision.
 pub(crate) type Contexts = [u32; 2];
 
-/// The errors of the predictors of a hole, in bits.
+/// How many bits the predictors of a hole (a place of messages where values differ) were wrong by.
 #[derive(Debug, Clone, Copy)]
 struct Errors {
     label: u32,
     bits: [u8; PREDICTORS],
 }
 
-/// The number of predictors of a value.
+/// The number of predictors that each value has.
 pub(crate) const PREDICTORS: usize = 5;
 
 const NEXT: u8 = 0x80;
@@ -58,7 +61,7 @@ impl Trace {
             + self.errors.len() * size_of::<Errors>()
     }
 
-    /// Notes a decision.
+    /// Records a decision: its contexts, its index `node` among their decisions, and its outcome.
     #[inline]
     pub(crate) fn note(&mut self, contexts: Contexts, node: usize, bit: bool) {
         debug_assert!(node < 15, "a row has fifteen decisions");
@@ -70,20 +73,20 @@ impl Trace {
         self.decisions.push(decision);
     }
 
-    /// Notes the errors of the predictors of a hole.
+    /// Records how many bits the predictors of the hole with this label were wrong by.
     pub(crate) fn note_errors(&mut self, label: u32, bits: [u8; PREDICTORS]) {
         self.errors.push(Errors { label, bits });
     }
 
-    /// The next errors that were noted, if they are of this hole.
+    /// The next recorded errors, if they belong to the hole with this label.
     pub(crate) fn errors(&mut self, label: u32) -> Option<[u8; PREDICTORS]> {
         let errors = self.errors.get(self.read).filter(|errors| errors.label == label)?;
         self.read += 1;
         Some(errors.bits)
     }
 
-    /// The decisions: the contexts, whether they are the first with these contexts, the place in the row, and the
-    /// outcome.
+    /// The decisions: for each its two contexts, whether it is the first with these, its index among their fifteen
+    /// decisions, and its outcome.
     pub(crate) fn decisions(&self) -> impl Iterator<Item = (Contexts, bool, usize, bool)> + '_ {
         let mut contexts = self.contexts.iter();
         let mut current = [0; 2];

@@ -1,5 +1,5 @@
-//! Measures the compression ratio and the times of codecs block by block (sections 4.1 and 4.2 of the paper that
-//! `mod.rs` names).
+//! Measures the compression ratio and the times of codecs block by block, as in sections 4.1 and 4.2 of the paper
+//! "Adaptive On-the-Fly Compression". A block is a piece of a byte stream that is compressed by itself.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -47,8 +47,8 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A bench without measurements. Each block is compressed and decompressed `repeat` times (100 in the paper), at least
-    /// once.
+    /// A bench without measurements. Each block is compressed and decompressed `repeat` times (100 in the paper), but
+    /// at least once.
     ///
     /// # Errors
     /// A codec or level that this build does not have.
@@ -64,7 +64,7 @@ impl Bench {
         Ok(Bench { repeat: repeat.max(1), coders, points, packed: Vec::new(), plain: Vec::new() })
     }
 
-    /// Measures one more block by the time that `clock` returns. An empty block is ignored.
+    /// Measures one more block. `clock` returns the time. An empty block is ignored.
     ///
     /// # Errors
     /// A codec that does not decompress the block to what it was.
@@ -77,7 +77,7 @@ impl Bench {
             return Ok(());
         }
         for ((_, coder), points) in self.coders.iter_mut().zip(&mut self.points) {
-            // One run before the measurement fills the caches and checks the result.
+            // A run before the measurement fills the processor's caches and checks the result.
             self.packed.clear();
             self.plain.clear();
             coder.compress(block, &mut self.packed);
@@ -106,12 +106,12 @@ impl Bench {
         Ok(())
     }
 
-    /// The codecs, in the order of their indices.
+    /// The codecs that are measured, in the order of their indices.
     pub fn choices(&self) -> impl Iterator<Item = Choice> {
         self.coders.iter().map(|(choice, _)| *choice)
     }
 
-    /// The measurements of the codec with index `place`, in the order of the blocks; empty if there is no such codec.
+    /// The measurements of the codec with index `place`, in the order of the blocks. Empty if there is no such codec.
     pub fn points(&self, place: usize) -> &[Point] {
         self.points.get(place).map_or(&[], |points| points)
     }
@@ -124,12 +124,14 @@ impl Bench {
         Line::fit(&points)
     }
 
-    /// The regression line of the compression time in seconds as a function of the ratio (paper, section 4.2).
+    /// The regression line of the compression time in seconds as a function of the ratio, for the codec with index
+    /// `place` (paper, section 4.2).
     pub fn packing_line(&self, place: usize) -> Line {
         self.time_line(place, |point| point.packing)
     }
 
-    /// The regression line of the decompression time in seconds as a function of the ratio (paper, section 4.2).
+    /// The regression line of the decompression time in seconds as a function of the ratio, for the codec with index
+    /// `place` (paper, section 4.2).
     pub fn unpacking_line(&self, place: usize) -> Line {
         self.time_line(place, |point| point.unpacking)
     }

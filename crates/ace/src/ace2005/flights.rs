@@ -1,31 +1,32 @@
-//! The blocks in flight: compressed and not acknowledged yet.
+//! The blocks in flight: blocks of the stream that are compressed and not acknowledged by the other end yet.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-/// The most blocks that have a [`Flight`] of their own. Further blocks are only counted and give no measurement. The
-/// send window holds some dozens of blocks.
+/// The most blocks that have an entry, a [`Flight`]. Further blocks are only counted and give no measurement. The limit
+/// is generous: the send window holds some dozens of blocks.
 const MOST: usize = 1024;
 
 /// A block in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Flight {
-    /// The time at which the block had been compressed.
+    /// The time at which the compression of the block ended.
     pub(super) handed: Duration,
-    /// The time since the block before had been compressed.
+    /// The time from the end of the previous block's compression to `handed`.
     pub(super) interval: Duration,
-    /// The part of `interval` that its compression took.
+    /// The part of `interval` that the compression of this block took.
     pub(super) took: Duration,
-    /// Whether it waited for the transport although data were ready.
+    /// Whether the block waited for the transport although its data were ready.
     pub(super) held: bool,
-    /// Whether no other block was in flight when the codec for this one was chosen.
+    /// Whether no other block was in flight when the codec for this block was chosen.
     pub(super) alone: bool,
-    /// Its bytes before and after compression.
+    /// The bytes of the block before compression (`plain`) and after it (`wire`).
     pub(super) plain: usize,
     pub(super) wire: usize,
-    /// Its decompression time on the machine of the training run in seconds; 0 if it was sent uncompressed.
+    /// The block's expected decompression time in seconds on the machine of the training run, in which the codecs were
+    /// measured; 0 if the block was sent uncompressed.
     pub(super) unpacking: f64,
-    /// Whether it was compressed as a probe.
+    /// Whether the block was a probe: compressed only to find out whether compression pays again.
     pub(super) is_probe: bool,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct Flight {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flights {
     known: VecDeque<Flight>,
-    /// The number of newer blocks without an entry.
+    /// The number of blocks in flight that have no entry. They are newer than all that have one.
     unknown: u64,
 }
 

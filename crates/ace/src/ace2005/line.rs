@@ -1,4 +1,4 @@
-//! A regression line.
+//! A line y = at_zero + slope * x, found by regression.
 
 /// y = at_zero + slope * x, fitted by least squares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -42,17 +42,18 @@ use probing::Probing;
 /// The bounds of the measured speed of a processor relative to the training run. Values beyond these bounds are due to
 /// errors of a clock or to a hostile peer.
 const AVAILABILITY: (f64, f64) = (0.001, 100.0);
-/// A block counts as held up by the transport if it waited for more than this share of the time since the block before
-/// it.
+/// A block counts as held up by the transport if it waited for more than this share of the time since the previous
+/// block.
 const HELD: f64 = 0.2;
 /// The codecs that every end can decompress: none and lz4. The paper does not use lz4.
 const SURE_CODECS: u16 = 0b11;
 
-/// The policy of the paper. It chooses from the codecs of its [`Training`] by forecasts of the network and of both
-/// processors, the ratio of the last block, and regression lines, for blocks of 32 KiB.
+/// The policy of the paper. It chooses from the codecs of its [`Training`], the result of measuring the codecs on this
+/// machine. The choice is made by forecasts of the network and of both processors, by the ratio of the last block, and
+/// by regression lines, for blocks of 32 KiB.
 ///
-/// A stream is uncompressed until its bandwidth has been measured, which takes a round trip. Smaller blocks are sent
-/// uncompressed (section 5.1).
+/// A stream is uncompressed until its bandwidth has been measured, which takes a round trip. Blocks that are smaller
+/// than 32 KiB are sent uncompressed (section 5.1).
 #[derive(Debug)]
 pub struct Ace2005 {
     training: Training,
@@ -60,16 +61,16 @@ pub struct Ace2005 {
     /// The codecs that the other end can decompress, one bit for each codec number.
     allowed: u16,
     network: Network,
-    /// Forecasts of the seconds per byte in which the application generates data, and of the speed of both processors
+    /// Forecasts of the time in seconds in which the application generates a byte, and of the speed of both processors
     /// relative to the training run.
     generation: Forecaster,
     local: Forecaster,
     remote: Forecaster,
     probing: Probing,
     flights: Flights,
-    /// For the last block that was compressed: the index of its codec, and its ratio.
+    /// The index of the codec of the last compressed block, and the block's ratio (compressed bytes per plain byte).
     last: Option<(usize, f64)>,
-    /// When the last block was compressed, and whether more data were waiting when its codec was chosen.
+    /// The time at which the last block was compressed, and whether more data were waiting when its codec was chosen.
     packed: Option<Duration>,
     had_more: bool,
     /// The number of blocks to send uncompressed as a measurement of the network.
@@ -119,11 +120,12 @@ impl Ace2005 {
         }
     }
 
-    /// The forecasts of all conditions; `None` if the bandwidth is unknown.
+    /// The forecasts of all conditions. `None` if the bandwidth is unknown.
     fn conditions(&self) -> Option<Conditions> {
         Some(Conditions {
             bandwidth: self.network.bandwidth()?,
-            // Without a measurement the sequential model applies, as in the paper (3.2).
+            // While it is not measured how fast the application generates data, the sequential model applies, as in the
+            // paper (3.2).
             generation: self.generation.forecast().unwrap_or(f64::MAX),
             local: self.local.forecast().unwrap_or(1.0),
             remote: self.remote.forecast().unwrap_or(1.0),
@@ -131,7 +133,7 @@ impl Ace2005 {
     }
 
     /// Adds a measurement of how fast the application generates data: the time since the last block was compressed, or
-    /// 0 if more data are already waiting. Notes the conditions of the choice.
+    /// 0 if more data are already waiting. Stores the conditions under which the codec is chosen.
     fn note_generation(&mut self, now: Duration, bytes: usize, situation: &Situation) {
         let ahead = self.had_more || situation.more > 0;
         let idle = self.packed.map(|packed| now.saturating_sub(packed));
@@ -143,14 +145,14 @@ impl Ace2005 {
         self.chosen = Chosen { now, held: ahead, alone: self.flights.is_empty(), is_probe: false };
     }
 
-    /// The codec with the least expected time.
+    /// The codec with the least expected time for a block of `plain` bytes.
     fn best(&self, plain: usize, conditions: &Conditions) -> Option<Expected> {
         let expected = |(place, choice): (usize, groupwire_codecs::Choice)| {
             let is_allowed = self.allowed.checked_shr(choice.codec.into()).unwrap_or(0) & 1 == 1;
             is_allowed.then(|| self.expected(place, plain, conditions))
         };
         let all = self.training.codecs().enumerate().filter_map(expected);
-        // Codecs may be equal in the slowest stage; then the one with the least total work is better.
+        // If the slowest stage takes equally long for two codecs, the one with the least total work is better.
         all.min_by(|a, b| {
             let by_sum = || a.stages.sum().total_cmp(&b.stages.sum());
             a.seconds.total_cmp(&b.seconds).then_with(by_sum)
@@ -167,7 +169,7 @@ impl Ace2005 {
         Expected { place, ratio, stages, seconds: conditions.seconds(&stages) }
     }
 
-    /// Decides on the index of a codec; `None` for no compression.
+    /// Chooses the index of a codec for a block of `plain` bytes. `None` stands for no compression.
     fn decide(&mut self, now: Duration, plain: usize) -> Option<usize> {
         let conditions = self.conditions()?;
         let best = self.best(plain, &conditions)?;
@@ -200,7 +202,8 @@ impl Ace2005 {
         is_compressed.then_some(best.place)
     }
 
-    /// Checks by the measured times whether compressing a block paid, and adapts the probing (4.1).
+    /// Finds out from the measured times whether compressing a block paid, and adapts the time to the next probe (4.1).
+    /// A probe is a block that is compressed only to find that out.
     fn judge(&mut self, flight: &Flight, unpacking: f64) {
         let Some(conditions) = self.conditions() else { return };
         let actual = Stages {
@@ -219,7 +222,7 @@ impl Ace2005 {
 impl Policy for Ace2005 {
     fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision {
         self.note_generation(now, block.len(), situation);
-        // Incomplete blocks are not compressed, and none before the first measurement.
+        // Incomplete blocks are not compressed, nor is any block before the first measurement of the network.
         let place = if block.len() >= self.block { self.decide(now, block.len()) } else { None };
         let choice = place.and_then(|place| self.training.codecs().nth(place));
         let candidate =
@@ -257,7 +260,7 @@ impl Policy for Ace2005 {
     fn delivered(&mut self, now: Duration, delivered: &Delivered) {
         let mut batch = Batch::default();
         let mut unpacking = 0.0;
-        // The block to judge: a probe if there is one, otherwise the last one that was compressed.
+        // The block to judge is a probe if there is one, otherwise the last block that was compressed.
         let mut judged: Option<Flight> = None;
         for flight in self.flights.take(delivered.blocks) {
             batch.add(&flight);

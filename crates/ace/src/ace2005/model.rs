@@ -1,20 +1,21 @@
-//! The expected time of a block by the sequential and the pipeline model (section 3.2 of the paper that `mod.rs`
-//! names).
+//! The expected time of a block by the sequential and the pipeline model, as in section 3.2 of the paper "Adaptive
+//! On-the-Fly Compression". The training run, below, measured the codecs on this machine. A ratio is compressed bytes
+//! per plain byte.
 
-/// Forecasts of the network, of the application and of both processors.
+/// Forecasts of the network, of the application and of the processors of both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Conditions {
     /// The bandwidth of the network in bytes per second.
     pub(super) bandwidth: f64,
-    /// The seconds in which the application generates a byte; 0 if data are always waiting.
+    /// The time in seconds in which the application generates a byte; 0 if data are always waiting.
     pub(super) generation: f64,
-    /// The speed of this processor relative to the training run: 0.5 for half.
+    /// The speed of this end's processor relative to the training run: 0.5 for half as fast.
     pub(super) local: f64,
     /// The speed of the processor of the other end relative to the training run.
     pub(super) remote: f64,
 }
 
-/// The time of each stage of a block in seconds.
+/// The time in seconds that a block takes in each stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stages {
     pub(super) generation: f64,
@@ -24,13 +25,14 @@ pub(super) struct Stages {
 }
 
 impl Conditions {
-    /// Whether data are generated faster than the network transmits them, so that the stages of blocks overlap.
+    /// Whether data are generated faster than the network transmits them. Then several blocks are in different stages
+    /// at the same time.
     pub(super) fn is_pipeline(&self) -> bool {
         self.generation * self.bandwidth < 1.0
     }
 
     /// The times of the stages of a block of `plain` bytes with the compression ratio `ratio`. `packing` and
-    /// `unpacking` are its times on the machine of the training run, in seconds.
+    /// `unpacking` are the block's compression and decompression times in seconds on the machine of the training run.
     ///
     /// The paper prints the transfer as 32KB / (CR * BW), but defines CR as compressed by uncompressed size (section
     /// 3.1), as here: then it is 32KB * CR / BW.
@@ -53,8 +55,8 @@ impl Conditions {
         self.stages(plain, 1.0, (0.0, 0.0))
     }
 
-    /// The time of a block: the sum of the stages in the sequential model, the slowest stage in the pipeline model. The paper
-    /// writes the pipeline model with rates, which are the bytes of the block divided by these times.
+    /// The time of a block in seconds: the sum of the stages in the sequential model, the slowest stage in the pipeline
+    /// model. For the latter the paper gives rates, which are the bytes of the block divided by these times.
     pub(super) fn seconds(&self, stages: &Stages) -> f64 {
         match self.is_pipeline() {
             true => stages.slowest(),
@@ -64,7 +66,7 @@ impl Conditions {
 }
 
 impl Stages {
-    /// The sum of the stages without the generation time, which is the same for every codec.
+    /// The sum of the stages in seconds, without the generation time, which is the same for every codec.
     pub(super) fn sum(&self) -> f64 {
         self.packing + self.transfer + self.unpacking
     }

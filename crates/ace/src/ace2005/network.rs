@@ -1,8 +1,9 @@
-//! Forecasts of bandwidth and latency, in place of the sensors of the Network Weather Service (NWS).
+//! Forecasts of bandwidth and latency, in place of the sensors of the Network Weather Service (NWS), which the paper
+//! "Adaptive On-the-Fly Compression" uses.
 //!
-//! The sensors of the paper (see `mod.rs`) measure the time of 64 KB at intervals. Here the blocks of the stream are
-//! the measurement if the network was the slowest stage; if it was not, 64 KB of blocks are sent uncompressed as a
-//! measurement.
+//! These sensors measure the time that 64 KB take, at intervals. Here the blocks of the stream are the measurement if
+//! the network was the slowest stage. If it was not, 64 KB of blocks are sent uncompressed as a measurement. The
+//! window, below, is the most bytes that may be in flight: sent and not acknowledged.
 
 use core::time::Duration;
 
@@ -10,19 +11,21 @@ use super::flights::Flight;
 use super::nws::Forecaster;
 use crate::Delivered;
 
-/// The number of bytes of one measurement, as in the NWS by default. It is also the window before the first
+/// The number of bytes of one measurement, which is the default of the NWS. It is also the window before the first
 /// measurement.
 pub(super) const SENSOR: usize = 64 << 10;
-/// The window on a short path in bytes: the socket buffer of the paper's time (Linux 2.4: `tcp_wmem` up to 128 KB).
+/// The window on a short path in bytes: the size of socket buffers in 2005 (Linux 2.4: `tcp_wmem` up to 128 KB).
 const SOCKET: f64 = (128 << 10) as f64;
-/// The time between measurements. The NWS has longer intervals, but measures hosts; a stream may last some seconds only.
+/// The time between measurements. The NWS has longer intervals, because it measures hosts; a stream may last some
+/// seconds only.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The shortest time over which transmitted bytes give a lower bound of the bandwidth.
+/// The shortest time over which transmitted bytes give a lower bound for the bandwidth.
 const TRAIN: Duration = Duration::from_millis(100);
-/// The other end counts as waiting, so not as the slowest stage, if it waited for bytes for at least this share of the
-/// time since its previous acknowledgement.
+/// The least share of the time since its previous acknowledgement that the other end waited for bytes, if the network
+/// is to count as the slowest stage.
 const WAITED: f64 = 0.05;
-/// Blocks count as held up by the network if the other end took at least this many times as long for them as this end.
+/// The network counts as the slowest stage if the blocks took at least this many times as long to arrive as this end
+/// took to produce them.
 const DISPERSED: f64 = 1.2;
 /// The size of a batch in bytes, two packets, up to which its whole round trip counts as latency.
 const SMALL: usize = 2048;
@@ -35,13 +38,14 @@ pub(super) struct Network {
     /// The round trip in seconds.
     latency: Forecaster,
     least_round_trip: f64,
-    /// The time of the last measurement of the bandwidth, or of the last attempt. Lower bounds do not count.
+    /// The time of the last measurement of the bandwidth, or of the last attempt. Lower bounds do not count as
+    /// measurements.
     measured: Duration,
-    /// For the lower bound: a start time, and the bytes that were sent since then and have arrived.
+    /// The start time of the present lower bound, and the bytes that were sent since then and have arrived.
     train: Option<(Duration, f64)>,
 }
 
-/// The blocks of one acknowledgement.
+/// The blocks that one acknowledgement covers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Batch {
     wire: f64,
@@ -78,13 +82,14 @@ impl Network {
         self.bandwidth.forecast().map(|bandwidth| bandwidth.max(1.0))
     }
 
-    /// The round trip without queues in seconds; 0 if unknown.
+    /// The round trip in seconds without waiting in queues; 0 if unknown.
     pub(super) fn round_trip(&self) -> f64 {
         let least = if self.least_round_trip.is_finite() { self.least_round_trip } else { 0.0 };
         self.latency.forecast().unwrap_or(least)
     }
 
-    /// The most bytes that may be in flight: the socket buffer of the paper's time, or twice the bandwidth-delay product.
+    /// The most bytes that may be in flight: the size of socket buffers in 2005, or twice the bandwidth-delay product
+    /// if that is more.
     pub(super) fn window(&self) -> usize {
         match self.bandwidth() {
             Some(bandwidth) => SOCKET.max(2.0 * bandwidth * self.round_trip()) as usize,
@@ -101,7 +106,7 @@ impl Network {
         is_due
     }
 
-    /// Learns from the acknowledgement of `batch`. `idle` is true if no other block is in flight.
+    /// Learns from the acknowledgement of `batch`. `idle` is true if nothing is in flight any more.
     pub(super) fn learn(
         &mut self,
         now: Duration,
@@ -137,8 +142,8 @@ impl Network {
         self.train = None;
     }
 
-    /// Computes a lower bound of the bandwidth from the bytes that were sent after a start time and have arrived. It is used
-    /// if it exceeds the forecast.
+    /// Computes a lower bound of the bandwidth from the bytes that were sent since a start time and have arrived. The
+    /// bound is used if it exceeds the forecast.
     fn bound(&mut self, now: Duration, batch: &Batch) {
         let Some(first) = batch.first else { return };
         let (start, carried) = self.train.get_or_insert((first, 0.0));

@@ -1,15 +1,15 @@
-//! Forecasts by the method of the Network Weather Service (section 2 of the paper that `mod.rs` names; R. Wolski,
-//! "Dynamically Forecasting Network Performance Using the Network Weather Service", 1998): several simple predictors
-//! run in parallel, and the one with the least total error so far gives the forecast.
+//! Forecasts by the method of the Network Weather Service (R. Wolski, "Dynamically Forecasting Network Performance
+//! Using the Network Weather Service", 1998), which the paper "Adaptive On-the-Fly Compression" uses (section 2).
+//! Several simple predictors run in parallel, and the one with the least total error so far gives the forecast.
 
 use super::sorted::Sorted;
 
-/// The lengths of the sliding means, in values. The papers do not fix these parameters; the values in this file are this
-/// implementation's choice.
+/// The lengths of the sliding means, in values. The papers do not fix these parameters: the numbers in this file are
+/// this implementation's choice.
 const MEANS: [usize; 4] = [5, 10, 20, 50];
 /// The lengths of the sliding medians and trimmed means, in values.
 const MEDIANS: [usize; 3] = [5, 21, 51];
-/// A trimmed mean leaves out this share of the values at either end.
+/// The share of the values at either end that a trimmed mean leaves out.
 const TRIMMED: f64 = 0.3;
 /// The gains of exponential smoothing.
 const GAINS: [f64; 7] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 0.9];

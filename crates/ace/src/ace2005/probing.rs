@@ -1,12 +1,13 @@
-//! Decides when to send probes: compressed blocks that test whether compression pays again (section 4.1 of the paper
-//! that `mod.rs` names).
+//! Decides when to send probes: blocks that are compressed only to find out whether compression pays again (section 4.1
+//! of the paper "Adaptive On-the-Fly Compression").
 
 use core::time::Duration;
 
-/// At first the time between probes is this many times the expected time of a block (determined empirically in the
+/// The first time between two probes, as a multiple of the expected time of a block (determined empirically in the
 /// paper).
 const WEIGHT: f64 = 10.0;
-/// The longest time between probes in seconds. The limit is for forecasts of the time of a block that are far too long.
+/// The longest time between two probes in seconds. The limit takes effect if the expected time of a block is far too
+/// long.
 const LONGEST: f64 = 3600.0;
 
 /// Decides when the next probe is due while no block is compressed.
@@ -31,13 +32,13 @@ impl Probing {
         Probing { weight: WEIGHT, state: State::Start }
     }
 
-    /// Notes that a block is compressed because that is expected to pay.
+    /// Notes that a block is compressed because compression is expected to pay.
     pub(super) fn compressing(&mut self) {
         self.state = State::Compressing;
     }
 
-    /// Whether to compress a block as a probe although that is not expected to pay. `period` is the expected time of the
-    /// compressed block in seconds.
+    /// Whether to compress a block as a probe although compression is not expected to pay. `period` is the expected
+    /// time of the compressed block in seconds.
     pub(super) fn is_due(&mut self, now: Duration, period: f64) -> bool {
         let is_due = match self.state {
             State::Start => true,
@@ -51,7 +52,7 @@ impl Probing {
         is_due
     }
 
-    /// Notes that compressing a block paid.
+    /// Notes that compressing a block paid: it took less time than an uncompressed one.
     pub(super) fn paid(&mut self) {
         self.weight = WEIGHT;
     }

@@ -1,4 +1,4 @@
-//! The built-in result of a training run, for machines that have not measured their own codecs.
+//! A built-in result of a training run, which measures codecs, for machines on which no training run was made.
 
 use alloc::vec;
 
@@ -8,9 +8,9 @@ use super::Line;
 use super::training::{BLOCK, Trained, Training};
 
 /// Measured on one core of a server of the 2020s with an optimised native build, over 183 blocks. They are from the
-/// training files of the paper that `mod.rs` names, or from similar ones: book1, kennedy.xls, obj2 and pic of the
-/// Calgary and Canterbury corpora, Java classes, and generated stand-ins. Each time is the minimum of 14 measurements,
-/// because other programs were running.
+/// training files of the paper "Adaptive On-the-Fly Compression", or from similar files: book1, kennedy.xls, obj2 and
+/// pic of the Calgary and Canterbury corpora, Java classes, and generated stand-ins. Each time is the minimum of 14
+/// measurements, because other programs were running.
 ///
 /// The codecs are today's implementations. The compression times of LZO and zlib hardly depend on the ratio, because these
 /// implementations skip data without repetitions.

@@ -1,7 +1,7 @@
 //! The last values of a series in sorted order, for medians.
 
-/// At most `N` values in sorted order. Replacing a value moves only the values between its place and that of the new
-/// value.
+/// At most `N` values in sorted order. To replace a value moves only the values between the place of the old value and
+/// that of the new one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sorted<const N: usize> {
     values: [f64; N],
@@ -13,7 +13,7 @@ impl<const N: usize> Sorted<N> {
         Sorted { values: [0.0; N], count: 0 }
     }
 
-    /// Removes `leaving`, if it is among the values, and inserts `value` if there are fewer than `N` values then.
+    /// Removes `leaving`, if it is one of the values. Then inserts `value` if there are fewer than `N` values.
     pub(super) fn replace(&mut self, leaving: Option<f64>, value: f64) {
         if let Some(at) = leaving.and_then(|leaving| self.place(leaving).ok()) {
             self.values.copy_within(at + 1..self.count, at);
@@ -40,7 +40,7 @@ impl<const N: usize> Sorted<N> {
         }
     }
 
-    /// The mean without the share `share` of the values at each end; 0 without values.
+    /// The mean without the `share` of the values at each end; 0 without values.
     pub(super) fn trimmed(&self, share: f64) -> f64 {
         let out = (self.count as f64 * share) as usize;
         let middle = self.values.get(out..self.count - out).unwrap_or(&[]);

@@ -1,4 +1,5 @@
-//! Tests of the policy on simulated networks whose conditions are given by a [`Script`].
+//! Tests of the policy on simulated networks whose conditions are given by a [`Script`]. A probe is a block that is
+//! compressed only to find out whether compression pays; a ratio is compressed bytes per plain byte.
 
 use super::*;
 
@@ -14,8 +15,8 @@ const ZLIB: Choice = Choice::codec(2);
 const BZIP2: Choice = Choice::codec(9);
 const ALL: u16 = u16::MAX;
 
-/// A training run with simple costs: LZO compresses a block in 0.1 ms, zlib in 1 ms and bzip2 in 4 ms at any ratio.
-/// Decompression takes a fifth of that. If LZO has the ratio r, zlib has 0.8 r and bzip2 0.7 r.
+/// A training run with simple costs: LZO compresses a block in 0.1 ms, zlib in 1 ms and bzip2 in 4 ms, whatever the
+/// ratio. Decompression takes a fifth of these times. If LZO has the ratio r, zlib has 0.8 r and bzip2 0.7 r.
 fn training() -> Training {
     let factors = [1.0, 0.8, 0.7];
     let codec = |place: usize, number, seconds: f64| training::Trained {
@@ -38,7 +39,7 @@ struct Script {
     bandwidth: f64,
     /// The one-way delay in seconds.
     latency: f64,
-    /// The available share of each processor.
+    /// The share of the processor that is available, at this end and at the other one.
     local: f64,
     remote: f64,
     /// The ratio of LZO.
@@ -63,7 +64,7 @@ const CAMPUS: Script = Script {
 struct Stream {
     policy: Ace2005,
     now: f64,
-    /// The times at which the link and the other end will have finished the blocks in flight.
+    /// The times at which the link, and the other end's processor, will have finished the blocks in flight.
     wire_free: f64,
     other_free: f64,
     last_sent: f64,

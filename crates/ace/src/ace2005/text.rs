@@ -1,4 +1,4 @@
-//! The text form of a training run, for a file.
+//! The text form of a training run (the measured ratios and times of codecs), for a file. The text is called a profile.
 //!
 //! ```text
 //! profile  = "groupwire ace profile 1" LF "block" SP bytes LF codec{1..15} "end" LF
@@ -20,13 +20,13 @@ use super::training::{Trained, Training};
 
 /// The first line: name and version of the format.
 const FIRST: &str = "groupwire ace profile 1";
-/// The most codecs of a profile: there are 15 codec numbers besides none.
+/// The most codecs of a profile: codec numbers have four bits, and 0 is no compression.
 const MOST_CODECS: usize = 15;
 /// The largest absolute value of a number in a profile. Times in seconds and ratios are much smaller, so a larger
 /// number shows that the file is damaged.
 const LARGEST: f64 = 1e6;
 
-/// Why a text is not the text form of a training run, called a profile. The fault is in the file.
+/// Why a text is not a profile. The fault is in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTrainingError {
@@ -50,7 +50,7 @@ impl Training {
     /// The longest text that [`parse`](Self::parse) accepts, in bytes. A profile of 15 codecs is shorter.
     pub const LONGEST_TEXT: usize = 64 << 10;
 
-    /// The text form, for a file.
+    /// The text form, for a file: a profile.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         // Writing to a string never fails.
@@ -67,7 +67,7 @@ impl Training {
         text
     }
 
-    /// Parses the text form.
+    /// Parses a profile.
     ///
     /// # Errors
     /// A text that is not valid, with the line.
@@ -83,7 +83,7 @@ impl Training {
         let block = block.filter(|block| (1 << 10..=1 << 20).contains(block));
         let block = block.ok_or(reader.damaged())?;
         let mut codecs = Vec::new();
-        // The names in all "ratio" lines. They are compared with the names of the codecs after the last line.
+        // The names in all "ratio" lines. They are compared with the names of the codecs when all lines have been read.
         let mut named = Vec::new();
         loop {
             let line = reader.next()?;
@@ -107,7 +107,7 @@ impl Training {
 /// Reads the lines of a text one by one.
 struct Reader<'a> {
     lines: Lines<'a>,
-    /// The number of the last line.
+    /// The number of the line that was read last.
     line: usize,
 }
 
@@ -155,7 +155,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Parses the name of a codec with its level. `None` if this build lacks them, and for no compression or a filter.
+/// Parses the name of a codec with its level. `None` if this build lacks the codec or the level, or if the name stands
+/// for no compression or for a filter.
 fn choice(name: &str) -> Option<Choice> {
     let choice: Choice = name.parse().ok()?;
     let codec = by_number(choice.codec)?;
@@ -174,7 +175,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.abs() <= LARGEST)
 }
 
-/// Formats the numbers of a line so that parsing gives equal numbers.
+/// Formats the three numbers of a regression line so that parsing gives equal numbers.
 fn numbers(line: &Line) -> String {
     alloc::format!("{:e} {:e} {:e}", line.at_zero, line.slope, line.r2)
 }

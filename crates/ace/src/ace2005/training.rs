@@ -1,4 +1,5 @@
-//! The result of a training run.
+//! The result of a training run: the ratios and times of codecs, measured on one machine. A ratio is compressed bytes
+//! per plain byte. "The paper" is "Adaptive On-the-Fly Compression" (2005).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -7,18 +8,18 @@ use groupwire_codecs::{Choice, CodecError, OptionsError};
 
 use super::{Bench, Line, reference};
 
-/// The block size in bytes (section 3 of the paper that `mod.rs` names).
+/// The size of a block in bytes (section 3 of the paper). A block is compressed by itself.
 pub(super) const BLOCK: usize = 32 << 10;
 /// The codecs of the paper (section 3.1): LZO, zlib at its default level, bzip2.
 const CHOICES: [Choice; 3] = [Choice::codec(4), Choice::codec(2), Choice::codec(9)];
-/// The expected time of a block is at least this share of the time at the mean ratio. Far from the measured points a
+/// The least expected time of a block, as a share of the time at the mean ratio. Far from the measured points a
 /// regression line may give times below zero.
 const LEAST: f64 = 0.02;
 
-/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines that give the ratio of one
-/// codec from the ratio of another, and the times of each codec from its ratio.
+/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines that predict the ratio of
+/// one codec from the ratio of another one, and the times of each codec from its own ratio.
 ///
-/// [`to_text`](Self::to_text) and [`parse`](Self::parse) convert it to and from text, for a file.
+/// [`to_text`](Self::to_text) and [`parse`](Self::parse) convert the result to and from text, for a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
     /// The size of the measured blocks in bytes.
@@ -36,7 +37,7 @@ pub(super) struct Trained {
     pub(super) packing: Line,
     /// The decompression time of a block in seconds as a function of its ratio.
     pub(super) unpacking: Line,
-    /// For each codec, in order: its ratio as a function of the ratio of this codec.
+    /// For each codec, in order: that codec's ratio as a function of the ratio of this one.
     pub(super) ratios: Vec<Line>,
 }
 
@@ -68,8 +69,8 @@ impl Training {
         &CHOICES
     }
 
-    /// The blocks of a sample that are measured: all complete ones of 32 KiB. The paper leaves out smaller files, too
-    /// (section 5.1).
+    /// The blocks of a sample that are measured: all complete ones of 32 KiB. The paper also leaves out files that are
+    /// smaller than a block (section 5.1).
     pub fn blocks(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
         sample.chunks_exact(BLOCK)
     }
@@ -91,7 +92,8 @@ impl Training {
         Training::of(&bench)
     }
 
-    /// The training result from the measurements of `bench`, with any codecs. Its blocks must be of 32 KiB.
+    /// The training result from the measurements of `bench`, which may have any codecs. The measured blocks must be of
+    /// 32 KiB.
     ///
     /// # Errors
     /// Fewer than two blocks.
@@ -114,7 +116,8 @@ impl Training {
         Ok(Training { block: BLOCK, codecs: bench.choices().enumerate().map(trained).collect() })
     }
 
-    /// A training run on one core of a server of the 2020s, for tests and for machines without a run of their own.
+    /// The result of a training run on one core of a server of the 2020s, for tests and for machines without a run of
+    /// their own.
     pub fn reference() -> Self {
         reference::training()
     }
@@ -130,12 +133,14 @@ impl Training {
         self.codecs.get(from)?.ratios.get(to).copied()
     }
 
-    /// The regression line of the compression time of a block of 32 KiB in seconds as a function of its ratio.
+    /// The regression line of the compression time of a block of 32 KiB, in seconds, as a function of the ratio, for
+    /// the codec with index `place`.
     pub fn packing_line(&self, place: usize) -> Option<Line> {
         self.codecs.get(place).map(|codec| codec.packing)
     }
 
-    /// The regression line of the decompression time of a block of 32 KiB in seconds as a function of its ratio.
+    /// The regression line of the decompression time of a block of 32 KiB, in seconds, as a function of the ratio, for
+    /// the codec with index `place`.
     pub fn unpacking_line(&self, place: usize) -> Option<Line> {
         self.codecs.get(place).map(|codec| codec.unpacking)
     }
@@ -145,7 +150,7 @@ impl Training {
         self.codecs.iter().position(|codec| codec.choice == choice)
     }
 
-    /// The mean ratio of a codec in the training run.
+    /// The mean ratio of the codec with index `place` in the training run.
     pub(super) fn mean_ratio(&self, place: usize) -> f64 {
         self.codecs[place].ratio.clamp(0.001, 1.0)
     }
@@ -158,7 +163,8 @@ impl Training {
         }
     }
 
-    /// The times to compress and to decompress `plain` bytes with `ratio` on the machine of the training run, in seconds.
+    /// The times in seconds to compress and to decompress `plain` bytes with `ratio` on the machine of the training
+    /// run, for the codec with index `place`.
     pub(super) fn times(&self, place: usize, ratio: f64, plain: usize) -> (f64, f64) {
         let codec = &self.codecs[place];
         let share = plain as f64 / self.block as f64;

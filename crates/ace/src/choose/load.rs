@@ -1,16 +1,16 @@
-//! The load of a processor: how much slower it is than expected.
+//! The load of a processor: the duration of work divided by the duration that is expected without other programs.
 
 use core::time::Duration;
 
-/// The time constant of the exponential forgetting of measurements, in seconds.
+/// The time constant, in seconds, with which old measurements lose their weight.
 const MEMORY: f64 = 0.1;
-/// The initial value of both sums in seconds, as if that much work without load had been measured.
+/// The initial value of both sums in seconds: as if this much work had been measured, without load.
 const PRIOR: f64 = 50e-6;
-/// The time constant with which the load decays towards 1 without measurements, in seconds.
+/// The time constant, in seconds, with which the load returns to 1 while nothing is measured.
 const DECAY: f64 = 1.0;
 
-/// Sums of the duration of work and of its expected duration, with exponential forgetting. Because they are sums, a rare
-/// long pause counts with its length.
+/// Sums of the duration of work and of its expected duration. Old measurements lose weight exponentially. Because
+/// durations are summed, a rare long pause counts with its length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     took: f64,
@@ -25,7 +25,7 @@ impl Default for Load {
 }
 
 impl Load {
-    /// Learns the duration of work and its expected duration, in seconds.
+    /// Learns from a piece of work: the time that it took and the time that was expected, in seconds.
     pub(super) fn learn(&mut self, now: Duration, took: f64, expected: f64) {
         if expected <= 0.0 {
             return;
@@ -43,7 +43,7 @@ impl Load {
         self.took / self.expected
     }
 
-    /// The load at `now`: the duration of work divided by its expected duration.
+    /// The load at `now`.
     pub(super) fn factor(&self, now: Duration) -> f64 {
         let passed = now.saturating_sub(self.at).as_secs_f64();
         let factor = self.took / self.expected;

@@ -1,4 +1,5 @@
-//! The cost table: ratios and times of candidates before measurements.
+//! The cost table: the ratios (compressed bytes per plain byte) and times of candidates before they are measured. A
+//! candidate is a codec with its level.
 
 use groupwire_codecs::{Choice, Filter, by_number};
 
@@ -8,7 +9,8 @@ use crate::Candidate;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) candidate: Candidate,
-    /// The difference from the ratio of zstd-1: if zstd-1 has the ratio u, this candidate has u + bend * u * (1 - u).
+    /// The bend, which gives the ratio from that of zstd-1: if zstd-1 has the ratio u, this candidate has u + bend * u
+    /// * (1 - u).
     pub(super) bend: f64,
     /// The compression time of blocks that zstd-1 compresses to half their size, in ns per byte.
     pub(super) packing: f64,
@@ -77,7 +79,7 @@ const fn row(
 }
 
 impl Row {
-    /// The costs on a machine that is slower by `factor`.
+    /// The same costs with all times multiplied by `factor`, for a slower machine.
     pub(super) fn times(self, factor: f64) -> Row {
         Row { packing: self.packing * factor, unpacking: self.unpacking * factor, ..self }
     }
@@ -97,5 +99,5 @@ impl Row {
     }
 }
 
-/// The costs of a codec that is not in the table. They assume that it is slow.
+/// The costs of a codec that is not in the table. The codec is assumed to be slow.
 static UNKNOWN: Row = row(15, None, false, 0.0, 100.0, 1.0, 10.0);

@@ -1,10 +1,11 @@
-//! The cheapest mixtures of two sets of repeats: some messages are sent with one set, all others with the other.
+//! The cheapest mixtures of two sets of repeats: some messages are sent with one set, all others with the other set. A
+//! message misses if it does not arrive by its deadline; the target is the share of messages that may miss.
 
 use alloc::vec::Vec;
 
 use crate::code::Repeats;
 
-/// The misses and the cost of a set of repeats.
+/// A set of repeats as a point: the share of messages that miss, and the cost in bytes per message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) misses: f64,
@@ -12,7 +13,7 @@ pub(super) struct Point {
     pub(super) repeats: Repeats,
 }
 
-/// The lower convex hull of points: the points that no mixture of two others beats, fewest misses first.
+/// The lower convex hull of points, those with the fewest misses first: the points that no mixture of two others beats.
 pub(super) struct Hull {
     points: Vec<Point>,
 }
@@ -22,7 +23,7 @@ impl Hull {
         Hull { points: Vec::new() }
     }
 
-    /// Adds a point, and removes those that it makes superfluous.
+    /// Adds a point, and removes points that no longer belong to the hull.
     pub(super) fn add(&mut self, point: Point) {
         let points = &mut self.points;
         let at = points.partition_point(|other| other.misses < point.misses);
@@ -47,8 +48,8 @@ impl Hull {
         }
     }
 
-    /// The two neighbouring points of the hull around the target: first the one that holds the target, then the one
-    /// that misses more. `None` if all points lie on one side.
+    /// The two neighbouring points of the hull on either side of the target: first the one that holds the target, then
+    /// the one that misses more. `None` if all points lie on one side.
     pub(super) fn around(&self, target: f64) -> Option<(&Point, &Point)> {
         let at = self.points.partition_point(|point| point.misses <= target);
         Some((self.points.get(at.checked_sub(1)?)?, self.points.get(at)?))

@@ -1,28 +1,29 @@
-//! The probability that several packets are all lost.
+//! The probability that several packets of a path are all lost. A burst is a run of losses with one cause; a lag is the
+//! distance of two packets, counted in packets.
 //!
-//! A receiver can only measure pairs of packets. For more packets, losses are taken to come in independent bursts that
-//! lose all packets while they last. The length of bursts follows from the pairs: the excess of their probability over
-//! that of two independent losses is the probability that both packets were lost to one burst. For Gilbert-Elliott
-//! losses this is exact. Unlike a Markov chain it also describes bursts of limited length, and long outages together
-//! with single losses.
+//! A receiver can only measure pairs of packets. For more packets, losses are assumed to come in independent bursts,
+//! each of which loses all packets while it lasts. The length of bursts follows from the pairs: the probability that
+//! both packets are lost exceeds that of two independent losses, and the excess is the probability that one burst lost
+//! both. For Gilbert-Elliott losses this is exact. Unlike a Markov chain it also describes bursts of limited length,
+//! and long outages together with single losses.
 
 use crate::loss::{LAGS, LossModel};
 
-/// The most repeats of a message that the model considers; further ones are ignored. [`choose`](super::choose) never
+/// The most repeats of a message that the model considers. Further repeats are ignored; [`choose`](super::choose) never
 /// weighs as many.
 pub(super) const REPEATS: usize = 8;
-/// The longest run of losses, in packets: twice the measured lags.
+/// The longest run of losses, in packets, that the model considers: twice the measured lags.
 const LONGEST_RUN: usize = 2 * LAGS;
 
 /// The losses of a path.
 pub(crate) struct Losses {
     /// The share of packets that are lost.
     pub(crate) rate: f64,
-    /// `same_burst[d]`: the probability that the burst that lost packet i also loses packet i + d.
+    /// `same_burst[d]`: the probability that the burst which lost packet i also loses packet i + d.
     same_burst: [f64; LONGEST_RUN + 1],
-    /// The probability that the next n packets are all lost, given that this one was.
+    /// `run[n]`: the probability that the next n packets are all lost, given that a packet was lost.
     pub(super) run: [f64; LONGEST_RUN + 1],
-    /// The mean number of packets lost in a row, from any lost packet on.
+    /// The mean number of packets that are lost in a row, counted from any lost packet on.
     pub(super) run_length: f64,
 }
 
@@ -50,7 +51,7 @@ impl Losses {
         }
         let mut losses = Losses { rate, same_burst, run: [1.0; LONGEST_RUN + 1], run_length: 1.0 };
         for n in 1..=LONGEST_RUN {
-            // The next packet is lost to the same burst, or to another one that begins at once.
+            // The next packet is lost in the same burst, or in another burst that begins at once.
             let same = losses.same_burst[n] / losses.same_burst[n - 1].max(f64::MIN_POSITIVE);
             let same = same.min(1.0);
             losses.run[n] = losses.run[n - 1] * (same + (1.0 - same) * rate);
@@ -59,7 +60,7 @@ impl Losses {
         losses
     }
 
-    /// The probability that the next n packets are all lost, given that this one was.
+    /// The probability that the next n packets are all lost, given that a packet was lost.
     pub(crate) fn run(&self, n: usize) -> f64 {
         self.run[n.min(LONGEST_RUN)]
     }
@@ -69,8 +70,8 @@ impl Losses {
         self.rate * self.run(repeats)
     }
 
-    /// The least number of repeats, each in the packet after the one before, with which a message misses no more than
-    /// `target`; `most` if none does.
+    /// The least number of repeats, each in the packet after the one before, with which the share of lost messages is
+    /// at most `target`. It is `most` if no smaller number is enough.
     pub(crate) fn repeats_for(&self, target: f64, most: u8) -> u8 {
         let is_enough = |repeats: &u8| self.all_lost(usize::from(*repeats)) <= target;
         (0..most).find(is_enough).unwrap_or(most)
@@ -82,8 +83,8 @@ impl Losses {
 }
 
 impl LossModel {
-    /// The least number of repeats, each in the packet after the one before, with which a message misses no more than
-    /// `target`; `most` if none does.
+    /// The least number of repeats, each in the packet after the one before, with which the share of lost messages is
+    /// at most `target`. It is `most` if no smaller number is enough.
     pub fn repeats_for(&self, target: f64, most: u8) -> u8 {
         Losses::new(self).repeats_for(target, most)
     }
@@ -93,16 +94,17 @@ impl LossModel {
 #[derive(Clone, Copy)]
 pub(super) struct AllLost<'a> {
     losses: &'a Losses,
-    /// The lag of each packet: how many packets after the first one.
+    /// The lag of each packet behind the first one.
     lags: [usize; REPEATS + 2],
-    /// For each packet: the probability that all packets up to it are lost, and that it is the first of them in its burst.
+    /// For each packet: the probability that all packets up to this one are lost, and that this one is the first of
+    /// them in its burst.
     begins: [f64; REPEATS + 2],
     /// The number of packets, the first one included.
     len: usize,
 }
 
 impl<'a> AllLost<'a> {
-    /// Begins with one packet.
+    /// Begins with the first packet.
     pub(super) fn new(losses: &'a Losses) -> Self {
         let mut all =
             AllLost { losses, lags: [0; REPEATS + 2], begins: [0.0; REPEATS + 2], len: 1 };
@@ -110,7 +112,7 @@ impl<'a> AllLost<'a> {
         all
     }
 
-    /// Adds the packet that is `lag` packets after the first one. Packets are added in ascending order.
+    /// Adds the packet that is `lag` packets after the first one. Packets must be added in ascending order.
     pub(super) fn add(&mut self, lag: usize) {
         let last = self.lags[self.len - 1];
         let lag = lag.max(last);
@@ -126,7 +128,7 @@ impl<'a> AllLost<'a> {
         self.len += 1;
     }
 
-    /// The probability that all packets are lost.
+    /// The probability that all packets added so far are lost.
     pub(super) fn probability(&self) -> f64 {
         let last = self.lags[self.len - 1];
         self.bursts().map(|(begin, began)| begin * self.losses.same_burst(last - began)).sum()
@@ -137,7 +139,7 @@ impl<'a> AllLost<'a> {
     }
 }
 
-/// Limits a number from a peer to a probability; NaN becomes 0.
+/// Limits a number that a peer sent to the range of a probability; NaN becomes 0.
 pub(super) fn probability(told: f64) -> f64 {
     if told > 0.0 { told.min(1.0) } else { 0.0 }
 }

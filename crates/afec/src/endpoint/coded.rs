@@ -1,5 +1,6 @@
-//! Packets whose messages the caller codes as a unit: the endpoint decides which messages are in a packet, and judges
-//! whether those that arrive are in time.
+//! Packets whose messages the caller codes (compresses) as a unit: the endpoint decides which messages are in a packet,
+//! and judges whether those that arrive are in time. A conflated channel is one on which a newer value of a key
+//! replaces the older ones. A report tells the other end what arrived; its echo confirms it.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -13,29 +14,30 @@ use crate::wire::{
     Header, MessageHead, PacketError, Reader, mark_report, read_short_header, write_short_header,
 };
 
-/// In how many packets after the first one the arrival of a report is echoed, so that its sender stops repeating it. One: a
-/// single loss of the echo is made up for. Chosen by judgement; not tuned.
+/// In how many packets, after the first one, the arrival of a report is echoed, so that the other end stops repeating
+/// the report. One packet makes up for a single lost echo. Chosen by judgement; not tuned.
 const ECHOES: u8 = 1;
 
-/// A message that the caller is to put into the packet.
+/// A message that the caller is to put into a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Planned<'a> {
-    /// The number of its channel.
+    /// The number of the message's channel.
     pub channel: u32,
-    /// The 16 low bits of the message's place among the messages of its channel on this path. Travels with the message.
+    /// The 16 low bits of the message's index: its count among the messages of its channel on this path. The caller
+    /// sends them with the message.
     pub index: u16,
-    /// How many messages earlier in its channel the message's key was last used; 0 for never, or if the channel is not
-    /// conflated. Travels with the message.
+    /// How many messages earlier in the channel the message's key was last used; 0 if never, or if the channel is not
+    /// conflated. The caller sends this with the message.
     pub back: u32,
-    /// The age of the message in ms. Travels with the message.
+    /// The age of the message in ms. The caller sends it with the message.
     pub age: u32,
-    /// Whether the message was sent before. Travels with the message.
+    /// Whether the message was sent before. The caller sends this with the message.
     pub repeated: bool,
-    /// The bytes that were submitted.
+    /// The bytes of the message as submitted.
     pub payload: &'a [u8],
 }
 
-/// A message that came in a packet.
+/// A message that arrived in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// See [`Planned::channel`].
@@ -44,32 +46,35 @@ pub struct Arrival {
     pub index: u16,
     /// If the channel is conflated: the key, and [`Planned::back`].
     pub key: Option<(u32, u32)>,
-    /// The age of the message: [`Planned::age`] and the time that the packet took.
+    /// The age of the message: [`Planned::age`] plus the time that the packet took.
     pub age: Duration,
     /// See [`Planned::repeated`].
     pub repeated: bool,
 }
 
-/// The short header of a packet that came.
+/// The short header of a packet that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShortHeader<'a> {
     /// The three low bits of the packet's first byte, which belong to the caller.
     pub bits: u8,
     /// The bytes after the header.
     pub rest: &'a [u8],
-    /// The delay of the path from the other end without queues: half of the smallest round trip, once one was measured.
+    /// The delay of the path from the other end without queues: half of the smallest round trip. `None` until a round
+    /// trip was measured.
     pub way: Option<Duration>,
     /// The time that the packet spent in queues.
     pub queued: Duration,
 }
 
 impl Endpoint {
-    /// Like [`transmit`](Endpoint::transmit), for a caller that codes the messages itself: appends the short header of a packet
-    /// to `packet` and hands the messages of the packet to `take`, those of a channel together and the oldest first. `forced`:
-    /// makes a packet even if none is due. The three low bits of the first byte belong to the caller.
+    /// Does what [`transmit`](Endpoint::transmit) does, for a caller that codes the messages itself: appends the short
+    /// header of a packet to `packet` and passes the messages of the packet to `take`, those of a channel together and
+    /// the oldest first. If `forced` is set, it makes a packet even if none is due. The three low bits of the first
+    /// byte belong to the caller.
     ///
-    /// The number of messages follows from the compression ratio so far (see [`on_coded`](Endpoint::on_coded)). Messages that
-    /// do not fit go after a [`next_header`](Endpoint::next_header), in a further packet.
+    /// The number of messages follows from the compression ratio so far (see [`on_coded`](Endpoint::on_coded)). The
+    /// caller puts messages that do not fit into a further packet, which begins with
+    /// [`next_header`](Endpoint::next_header).
     pub fn transmit_with(
         &mut self,
         now: Duration,
@@ -112,7 +117,8 @@ impl Endpoint {
         Some(made)
     }
 
-    /// Takes a message to send, of any size: the caller knows what fits a packet once it is coded.
+    /// Accepts a message for sending, of any size: the caller knows which messages fit into a packet when they are
+    /// coded.
     ///
     /// # Errors
     /// If the channel is not open.
@@ -125,7 +131,7 @@ impl Endpoint {
         self.sender.submit(now, channel.into(), message, usize::MAX)
     }
 
-    /// Appends the short header of one more packet, for messages that did not fit, and returns the packet's number.
+    /// Appends the short header of one more packet, for messages that did not fit, and returns that packet's number.
     pub fn next_header(&mut self, now: Duration, packet: &mut Vec<u8>) -> u32 {
         self.append_header(now, packet).0
     }
@@ -139,7 +145,7 @@ impl Endpoint {
         number
     }
 
-    /// Counts a packet of `bytes` bytes, which the caller sent, against the rate limit.
+    /// Notes that the caller sent a packet of `bytes` bytes, which counts against the rate limit.
     pub fn on_sent(&mut self, now: Duration, bytes: usize) {
         self.sender.on_sent(now, bytes + self.config.transport_headers);
     }
@@ -154,11 +160,11 @@ impl Endpoint {
         self.sender.allowed()
     }
 
-    /// Takes the short header of a packet. The caller decodes the messages and hands them to
+    /// Reads the short header of a packet. The caller decodes the messages and passes them to
     /// [`on_message`](Endpoint::on_message).
     ///
     /// # Errors
-    /// As [`receive`](Endpoint::receive).
+    /// The same as those of [`receive`](Endpoint::receive).
     pub fn receive_header<'a>(
         &mut self,
         now: Duration,
@@ -177,7 +183,8 @@ impl Endpoint {
         Ok(ShortHeader { bits, rest: reader.rest(), way, queued })
     }
 
-    /// Judges a message that came. The caller decides whether and in which order the application gets it.
+    /// Judges whether a message that arrived is in time. The caller decides whether and in which order the application
+    /// gets it.
     ///
     /// # Errors
     /// [`PacketError::UnknownChannel`].
@@ -192,8 +199,8 @@ impl Endpoint {
         self.receiver.message(now, &head, message.age, &[], &self.path, &mut |_| {})
     }
 
-    /// Replaces the QoS of a channel, separately for each direction. `reset_balance`: earlier misses do not count any
-    /// more.
+    /// Replaces the QoS of a channel, separately for each direction. If `reset_balance` is set, earlier misses do not
+    /// count any more.
     pub fn set_qos(
         &mut self,
         channel: impl Into<ChannelId>,
@@ -207,20 +214,22 @@ impl Endpoint {
         self.undecided = true;
     }
 
-    /// Drops the messages of a channel that were submitted: they are neither sent nor repeated any more, also if the other end
-    /// requests them. The channel stays open, and its indices go on.
+    /// Drops the messages of a channel that were submitted: they are neither sent nor repeated any more, not even if
+    /// the other end requests them. The channel stays open, and its indices go on.
     pub fn forget_messages(&mut self, channel: impl Into<ChannelId>) {
         self.sender.forget_messages(channel.into());
     }
 
     /// Adds `beyond` to the error-budget balance that this end reports to the other end: the number of misses minus the
-    /// number of permitted misses. It is for a caller that judges messages from application to application, over more
-    /// legs than this path: from the first call on, the misses that the endpoint itself sees do not count.
+    /// number of permitted misses. It is for a caller that judges messages from application to application, over
+    /// further legs (paths) than this one. From the first call on, the misses that the endpoint itself sees do not
+    /// count.
     pub fn report_misses(&mut self, channel: impl Into<ChannelId>, beyond: f64) {
         self.receiver.report_misses(channel.into(), beyond);
     }
 
-    /// The time that packets take to the other end, queues included, once a round trip was measured.
+    /// The time that packets take to the other end, including the time in queues. `None` until a round trip was
+    /// measured.
     pub fn one_way(&self) -> Option<Duration> {
         self.path.is_known().then(|| Path::one_way(&self.path))
     }

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The losses of `packets` packets. A packet outside of a burst begins one with probability `start`; bursts have 1 to `longest`
-/// packets, each length with the same probability.
+/// The losses of `packets` packets. A packet outside of a burst begins a burst with probability `start`. Bursts have 1
+/// to `longest` packets, and each length has the same probability.
 fn bursts(seed: u64, start: f64, longest: u64, packets: usize) -> Vec<bool> {
     // Neighbouring seeds would begin with similar numbers.
     let mut random =

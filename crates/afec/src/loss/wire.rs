@@ -1,4 +1,6 @@
-//! A loss model in six bytes.
+//! A loss model in six bytes. A lag is the distance of two packets, counted in packets; `again` at a lag is the
+//! probability that a packet is lost, given that the one so much earlier was lost. The target of a channel is the share
+//! of its messages that may be lost or late.
 //!
 //! | byte | content |
 //! | --- | --- |
@@ -7,22 +9,22 @@
 //! | 2-4 | `again` at lags 2, 3, 4, 5, 7, 9: four bits each, the first of two in the high bits |
 //! | 5 | high bits: `again` at lag 12; low bits: the binary logarithm of the weight |
 //!
-//! `again` is coded relative to the rate, which it equals where losses are independent: code 0 is 0, code 1 is half of the rate, code 2
-//! is the rate, and from there to 1 the codes are equal steps to the power of 1.5, so that steps are small where most values are.
-//! Lags in between are interpolated.
+//! `again` is coded relative to the rate, which it equals where losses are independent: code 0 is 0, code 1 is half of
+//! the rate, code 2 is the rate. From there to 1 the codes are equal steps to the power of 1.5, so that steps are small
+//! where most values are. Between the coded lags, values are interpolated.
 
 use super::{LAGS, LossModel};
 
-/// The bytes of a model.
+/// The bytes of a coded model.
 pub const WIRE_BYTES: usize = 6;
 
 /// The lowest rate that is not coded as none: a twentieth of the lowest target, 1 %.
 const LEAST_RATE: f64 = 0.0005;
-/// The lags (distances in packets) whose `again` is coded in four bits.
+/// The lags whose `again` is coded in four bits.
 const TOLD: [usize; 7] = [2, 3, 4, 5, 7, 9, 12];
-/// The code of an `again` that equals the rate.
+/// The code for an `again` that equals the rate.
 const INDEPENDENT: u8 = 2;
-/// The power of the steps above the rate.
+/// The power to which the steps above the rate are raised.
 const POWER: f64 = 1.5;
 /// The highest code of eight bits.
 const BYTE: u8 = u8::MAX;
@@ -30,8 +32,8 @@ const BYTE: u8 = u8::MAX;
 const NIBBLE: u8 = 15;
 
 impl LossModel {
-    /// The coded model. Decoded rates are within 1.6 % of the originals, `again[0]` within 0.005, `again` at the coded lags within
-    /// 0.06, mostly 0.03; values of `again` below the rate are within a quarter of the rate.
+    /// The coded model. When decoded, the rate is within 1.6 % of the original, `again[0]` within 0.005, and `again` at
+    /// the coded lags within 0.06, mostly 0.03. Values of `again` below the rate are within a quarter of the rate.
     pub fn write(&self) -> [u8; WIRE_BYTES] {
         let rate_code = code_of_rate(self.rate);
         let rate = rate(rate_code);
@@ -48,7 +50,7 @@ impl LossModel {
         bytes
     }
 
-    /// Decodes a model. Any bytes are a model with possible probabilities.
+    /// Decodes a model. Any bytes give a model with possible probabilities.
     pub fn read(bytes: [u8; WIRE_BYTES]) -> Self {
         let [rate_code, first, nibbles @ ..] = bytes;
         let rate = rate(rate_code);
@@ -87,10 +89,11 @@ fn code_of_rate(rate: f64) -> u8 {
     BYTE - libm::round(down.min(1.0) * f64::from(BYTE - 1)) as u8
 }
 
-/// The value of a code of `again`. `most`: the highest code.
+/// The value of `again` for a code. `most` is the highest code.
 fn again(code: u8, most: u8, rate: f64) -> f64 {
     if code < INDEPENDENT {
-        // If more than half of the packets are lost, some lost packets follow each other, so that `again` cannot be 0.
+        // If more than half of the packets are lost, some lost packets follow each other directly, so that `again`
+        // cannot be 0.
         let possible = if rate > 0.5 { 2.0 - 1.0 / rate } else { 0.0 };
         return (rate * f64::from(code) / f64::from(INDEPENDENT)).max(possible);
     }

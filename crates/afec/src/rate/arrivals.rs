@@ -1,35 +1,35 @@
-//! The packets of the last second, and the rate and queueing delay that follow from their spacing.
+//! The packets of the last second, and the rate and the queueing delay (time in queues) that follow from their spacing.
 
 use super::delay::Delay;
 
-/// The number of slots that are kept; a slot is a group of packets. On a narrow link each packet has its own slot, so
-/// that 16 slots are about 0.3 s at 28.8 kbit/s.
+/// The number of slots that are kept. A slot is a group of packets that arrived at nearly the same time. On a narrow
+/// link each packet has its own slot, so that 16 slots are about 0.3 s at 28.8 kbit/s.
 const SLOTS: usize = 16;
 
-/// Packets that come within this many ms share a slot. Chosen by judgement; not tuned.
+/// Packets that arrive within this many ms share a slot. Chosen by judgement; not tuned.
 const SLOT: f64 = 10.0;
 
-/// A queue counts as a standing queue if the packets of at least this many consecutive slots met it, over at least
-/// [`STANDING`] ms.
+/// The least number of consecutive slots whose packets were all queued, if the queue is to count as a standing queue.
+/// It must also last for at least [`STANDING`] ms.
 const STANDING_SLOTS: usize = 4;
 
-/// The least time of a standing queue in ms: the jitter of single packets does not last that long. This and
+/// The least duration of a standing queue in ms. The jitter of single packets does not last that long. This and
 /// [`STANDING_SLOTS`] were tuned on `examples/rate`: links of 14.4 to 3000 kbit/s with jitter and losses.
 const STANDING: f64 = 70.0;
 
-/// Older packets do not count, in ms. Chosen by judgement; not tuned.
+/// The age in ms beyond which packets do not count. Chosen by judgement; not tuned.
 const RECENT: f64 = 1000.0;
 
-/// Packets that came at nearly the same time.
+/// Packets that arrived at nearly the same time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
-    /// When the first packet came, in ms.
+    /// When the first of the packets arrived, in ms.
     began: f64,
-    /// When the last packet came, in ms.
+    /// When the last of the packets arrived, in ms.
     end: f64,
-    /// The delay of the last packet: see [`Delay::relative`].
+    /// The delay of the last of the packets (see [`Delay::relative`]).
     relative: f64,
-    /// The least queueing delay of the packets, in ms.
+    /// The least queueing delay among the packets, in ms.
     queue: f32,
     /// The bytes of the packets.
     bytes: f32,
@@ -38,19 +38,19 @@ struct Slot {
 /// The slots of the newest packets.
 #[derive(Debug, Clone)]
 pub(super) struct Arrivals {
-    /// The newest slot first.
+    /// The slots, the newest first.
     slots: [Slot; SLOTS],
     count: usize,
 }
 
-/// The rates of packets over some time.
+/// The rates at which packets were sent and arrived during some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Flow {
     /// The bytes per second by the times of arrival.
     pub(super) delivered: f64,
-    /// The bytes per second by the times of sending, without lost packets.
+    /// The bytes per second by the times of sending. Lost packets do not count.
     pub(super) sending: f64,
-    /// The rise of the delay in ms.
+    /// By how many ms the delay of packets rose.
     pub(super) rise: f64,
 }
 
@@ -59,7 +59,7 @@ impl Arrivals {
         Arrivals { slots: [Slot::default(); SLOTS], count: 0 }
     }
 
-    /// A packet came at `now`, in ms. Returns whether it begins a slot.
+    /// Notes a packet that arrived at `now`, in ms. Returns whether it begins a slot.
     pub(super) fn push(&mut self, now: f64, delay: Delay, bytes: f64) -> bool {
         let newest = &mut self.slots[0];
         if self.count > 0 && now - newest.began < SLOT {
@@ -91,15 +91,15 @@ impl Arrivals {
         self.recent().map(|slot| slot.relative).reduce(f64::min).unwrap_or(0.0)
     }
 
-    /// Whether the newest packets met a standing queue of more than `threshold` ms.
+    /// Whether the newest packets were held up by a standing queue of more than `threshold` ms.
     pub(super) fn has_standing_queue(&self, threshold: f64) -> bool {
         let queued = || self.recent().take_while(|slot| f64::from(slot.queue) > threshold);
         let span = queued().last().map_or(0.0, |oldest| self.slots[0].end - oldest.end);
         queued().count() >= STANDING_SLOTS && span >= STANDING
     }
 
-    /// The rates while there was a queue of more than `threshold` ms, up to now. The link was busy then, so that it delivered as
-    /// fast as it can.
+    /// The rates from when a queue of more than `threshold` ms formed until now. The link was busy during that time, so
+    /// it delivered as fast as it can.
     pub(super) fn busy(&self, threshold: f64) -> Option<Flow> {
         self.flow(self.recent().take_while(|slot| f64::from(slot.queue) > threshold).count())
     }
@@ -122,7 +122,7 @@ impl Arrivals {
         let bytes: f64 = self.slots[..count - 1].iter().map(|slot| f64::from(slot.bytes)).sum();
         let span = (newest.end - oldest.end).max(1.0);
         let rise = newest.relative - oldest.relative;
-        // Clocks in whole ms, jitter and false clocks make the span wrong; this limits the quotient.
+        // The span may be wrong because clocks have whole ms, jitter, or are false; this limits the quotient.
         let sent_span = (span - rise).max(span / 8.0);
         Some(Flow { delivered: bytes / span * 1000.0, sending: bytes / sent_span * 1000.0, rise })
     }

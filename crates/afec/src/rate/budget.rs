@@ -1,41 +1,41 @@
-//! The token bucket of a sender.
+//! The rate limiter of a sender, a token bucket. A report of the receiver tells how packets arrive.
 
 use core::time::Duration;
 
 use super::RATE_FLOOR;
 
-/// The burst that may be sent at once, in seconds of the rate; a single packet may always be sent. 40 ms is the default tick of
-/// a room.
+/// The burst that may be sent at once, as seconds of the rate. A single packet may always be sent. 40 ms is the default
+/// tick of a room, in which a server collects messages.
 const BURST: f64 = 0.04;
 
-/// The rate starts to fall after the sender has sent for this long without a report from the receiver. A receiver
+/// How long the sender must have sent without a report from the receiver before the rate begins to fall. A receiver
 /// reports at least twice in this time.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// While the receiver is silent, the rate halves in each period of this many seconds, down to [`SAFE`].
+/// The time in seconds in which the rate halves while the receiver is silent, until it is down to [`SAFE`].
 const HALVING: f64 = 2.0;
 
-/// The rate below which a silent receiver does not lower the limit, in bytes per second: a message of 60 bytes 20 times
-/// a second. Every path on which people can work together carries that.
+/// The rate in bytes per second at which the limit stops falling while the receiver is silent: a message of 60 bytes 20
+/// times a second. Every path on which people can work together carries that.
 const SAFE: f64 = 1200.0;
 
-/// Limits the packets of a sender to the rate that the path carries: a token bucket at the lowest of the reported rate, the
-/// transport's rate and the highest rate that the application wants.
+/// Limits the packets of a sender to the rate that the path carries. It is a token bucket whose rate is the lowest of
+/// three: the reported rate, the transport's rate, and the highest rate that the application wants.
 ///
-/// If the receiver sends no report for 12 s although packets are sent, the rate halves every 2 s, from the rate of sending (or
-/// the limit, if lower) down to 1200 bytes per second, until a report comes. While nothing is sent the rate does not fall,
-/// because the receiver has nothing to report.
+/// If the receiver sends no report for 12 s although packets are sent, the rate halves every 2 s until a report
+/// arrives: from the rate of sending (or the limit, if that is lower) down to 1200 bytes per second. While nothing is
+/// sent the rate does not fall, because the receiver has nothing to report.
 ///
 /// No report lowers the rate below [`RATE_FLOOR`] or raises it above the rate that the application wants.
 #[derive(Debug, Clone)]
 pub struct Budget {
-    /// The highest rate that the application wants.
+    /// The highest rate that the application wants, in bytes per second.
     wanted: Option<u32>,
-    /// The rate that the receiver reported.
+    /// The rate limit that the receiver reported, in bytes per second.
     reported: Option<u32>,
-    /// The rate of the transport.
+    /// The rate of the transport's own congestion control, in bytes per second.
     transport: Option<u32>,
-    /// The bytes that may be sent; negative after a packet that is larger than the burst.
+    /// The number of bytes that may be sent. Negative after a packet that is larger than the burst.
     tokens: f64,
     /// When the tokens were last filled up.
     filled: Duration,
@@ -54,7 +54,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget for a path of unknown rate. `wanted`: the highest rate that the application wants, in bytes per second.
+    /// A limiter for a path of unknown rate. `wanted` is the highest rate that the application wants, in bytes per
+    /// second.
     pub fn new(wanted: Option<u32>) -> Self {
         Budget {
             wanted,
@@ -83,12 +84,13 @@ impl Budget {
         self.reported = rate;
     }
 
-    /// To be called when a report or an acknowledgement came: it shows that the receiver gets packets.
+    /// Notes that a report or an acknowledgement arrived: it shows that the receiver gets packets. To be called for
+    /// each.
     pub fn on_report(&mut self) {
         self.unanswered = None;
     }
 
-    /// The rate limit in bytes per second; `None`: there is none.
+    /// The rate limit in bytes per second. `None` if there is none.
     pub fn rate(&self, now: Duration) -> Option<u32> {
         let limit = [self.wanted, self.reported, self.transport].into_iter().flatten().min();
         let limit = limit.map(|limit| limit.max(RATE_FLOOR));
@@ -103,13 +105,13 @@ impl Budget {
         self.next(now, bytes) <= now
     }
 
-    /// A packet of `bytes` bytes is sent now, allowed or not.
+    /// Notes that a packet of `bytes` bytes is sent now, whether it was allowed or not.
     pub fn spend(&mut self, now: Duration, bytes: usize) {
         self.fill(now);
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
         if let Some(rate) = self.rate(now) {
-            // The debt of the bucket is at most one second of the rate, so that packets that were not allowed do not
-            // silence a sender for long.
+            // The debt of the bucket is limited to one second of the rate. Otherwise packets that were not allowed
+            // would silence a sender for long.
             self.tokens = (self.tokens - bytes).max(-bytes.max(f64::from(rate)));
         }
         self.unanswered.get_or_insert(now);
@@ -118,14 +120,15 @@ impl Budget {
         self.sent = self.sent.max(now);
     }
 
-    /// When a packet of `bytes` bytes will be allowed: `now` if it is. A later change of the rate changes this time.
+    /// When a packet of `bytes` bytes will be allowed: `now` if it is allowed already. A later change of the rate
+    /// changes this time.
     pub fn next(&mut self, now: Duration, bytes: usize) -> Duration {
         self.fill(now);
         let Some(rate) = self.rate(now).map(f64::from) else {
             return now;
         };
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
-        // A packet that is larger than the bucket is sent when the bucket is full.
+        // A packet that is larger than the bucket is allowed when the bucket is full.
         let missing = bytes.min(burst(rate)) - self.tokens;
         if missing <= 0.0 {
             return now;
@@ -145,7 +148,7 @@ impl Budget {
         }
     }
 
-    /// The limit during a silence of the receiver.
+    /// The rate limit while the receiver is silent, given the limit that applies otherwise.
     fn fallback(&self, now: Duration, limit: Option<u32>) -> Option<u32> {
         let silence = now.saturating_sub(self.unanswered?).checked_sub(SILENCE)?.as_secs_f64();
         let from = limit.map_or(self.sending, |limit| self.sending.min(f64::from(limit)));

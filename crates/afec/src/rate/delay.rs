@@ -1,4 +1,4 @@
-//! The queueing delay of packets.
+//! The queueing delay of packets: the time that they spend in queues on the path.
 
 use core::time::Duration;
 
@@ -15,16 +15,16 @@ const SPAN: Duration = Duration::from_secs(5);
 pub(super) struct QueueDelay {
     /// The one-way delay of the newest packet plus a constant, in ms; `None` before the first packet.
     relative: Option<i64>,
-    /// The least delay of each span, the newest span first.
+    /// For each span the packet with the least delay, the newest span first.
     minima: [Option<Minimum>; SPANS],
-    /// When the newest of the spans began.
+    /// When the newest span began.
     began: Duration,
 }
 
 /// The packet with the least delay of a span.
 #[derive(Debug, Clone, Copy)]
 struct Minimum {
-    /// Its delay in ms, relative as in [`Delay::relative`].
+    /// The packet's delay in ms, relative as in [`Delay::relative`].
     delay: f64,
     bytes: u32,
 }
@@ -32,7 +32,7 @@ struct Minimum {
 /// The delay of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delay {
-    /// The one-way delay plus a constant, in ms.
+    /// The one-way delay in ms plus a constant, which is unknown because the clocks of the two ends differ.
     pub(super) relative: f64,
     /// The time that the packet waited in queues, in ms.
     pub(super) queue: f64,
@@ -43,8 +43,8 @@ impl QueueDelay {
         QueueDelay { relative: None, minima: [None; SPANS], began: Duration::ZERO }
     }
 
-    /// A packet came that was sent when the sender's clock showed `sent` ms. `rate`: the rate of arrival in bytes per second, 0 if
-    /// unknown.
+    /// Notes a packet that was sent when the sender's clock showed `sent` ms, and returns its delay. `rate` is the rate
+    /// of arrival in bytes per second, 0 if unknown.
     pub(super) fn arrived(&mut self, now: Duration, sent: u16, bytes: u32, rate: f64) -> Delay {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
         let whole = match self.relative {
@@ -62,7 +62,7 @@ impl QueueDelay {
         Delay { relative, queue: self.queue(relative, bytes, rate) }
     }
 
-    /// Sets the base delay: `relative` becomes the delay of a packet of `bytes` bytes that meets no queue.
+    /// Sets the base delay: `relative` becomes the delay of a packet of `bytes` bytes that is not queued.
     pub(super) fn rebase(&mut self, relative: f64, bytes: u32) {
         self.minima = [None; SPANS];
         self.minima[0] = Some(Minimum { delay: relative, bytes });
@@ -73,14 +73,14 @@ impl QueueDelay {
         let Some(base) = base else {
             return 0.0;
         };
-        // A longer packet takes longer on the link, by its additional bytes over the link's rate. The link's rate is unknown, but
-        // at least `rate`, and equal to it if there is a queue.
+        // A longer packet takes longer on the link: its additional bytes divided by the link's rate. That rate is
+        // unknown, but at least `rate`, and equal to `rate` if there is a queue.
         let additional = f64::from(bytes.saturating_sub(base.bytes));
         let transmission = if rate > 0.0 { additional / rate * 1000.0 } else { 0.0 };
         (relative - base.delay - transmission).max(0.0)
     }
 
-    /// Begins a new span if it is time.
+    /// Begins a new span if the present one is over.
     fn turn(&mut self, now: Duration) {
         let passed = now.saturating_sub(self.began).as_nanos() / SPAN.as_nanos();
         if passed == 0 {

@@ -1,27 +1,30 @@
-//! Following the rate of a limited link: draining its queue, and testing whether the limit has gone.
+//! Follows the rate of a limited link: lets its queue drain, and tests whether the limit has gone. A standing queue is
+//! one that does not drain; the limit, or cap, is what the sender is told not to exceed.
 
 use super::RATE_FLOOR;
 use super::arrivals::Arrivals;
 use super::estimator::{QUEUE_TARGET, RateEstimator, State};
 use crate::within::Within;
 
-/// On a path whose delay varies by itself, a queue of up to this many ms is no congestion. As much as SCReAM (RFC 8298) allows.
+/// The longest queue, in ms, that does not count as congestion on a path whose delay varies by itself: as much as
+/// SCReAM (RFC 8298) allows.
 const QUEUE_TARGET_MOST: f64 = 60.0;
 
-/// A queue is to be drained in about this many ms.
+/// The time in ms in which a queue is to be drained.
 const DRAIN: f64 = 350.0;
 
-/// The least rate while a queue drains, as a share of the link's rate: a wrong measurement must not leave the path idle.
+/// The lowest rate while a queue drains, as a share of the link's rate, so that a wrong measurement does not leave the
+/// path idle.
 const DRAIN_LEAST: f64 = 0.3;
 
-/// The highest rate while a queue drains, as a share of the link's rate: a queue that this sender caused then shrinks
-/// visibly.
+/// The highest rate while a queue drains, as a share of the link's rate, so that a queue which this sender caused
+/// shrinks visibly.
 const DRAIN_MOST: f64 = 0.85;
 
-/// The rate after the queue has drained, as a share of the link's rate.
+/// The rate when the queue has drained, as a share of the link's rate.
 const RESUME: f64 = 0.95;
 
-/// The rate after the queue has drained is lower by the share of lost packets times this: losses make the spacing of
+/// By how much the share [`RESUME`] is lowered, as a multiple of the share of lost packets: losses make the spacing of
 /// packets random, so that a queue grows by chance.
 const RESUME_LOSS: f64 = 0.4;
 
@@ -31,23 +34,23 @@ const CLIMB: f64 = 0.05;
 /// The highest growth of the rate limit per second, once the link's limit seems to have gone.
 pub(super) const CLIMB_MOST: f64 = 0.5;
 
-/// While the rate limit is below this share of the rate that the link carried lately, it grows by [`CLIMB_MOST`].
+/// While the limit is below this share of the rate that the link carried recently, it grows by [`CLIMB_MOST`].
 const FAR: f64 = 0.8;
 
-/// Each time the link is full again, the rate that it carried lately ([`Limited::known`]) is multiplied by this.
+/// Each time that the link is full again, the rate that it carried recently ([`Limited::known`]) is multiplied by this.
 const KNOWN_KEPT: f64 = 0.8;
 
-/// A sender that uses less than this share of the limit does not test it, so that the limit does not rise.
+/// The share of the limit that the sender must use to test the limit. If it uses less, the limit does not rise.
 const USED: f64 = 0.75;
 
-/// The limit is dropped after the sender has not used it for this many ms.
+/// The time in ms without use by the sender after which the limit is dropped.
 const UNUSED: f64 = 10_000.0;
 
-/// The least rate of a link, twice the lowest limit: so a sender at the lowest limit counts as sending less than the
-/// link carries.
+/// The lowest rate that a link is assumed to have, twice the lowest limit. So a sender at the lowest limit counts as
+/// sending less than the link carries.
 const LIMIT_LEAST: f64 = 2.0 * RATE_FLOOR as f64;
 
-/// A higher rate is no limit, in bytes per second: 1 Gbit/s.
+/// The highest rate that counts as a limit, in bytes per second: 1 Gbit/s.
 pub(super) const RATE_MOST: f64 = 125e6;
 
 // The constants above, except where they say otherwise, were tuned together on `examples/rate`: links of 14.4 to 3000 kbit/s that
@@ -56,31 +59,32 @@ pub(super) const RATE_MOST: f64 = 125e6;
 /// The state while the path shows a limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limited {
-    /// The rate of the link as last measured.
+    /// The rate of the link as last measured, in bytes per second.
     pub(super) limit: f64,
-    /// The rate limit of the sender.
+    /// The rate limit of the sender, in bytes per second.
     pub(super) cap: f64,
-    /// The rate up to which the limit may rise fast: a link that was faster lately may be so again.
+    /// The rate, in bytes per second, up to which the limit may rise fast: a link that was that fast recently may be so
+    /// again.
     known: f64,
-    /// The growth of the limit per second.
+    /// The present growth of the limit per second, as a share of it.
     pub(super) climb: f64,
-    /// The queue that is being drained.
+    /// The queue that is being drained, if there is one.
     drain: Option<Drain>,
     /// The smoothed rate of sending, in bytes per second.
     used: f64,
-    /// For how many ms the sender has not used the limit.
+    /// The time in ms in which the sender has not used the limit.
     unused: f64,
-    /// The share of lost packets above which the link counts as congested; `None` if a queue showed the limit, and not
-    /// losses.
+    /// The share of lost packets above which the link counts as congested. `None` if the limit was found from a queue
+    /// and not from losses.
     loss_most: Option<f64>,
 }
 
-/// A queue that is being drained.
+/// A queue that is being drained, which the sender helps by sending less.
 #[derive(Debug, Clone, Copy)]
 struct Drain {
     /// When a standing queue was last seen, in ms.
     seen: f64,
-    /// The queue at first, in ms.
+    /// The length of the queue at the start, in ms.
     queue: f64,
     /// By how many ms the queue should have shrunk since draining began.
     expected: f64,
@@ -103,7 +107,7 @@ impl Limited {
 }
 
 impl RateEstimator {
-    /// Begins to limit the rate: there is a standing queue for the first time.
+    /// Begins to limit the rate, when a standing queue is seen for the first time.
     pub(super) fn begin(&mut self) -> State {
         let limit = self.link_rate().unwrap_or(RATE_MOST);
         let queue = self.arrivals.queue();
@@ -111,9 +115,9 @@ impl RateEstimator {
         State::Limited(Limited { drain, ..Limited::new(limit, limit * drain_factor(queue)) })
     }
 
-    /// Limits the rate after a trial that lost fewer packets: `delivered` bytes per second came through before it, and
-    /// the share `loss` of packets is still lost. If more than the share `loss_most` is lost later, the link counts as
-    /// congested again.
+    /// Limits the rate after a trial at a lower rate that lost fewer packets. `delivered` is the rate in bytes per
+    /// second at which packets arrived before the trial; `loss` is the share of packets that is still lost. If more
+    /// than the share `loss_most` is lost later, the link counts as congested again.
     pub(super) fn limit_by_loss(&self, delivered: f64, loss: f64, loss_most: f64) -> State {
         let limit = (delivered / (1.0 - loss.min(0.5))).within(LIMIT_LEAST, RATE_MOST);
         let limited = Limited::new(limit, limit * self.resume());
@@ -164,7 +168,7 @@ impl RateEstimator {
         if drain.expected > (drain.queue / 2.0).max(40.0)
             && drain.queue - queue < drain.expected * 0.3
         {
-            // The queue did not shrink although less was sent: so it is assumed to be no queue, but the delay of a
+            // The queue did not shrink although less was sent. So it is assumed to be no queue, but the delay of a
             // longer path, or of a path whose delay varies.
             self.target = self.target.max(queue).min(QUEUE_TARGET_MOST);
             self.delay.rebase(self.arrivals.least(), 0);
@@ -173,14 +177,15 @@ impl RateEstimator {
             limited.cap = limited.limit * self.resume();
             return;
         }
-        // If the sender already sends less than the link carries, the arrival rate is that of the link only while the queue
-        // falls; otherwise it is the sender's own rate.
+        // If the sender already sends less than the link carries, packets arrive at the rate of the link only while the
+        // queue falls; otherwise they arrive at the sender's own rate.
         let falls =
             self.arrivals.busy(self.target / 2.0).is_some_and(|flow| flow.rise < -QUEUE_TARGET);
         if let Some(rate) =
             self.link_rate().filter(|_| first || falls || sending > 0.9 * limited.limit)
         {
-            // The first measurement comes from few packets; the next ones smooth it, but a fall counts at once.
+            // The first measurement comes from few packets. The next ones are averaged with it, but a fall counts at
+            // once.
             let weight = if first || rate < 0.7 * limited.limit { 1.0 } else { 0.2 };
             limited.limit += weight * (rate - limited.limit);
         }
@@ -191,8 +196,8 @@ impl RateEstimator {
         limited.cap = limited.limit * drain_factor(queue);
     }
 
-    /// The share of the link's rate to use without a standing queue: less where losses make the spacing of packets random, so that
-    /// a queue grows by chance.
+    /// The share of the link's rate to use while there is no standing queue. It is lower where losses make the spacing
+    /// of packets random, so that a queue grows by chance.
     fn resume(&self) -> f64 {
         RESUME - RESUME_LOSS * self.loss_idle.min(0.5)
     }
@@ -208,7 +213,7 @@ impl RateEstimator {
         let climb = if limited.cap < FAR * limited.known { CLIMB_MOST } else { limited.climb };
         limited.cap = (limited.cap * (1.0 + climb * seconds)).min(RATE_MOST);
         if limited.cap > limited.limit * (1.0 + CLIMB) {
-            // The limit of the link has gone: the growth doubles in a second.
+            // The limit of the link has gone, so the growth doubles every second.
             limited.climb = (limited.climb * (1.0 + 0.7 * seconds)).min(CLIMB_MOST);
         }
     }

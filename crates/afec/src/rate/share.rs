@@ -1,24 +1,25 @@
-//! Dividing a rate among channels.
+//! Divides a rate among channels. A conflated channel is one on which a newer value of a key replaces the older ones.
 
 use alloc::vec::Vec;
 
 use crate::within::Within;
 
-/// What a channel would send if the rate sufficed. Numbers that are negative or not finite count as 0, those above a
-/// million as a million; a message takes at least one byte.
+/// What a channel would send if the rate of the path sufficed. Numbers that are negative or not finite count as 0,
+/// those above a million as a million; a message takes at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
-    /// The bytes of a message on the wire, with its share of the packet's headers.
+    /// The bytes of a message on the wire, together with its share of the packet's headers.
     pub message: f64,
     /// The messages per second that the channel would send.
     pub rate: f64,
     /// The messages per second below which the channel must not be slowed down.
     pub rate_min: f64,
-    /// The bytes of redundancy per message.
+    /// The bytes of redundancy (repeats) per message.
     pub redundancy: f64,
-    /// The channel with the lowest priority is the first one that gets less: see [`share`].
+    /// The priority: the channel with the lowest one is the first to get less (see [`share`]).
     pub priority: u8,
-    /// Whether the channel is conflated: it can be slowed down, because only the newest value of a key matters.
+    /// Whether the channel is conflated. Such a channel can be slowed down, because only the newest value of a key
+    /// matters.
     pub conflated: bool,
 }
 
@@ -27,19 +28,21 @@ pub struct Demand {
 pub struct Share {
     /// The messages per second.
     pub rate: f64,
-    /// The bytes of redundancy per message. If they are fewer than asked for, the loss target may not hold.
+    /// The bytes of redundancy per message. If they are fewer than the channel asked for, it may miss its loss target.
     pub redundancy: f64,
-    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if it is conflated, else
-    /// [`Demand::rate`]. The application should get a notice; [`Share::rate`] is the rate that fits.
+    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if the channel is conflated,
+    /// otherwise [`Demand::rate`]. The application should then get a notice; [`Share::rate`] is the rate that the
+    /// channel can have.
     pub short: bool,
 }
 
-/// Divides `budget`, in bytes per second (`None`: no limit is known), among channels; the shares are in the order of
-/// the demands. While the budget does not suffice, in this order: conflated channels slow down to their minimum rate;
-/// redundancy is left out; channels fall below what they must have, and are reported as short. In each step the lowest
-/// priority yields first, and channels of equal priority yield in proportion to what they have to give.
+/// Divides `budget`, in bytes per second (`None`: no limit is known), among channels. The shares are in the order of
+/// the demands. As long as the budget does not suffice, three steps follow each other: conflated channels are slowed
+/// down to their minimum rate; redundancy is left out; channels get less than they must have, and are marked as short.
+/// In each step the channels of the lowest priority yield first, and those of equal priority in proportion to what they
+/// can give up.
 ///
-/// The shares never cost more than the budget. More budget never gives a channel less.
+/// The shares together never cost more than the budget. With a larger budget no channel gets less.
 pub fn share(demands: &[Demand], budget: Option<u32>) -> Vec<Share> {
     let demands: Vec<Demand> = demands.iter().map(sane).collect();
     let mut shares: Vec<Share> = demands
@@ -63,7 +66,7 @@ pub fn share(demands: &[Demand], budget: Option<u32>) -> Vec<Share> {
     shares
 }
 
-/// The ways in which channels yield, in the order in which they are used.
+/// The steps by which channels yield, in the order in which they are used.
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
     SlowDown,
@@ -72,8 +75,8 @@ enum Step {
 }
 
 impl Step {
-    /// Takes `excess` bytes per second, or as many as there are, from the channels of a priority. Returns the bytes per second
-    /// taken.
+    /// Takes `excess` bytes per second from the channels of one priority, or as many as they can give up in this step.
+    /// Returns the number of bytes per second taken.
     fn yield_at(self, priority: u8, excess: f64, demands: &[Demand], shares: &mut [Share]) -> f64 {
         let gives = |(demand, share): (&Demand, &Share)| {
             cost(demand, share) - cost(demand, &self.last(demand, share))
@@ -88,7 +91,8 @@ impl Step {
             demands.iter().zip(shares).filter(|(demand, _)| demand.priority == priority)
         {
             let last = self.last(demand, share);
-            // A whole part yields exactly `last`, so that no rounding error is left.
+            // If all that can be given up is taken, the share becomes exactly `last`, so that no rounding error is
+            // left.
             let toward =
                 |from: f64, to: f64| if part == 1.0 { to } else { from + part * (to - from) };
             let short = share.short || last.short && last.rate < share.rate;
@@ -112,12 +116,12 @@ impl Step {
     }
 }
 
-/// Limits the numbers of a demand.
+/// Limits the numbers of a demand to a sensible range.
 fn sane(demand: &Demand) -> Demand {
     let sane = |value: f64| if value.is_finite() { value.within(0.0, 1e6) } else { 0.0 };
     let rate = sane(demand.rate);
     Demand {
-        // A channel whose messages cost nothing could save nothing.
+        // Reducing a channel whose messages cost nothing would save nothing.
         message: sane(demand.message).max(1.0),
         rate,
         rate_min: sane(demand.rate_min).min(rate),
@@ -126,12 +130,12 @@ fn sane(demand: &Demand) -> Demand {
     }
 }
 
-/// The bytes per second of a share.
+/// The bytes per second that a share costs.
 fn cost(demand: &Demand, share: &Share) -> f64 {
     share.rate * (demand.message + share.redundancy)
 }
 
-/// The lowest priority that is at least `least`.
+/// The lowest priority among the channels that is at least `least`.
 fn priority_from(demands: &[Demand], least: u8) -> Option<u8> {
     demands.iter().map(|demand| demand.priority).filter(|priority| *priority >= least).min()
 }

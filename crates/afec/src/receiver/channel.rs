@@ -1,4 +1,9 @@
-//! One channel of a receiver: which messages came in time, and which are missing.
+//! One channel of a receiver: which messages arrived in time, and which are missing. A message is missed if it did not
+//! arrive by its deadline; the target is the share of messages that may be missed.
+//!
+//! The index of a message is its count in the channel. Its origin is the time at which the sender's application had it.
+//! The error-budget balance is how many more messages were missed than the target permits. On a conflated channel a
+//! newer value of a key replaces the older ones. A report tells the sender what arrived.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,38 +17,39 @@ use crate::qos::{Order, Qos};
 use crate::stats::ReceiverStats;
 use crate::wire::MessageHead;
 
-/// The most missing messages that are remembered; older ones are given up. Four seconds of telepointer messages. It bounds the
-/// memory of a channel. Chosen by judgement; not tuned.
+/// The most missing messages that are remembered: four seconds of a telepointer (the pointer of another user). The
+/// oldest ones beyond this number are given up. It bounds the memory of a channel. Chosen by judgement; not tuned.
 const MISSING: usize = 128;
 /// After this many consecutive messages with indices near each other that are all older than the remembered ones, the
-/// channel continues from these indices: the highest index was false, or the sender began anew. Packet numbers have the
-/// same rule: see [`numbers`](super::numbers).
+/// channel continues from these indices. Then either the highest index was false, or the sender began anew. Packet
+/// numbers have the same rule: see [`numbers`](super::numbers).
 const ASTRAY: u8 = 6;
-/// The error budget that decides which missing messages are waived, and so not requested. It saves up at most 4
-/// permitted misses and remembers at most 12 misses that were not permitted. Chosen by judgement; not tuned.
+/// The error budget from which missing messages are waived: not requested, because the target permits to miss them. It
+/// saves up at most 4 permitted misses and remembers at most 12 misses that were not permitted. Chosen by judgement;
+/// not tuned.
 type RequestBudget = Balance<-4, 12>;
-/// The balance that is reported to the sender. Its upper limit fits the report's signed byte, which counts quarters of
-/// messages (up to 31.75). Chosen by judgement; not tuned.
+/// The error-budget balance that is reported to the sender. Its upper limit fits into the report's signed byte, which
+/// counts quarters of messages (up to 31.75). Chosen by judgement; not tuned.
 type ReportedBalance = Balance<-20, 31>;
-/// At each gap the waiting time for repeats is multiplied by this, so that a long one is forgotten over about 50 gaps.
-/// Chosen by judgement; not tuned.
+/// The factor by which the waiting time for repeats is multiplied at each gap, so that a long waiting time is forgotten
+/// over about 50 gaps. Chosen by judgement; not tuned.
 const FORGET_RECOVERY: f64 = 0.98;
 
-/// A message that did not come yet.
+/// A message that did not arrive yet although a newer one did.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Missing {
     pub(super) index: MessageIndex,
-    /// When the sender's application had the message, interpolated between the messages around it.
+    /// The origin of the message, interpolated between those of the messages around it.
     pub(super) origin: Duration,
-    /// When the gap was noticed.
+    /// When its absence was noticed.
     pub(super) found: Duration,
     /// When the message was last requested.
     pub(super) requested: Option<Duration>,
-    /// The number of requests.
+    /// The number of requests for the message so far.
     pub(super) requests: u8,
     /// True if the error budget permits to miss the message, so that it is not requested.
     pub(super) waived: bool,
-    /// True once the message counts as missed because its deadline has passed.
+    /// True if the message counts as missed, because its deadline has passed.
     pub(super) judged: bool,
 }
 
@@ -53,35 +59,35 @@ pub(super) struct Channel {
     pub(super) id: ChannelId,
     pub(super) qos: Qos,
     pub(super) stats: ReceiverStats,
-    /// The index after the highest one that came.
+    /// The index after the highest one that arrived.
     next: MessageIndex,
     pub(super) missing: VecDeque<Missing>,
-    /// The low bits of the index of the last message that was older than all remembered ones, and the number of
-    /// consecutive such messages.
+    /// The low bits of the index of the last message that was older than all remembered ones, and the number of such
+    /// messages in a row.
     astray: (u16, u8),
-    /// When the newest message came whose index was plausible.
+    /// When the newest message with a plausible index arrived.
     last_plausible: Duration,
-    /// The keys used last and the index of their newest message, the least recently used first.
+    /// The most recently used keys, each with the index of its newest message; the least recently used key first.
     pub(super) keys: Vec<(Key, MessageIndex)>,
     /// The origin of the newest message.
     last_origin: Option<Duration>,
     /// The mean interval between messages, in seconds.
     pub(super) interval: f64,
-    /// The time from when a gap was noticed to when the missing message came without a request, in seconds: near the
+    /// The time in seconds from when a gap was noticed to when the missing message arrived without a request: near the
     /// longest of the recent times.
     pub(super) recovery: f64,
-    /// The least time that an answer to a request takes.
+    /// The least time that the answer to a request takes.
     pub(super) fastest_answer: Duration,
-    /// The error budget from which misses are waived instead of requested.
+    /// The error budget from which missing messages are waived instead of requested.
     pub(super) request_budget: RequestBudget,
     /// The error-budget balance that is reported to the sender.
     balance: ReportedBalance,
-    /// True once the caller reports the misses from application to application ([`Channel::report_misses`]): the balance then
-    /// ignores what this endpoint sees.
+    /// True if the caller reports the misses from application to application ([`Channel::report_misses`]). The balance
+    /// then ignores the misses that this endpoint sees.
     caller_reports: bool,
     /// The balance in the last report to the sender.
     pub(super) reported_balance: f64,
-    /// The window of the paper's controller, if that is the scheme.
+    /// The error rate over the last messages, for the controller of the AFEC paper; `None` with other controllers.
     pub(super) window: Option<Window>,
 }
 
@@ -97,7 +103,7 @@ impl Channel {
             last_plausible: Duration::ZERO,
             keys: Vec::new(),
             last_origin: None,
-            // 30 messages per second, the paper's telepointer, until the first messages came.
+            // The rate of the paper's telepointer, 30 messages per second, until the first messages arrived.
             interval: 0.033,
             recovery: 0.0,
             fastest_answer: Duration::ZERO,
@@ -109,12 +115,12 @@ impl Channel {
         }
     }
 
-    /// How many more messages were missed lately than the target permits; negative if fewer were missed.
+    /// How many more messages were missed recently than the target permits; negative if fewer were missed.
     pub(super) fn balance(&self) -> f64 {
         self.balance.misses()
     }
 
-    /// Takes a message that is `age` old. Judges it, and delivers it if it is new and in time.
+    /// Accepts a message that is `age` old: judges whether it is in time, and delivers it if it is in time and new.
     pub(super) fn message<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -143,7 +149,7 @@ impl Channel {
             if missing.waived {
                 self.request_budget.add(-1.0);
             }
-            // A message that comes sooner than the answer to its first request can come is a planned repeat.
+            // A message that arrives sooner than the answer to its first request can is a planned repeat.
             let is_repeat =
                 |requested| missing.requests == 1 && now < requested + self.fastest_answer;
             if missing.requested.is_none_or(is_repeat) {
@@ -177,9 +183,10 @@ impl Channel {
         });
     }
 
-    /// Whether a message in time, with an index that is older than all awaited ones, shows that the sender began anew.
-    /// This is so if it is the last of [`ASTRAY`] consecutive such messages with indices near each other that were no
-    /// repeats, and all messages with plausible indices came more than a deadline ago.
+    /// Whether a message in time, whose index is older than those of all awaited messages, shows that the sender began
+    /// anew. This is so under two conditions: it is the last of [`ASTRAY`] consecutive such messages that have indices
+    /// near each other and are no repeats; and the newest message with a plausible index arrived more than a deadline
+    /// ago.
     fn is_new_start(&mut self, now: Duration, head: &MessageHead) -> bool {
         if head.repeated {
             return false;
@@ -192,7 +199,7 @@ impl Channel {
         count >= ASTRAY && self.last_plausible + self.qos.deadline < now
     }
 
-    /// Makes the index whose 16 low bits are `low` the next expected one. Gives up the missing messages.
+    /// Makes the index whose 16 low bits are `low` the next expected one, and gives up all missing messages.
     fn restart(&mut self, low: u16) {
         while !self.missing.is_empty() {
             self.give_up_oldest();
@@ -202,11 +209,13 @@ impl Channel {
         self.next = self.next.offset(self.next.ahead(low));
     }
 
-    /// Counts missing older values of a key as met if their deadline has not passed: value `index` replaces them.
+    /// Counts missing older values of a key as met if their deadline has not passed: the value with index `index`
+    /// replaces them.
     ///
-    /// The keys of the missing messages are known in two cases only: the message carries how many messages earlier its
-    /// key was used (`back`), and while a channel has a single key all messages have it. For other missing messages,
-    /// keys are assumed to alternate in a fixed rhythm, so that messages at multiples of `back` have the same key.
+    /// The keys of missing messages are known in two cases only. A message says how many messages earlier its key was
+    /// last used (`back`); and while a channel has a single key, all messages have that key. For other missing
+    /// messages, keys are assumed to alternate in a fixed rhythm, so that messages at multiples of `back` have the same
+    /// key.
     fn supersede(&mut self, now: Duration, index: MessageIndex, key: Option<(Key, u32)>) {
         let (Order::Newest, Some((key, back))) = (self.qos.order, key) else {
             return;
@@ -233,18 +242,18 @@ impl Channel {
         }
     }
 
-    /// Removes a message from the missing ones, if it is one of them.
+    /// Removes a message from the list of missing ones. `None` if it is not on the list.
     fn take_missing(&mut self, index: MessageIndex) -> Option<Missing> {
         let place = self.missing.iter().position(|missing| missing.index == index)?;
         self.missing.remove(place)
     }
 
-    /// Notes the messages that are missing before `index`, which is the highest index now.
+    /// Notes as missing the messages before `index`, which is the highest index now.
     fn note_gap(&mut self, now: Duration, index: MessageIndex, origin: Duration) {
         let gap = index.since(self.next);
         let last = self.last_origin.unwrap_or(origin);
         let spacing = origin.saturating_sub(last).as_secs_f64() / f64::from(gap + 1);
-        // A longer spacing is a pause between clusters.
+        // A longer time between messages is a pause between clusters of messages.
         if spacing < 0.25 {
             self.interval += (spacing - self.interval) / 16.0;
         }
@@ -272,7 +281,7 @@ impl Channel {
         self.last_origin = Some(origin);
     }
 
-    /// Gives up the oldest missing message: it counts as missed.
+    /// Gives up the oldest missing message, which counts as missed.
     pub(super) fn give_up_oldest(&mut self) {
         if let Some(missing) = self.missing.pop_front()
             && !missing.judged
@@ -281,7 +290,7 @@ impl Channel {
         }
     }
 
-    /// Judges the messages whose deadline has passed.
+    /// Judges the missing messages whose deadline has passed.
     pub(super) fn expire(&mut self, now: Duration) {
         let deadline = self.qos.deadline;
         for place in 0..self.missing.len() {
@@ -291,14 +300,16 @@ impl Channel {
                 self.judge(Outcome::Never, missing.waived);
             }
         }
-        // Judged messages stay for two more deadlines, so that a late message is told from a useless repeat.
+        // Judged messages stay on the list for two more deadlines, so that a late message can be told from a useless
+        // repeat.
         let forget = |missing: &Missing| missing.judged && missing.origin + deadline * 3 < now;
         while self.missing.front().is_some_and(forget) {
             self.missing.pop_front();
         }
     }
 
-    /// Replaces the QoS. `reset_balance`: the error-budget balance of the old QoS says nothing of the new one.
+    /// Replaces the QoS. `reset_balance` says that the error-budget balance of the old QoS tells nothing about the new
+    /// one.
     pub(super) fn set_qos(&mut self, qos: Qos, reset_balance: bool) {
         if reset_balance {
             self.balance = ReportedBalance::default();
@@ -306,7 +317,7 @@ impl Channel {
         self.qos = qos;
     }
 
-    /// Counts a message as met or missed. `waived`: the request budget was charged with the miss before.
+    /// Counts a message as met or missed. `waived` says that the miss was already charged to the request budget.
     fn judge(&mut self, outcome: Outcome, waived: bool) {
         let missed = outcome != Outcome::Met;
         self.stats.judged += 1;
@@ -323,8 +334,7 @@ impl Channel {
         debug_assert!(self.stats.missed <= self.stats.judged, "a missed message is judged");
     }
 
-    /// Counts messages as missed that are too many to list. It does not take them one by one: a peer may claim 32,000 with
-    /// five bytes.
+    /// Counts `count` messages as missed, without listing them one by one: a peer may claim 32,000 with five bytes.
     fn judge_never(&mut self, count: u32) {
         if count == 0 {
             return;
@@ -339,15 +349,15 @@ impl Channel {
         self.request_budget.add(beyond);
     }
 
-    /// Adds the misses that this endpoint sees to the balance, unless the caller reports them.
+    /// Adds misses that this endpoint sees to the balance, unless the caller reports misses.
     fn note_misses(&mut self, beyond: f64) {
         if !self.caller_reports {
             self.balance.add(beyond);
         }
     }
 
-    /// Adds misses that the caller judged from application to application, beyond the permitted ones. From the first
-    /// call on, the misses that this endpoint sees on its own leg do not count.
+    /// Adds misses that the caller judged from application to application, in excess of the permitted ones. From the
+    /// first call on, the misses that this endpoint sees on its own part of the way do not count.
     pub(super) fn report_misses(&mut self, beyond: f64) {
         self.caller_reports = true;
         self.balance.add(beyond);

@@ -1,7 +1,7 @@
-//! The receiving half of an endpoint: which packets and messages came, and which are missing.
+//! The receiving half of an endpoint: which packets and messages arrived, and which are missing.
 //!
-//! `channel` judges the messages of a channel, `ordering` drops those that a newer value replaces, `requests` finds those to
-//! request, `reporting` writes the reports to the sender.
+//! `channel` judges the messages of a channel, `ordering` drops messages that a newer value replaces, `requests` finds
+//! messages to request, `reporting` writes the reports, which tell the sender what arrived.
 
 mod balance;
 mod channel;
@@ -30,11 +30,11 @@ use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
 use crate::wire::{ChannelReport, Header, MessageHead, Messages, PacketError};
 
-/// A packet that was delayed in queues for longer than this says nothing of the path's rate: the estimator would have seen the
+/// The delay in queues beyond which a packet tells nothing about the path's rate: the estimator would have seen the
 /// queue grow before. Chosen by judgement; not tuned.
 const LONGEST_QUEUE: Duration = Duration::from_secs(2);
-/// After a silence of this length the sender's clock does not show the order of packets any more: its 16 bits of ms
-/// repeat after 65 s, and half of that is ambiguous. 20 s leave a margin.
+/// The silence after which the sender's clock no longer shows the order of packets: its 16 bits of ms repeat after 65
+/// s, and half of that is ambiguous. 20 s leave a margin.
 const CLOCK: Duration = Duration::from_secs(20);
 
 /// The receiving half of an endpoint: see the [module](self).
@@ -45,28 +45,28 @@ pub(crate) struct Receiver {
     numbers: Numbers,
     delays: Delays,
     losses: LossEstimator,
-    /// What the estimator believes, as of the newest packet.
+    /// The loss model as estimated when the newest packet arrived.
     loss: LossModel,
     rate: RateEstimator,
-    /// The rate limit of the path in bytes per second, if it shows one.
+    /// The rate limit of the path in bytes per second. `None` if the path shows none.
     limit: Option<u32>,
-    /// Round trips, measured from reports to their echoes. They are used if the sending half has measured none with its
-    /// own packets.
+    /// Round trips, measured from reports to their echoes (the sender's confirmations). They are used as long as the
+    /// sending half has measured none with its own packets.
     path: Path,
     /// Whether the sender wants requests for missing messages.
     wants_requests: bool,
     reported: Reported,
-    /// When the first message after the last report came.
+    /// When the first message since the last report arrived.
     news: Option<Duration>,
-    /// When the packet with the highest number came.
+    /// When the packet with the highest number arrived.
     last_arrival: Duration,
-    /// The low bits of that packet's number, and the clock of its sender.
+    /// The low bits of that packet's number, and the sender's clock in it.
     newest: Option<(u16, u16)>,
     /// The parts about channels of the report that is being written.
     parts: Vec<(ChannelId, ChannelReport)>,
 }
 
-/// What the last reports said.
+/// What the last reports said, and whether the sender has confirmed them.
 #[derive(Debug)]
 struct Reported {
     /// The number of the newest report.
@@ -79,7 +79,7 @@ struct Reported {
     unconfirmed: bool,
     /// The number of the newest report with losses or a rate.
     unconfirmed_number: ReportNumber,
-    /// True once the sender has echoed the newest report.
+    /// True if the sender has echoed the newest report.
     echoed: bool,
 }
 
@@ -138,7 +138,8 @@ impl Receiver {
         self.loss
     }
 
-    /// A packet of `bytes` bytes came with this header. Returns its delay in queues, or `None` if it came before.
+    /// Notes a packet of `bytes` bytes that arrived with this header. Returns its delay in queues, or `None` if it
+    /// arrived before.
     pub(crate) fn arrived(
         &mut self,
         now: Duration,
@@ -157,7 +158,7 @@ impl Receiver {
         self.loss = self.losses.model();
         let queued = self.delays.arrived(now, header.sent);
         self.note_rate(now, queued, bytes, lost_now);
-        // The header of a packet that others overtook is out of date.
+        // The header of a packet that later ones overtook is out of date.
         let newest = self.numbers.highest().low() == header.number;
         if newest {
             self.newest = Some((header.number, header.sent));
@@ -172,15 +173,15 @@ impl Receiver {
                 self.path.sample(now.saturating_sub(at).saturating_sub(held));
             }
         }
-        // An echo of a later report confirms the losses and the rate, too: later reports repeat the same losses and
-        // rate, or newer ones.
+        // An echo of a later report confirms the losses and the rate, too: later reports repeat them, or have newer
+        // ones.
         if header.echo.is_some_and(|echo| echo.covers(reported.unconfirmed_number)) {
             reported.unconfirmed = false;
         }
         Some(queued.delay)
     }
 
-    /// Updates the rate estimate, if the packet's clock is believed. `lost`: the number of packets whose loss this
+    /// Updates the rate estimate, if the packet's clock is believed. `lost` is the number of packets whose loss this
     /// packet showed.
     fn note_rate(&mut self, now: Duration, queued: Queued, bytes: usize, lost: u32) {
         match queued.clock {
@@ -196,7 +197,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the messages of a packet that was delayed in queues for `queued`.
+    /// Accepts the messages of a packet that waited in queues for `queued`.
     pub(crate) fn messages<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -215,7 +216,7 @@ impl Receiver {
         result
     }
 
-    /// Takes one message that is `age` old.
+    /// Accepts one message that is `age` old.
     pub(crate) fn message<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -225,7 +226,7 @@ impl Receiver {
         sender_path: &Path,
         deliver: &mut F,
     ) -> Result<(), PacketError> {
-        // Below the smallest round trip, because clocks are read in whole ms.
+        // A little less than the smallest round trip, because clocks are read in whole ms.
         let fastest_answer = self.known_path(sender_path).smallest() * 7 / 8;
         let channel =
             self.channel(head.channel).ok_or(PacketError::UnknownChannel(head.channel.0))?;
@@ -239,23 +240,24 @@ impl Receiver {
         self.channels.iter_mut().find(|channel| channel.id == id)
     }
 
-    /// The caller judged the messages of a channel from application to application: `beyond` more messages were missed
-    /// than the target permits.
+    /// Notes that the caller judged the messages of a channel from application to application: `beyond` more messages
+    /// were missed than the target permits.
     pub(crate) fn report_misses(&mut self, id: ChannelId, beyond: f64) {
         if let Some(channel) = self.channel(id) {
             channel.report_misses(beyond);
         }
     }
 
-    /// Replaces the QoS of a channel. `reset_balance` clears the channel's error-budget balance.
+    /// Replaces the QoS of a channel. `reset_balance` clears the channel's error-budget balance: how many more messages
+    /// were missed than the target permits.
     pub(crate) fn set_qos(&mut self, id: ChannelId, qos: Qos, reset_balance: bool) {
         if let Some(channel) = self.channel(id) {
             channel.set_qos(qos, reset_balance);
         }
     }
 
-    /// Completes a packet number from its eight low bits: it is the nearest number after the newest one if the packet
-    /// was sent later (`sent` is its sender's clock), else the nearest number before it.
+    /// Completes a packet number from its eight low bits. If the packet was sent after the newest one (`sent` is its
+    /// sender's clock), this is the nearest number after the newest number, otherwise the nearest one before it.
     pub(crate) fn whole_number(&self, now: Duration, low: u8, sent: u16) -> u16 {
         let Some((number, newest)) = self.newest else { return u16::from(low) };
         let ahead = low.wrapping_sub(number as u8);
@@ -271,7 +273,7 @@ impl Receiver {
         }
     }
 
-    /// Half of the smallest round trip, once one was measured.
+    /// Half of the smallest round trip. `None` until a round trip was measured.
     pub(crate) fn one_way(&self, sender_path: &Path) -> Option<Duration> {
         let path = self.known_path(sender_path);
         path.is_known().then(|| path.smallest() / 2)
@@ -284,7 +286,7 @@ impl Receiver {
         }
     }
 
-    /// The path as the sending half measured it, or else as the receiving half measured it.
+    /// The delay of the path as the sending half measured it or, if it measured none, as the receiving half did.
     fn known_path<'a>(&'a self, sender_path: &'a Path) -> &'a Path {
         if sender_path.is_known() { sender_path } else { &self.path }
     }

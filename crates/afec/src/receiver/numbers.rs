@@ -1,42 +1,44 @@
-//! Which packets came, by their numbers.
+//! Which packets arrived, by their numbers.
 
 use crate::ids::PacketNumber;
 
-/// For this many of the highest packet numbers it is remembered whether the packets came: the bits of a `u128`.
+/// The number of highest packet numbers for which it is remembered whether the packets arrived: the bits of a `u128`.
 const WINDOW: u32 = 128;
-/// The most packets that count as lost because of one jump of the numbers: a longer jump is an outage or a false
-/// number, and the loss estimator learns little from more. Chosen by judgement; not tuned.
+/// The most packets that count as lost because of one jump of the numbers. A longer jump is an outage or a false
+/// number, and the loss estimator would learn little from more. Chosen by judgement; not tuned.
 const JUMP: u32 = 256;
-/// The most packets that may overtake a packet before it counts as lost. Chosen by judgement; not tuned.
+/// The most packets that may overtake a packet before that packet counts as lost. Chosen by judgement; not tuned.
 const REORDER: u32 = 16;
-/// After this many packets of which none came too late, one overtaking packet less is enough to count a packet as lost:
-/// 17 seconds of a telepointer. Chosen by judgement; not tuned.
+/// After this many packets without one that arrived too late, the number of overtaking packets after which a packet
+/// counts as lost falls by one: 17 seconds of a telepointer (the pointer of another user). Chosen by judgement; not
+/// tuned.
 const CALM: u32 = 500;
-/// After this many consecutive packets that are so old that a copy would not be recognised, but have numbers near each
-/// other, counting continues from these numbers: the highest number was false, or the sender began anew (RFC 3550,
-/// appendix A.1, which takes two). Six are more than reordering brings at once, and take a telepointer a fifth of a
-/// second.
+/// The number of consecutive packets that are too old for a copy to be recognised, but have numbers near each other,
+/// after which counting continues from these numbers. Then either the highest number was false, or the sender began
+/// anew (RFC 3550, appendix A.1, which takes two). Six are more than reordering brings at once, and take a telepointer
+/// a fifth of a second.
 const ASTRAY: u8 = 6;
 
-/// The numbers of the packets that came, and how long to wait for one that did not.
+/// The numbers of the packets that arrived, and how long to wait for a packet that did not.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// The number after the highest one that came.
+    /// The number after the highest one that arrived.
     next: PacketNumber,
-    /// Bit n says whether packet next - 1 - n came.
+    /// Bit n says whether packet next - 1 - n arrived.
     seen: u128,
-    /// For every number before this one it is decided whether the packet came or was lost.
+    /// The first number that is undecided: for all numbers before it, it is known whether the packet arrived or was
+    /// lost.
     decided: PacketNumber,
-    /// A packet counts as lost once this many newer packets came.
+    /// A packet counts as lost when this many newer packets have arrived.
     reorder: u32,
-    /// The packets since the last change of `reorder`.
+    /// The number of packets since the last change of `reorder`.
     calm: u32,
-    /// The low bits of the number of the last packet that was too old, and the number of consecutive such packets.
+    /// The low bits of the number of the last packet that was too old, and the number of such packets in a row.
     astray: (u16, u8),
 }
 
 impl Numbers {
-    /// The highest number that came.
+    /// The highest number of a packet that arrived.
     pub(super) fn highest(&self) -> PacketNumber {
         PacketNumber(self.next.0.wrapping_sub(1))
     }
@@ -46,8 +48,8 @@ impl Numbers {
         self.reorder
     }
 
-    /// A packet came whose number ends in `low`. Calls `decide` for each packet of which it is now certain enough
-    /// whether it was lost, in the order of numbers. Returns whether the packet is new.
+    /// Notes a packet whose number ends in `low`. Calls `decide`, in the order of numbers, for each packet for which it
+    /// is now certain enough whether it was lost. Returns whether the packet is new.
     pub(super) fn arrived(&mut self, low: u16, mut decide: impl FnMut(bool)) -> bool {
         let ahead = low.wrapping_sub(self.next.low()) as i16;
         let number = PacketNumber(self.next.0.wrapping_add_signed(i32::from(ahead)));
@@ -63,7 +65,7 @@ impl Numbers {
             }
             self.seen |= 1 << back;
             if self.decided.is_after(number) {
-                // The packet counted as lost too early.
+                // The packet was counted as lost too early.
                 self.reorder = (back + 1).clamp(self.reorder, REORDER);
                 self.calm = 0;
             }
@@ -78,13 +80,13 @@ impl Numbers {
         true
     }
 
-    /// The numbers for which it is not decided whether the packet was lost.
+    /// The count of numbers for which it is not decided whether the packet was lost.
     fn undecided(&self) -> u32 {
         self.next.0.wrapping_sub(self.decided.0)
     }
 
-    /// Whether a packet whose number seems too old shows that the numbers began anew: it does if [`ASTRAY`] consecutive
-    /// such packets have numbers near each other.
+    /// Whether a packet whose number seems too old shows that the numbers began anew: true if it is the last of
+    /// [`ASTRAY`] consecutive such packets with numbers near each other.
     fn is_new_start(&mut self, low: u16) -> bool {
         let (last, count) = self.astray;
         let apart = u32::from((low.wrapping_sub(last) as i16).unsigned_abs());
@@ -94,13 +96,13 @@ impl Numbers {
         if count < ASTRAY {
             return false;
         }
-        // Earlier packets count as seen, so that none of them counts as lost.
+        // Earlier packets are noted as seen, so that none of them counts as lost.
         let next = PacketNumber(u32::from(low)).next();
         *self = Numbers { next, seen: u128::MAX, decided: next, ..Numbers::default() };
         true
     }
 
-    /// The packet with this number is the highest one now; `gap` numbers before it are skipped.
+    /// Makes `number` the highest number; the `gap` numbers before it are skipped.
     fn advance(&mut self, gap: u32, number: PacketNumber) {
         let shift = gap + 1;
         self.seen = if shift >= WINDOW { 0 } else { self.seen << shift };

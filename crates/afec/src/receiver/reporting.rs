@@ -1,4 +1,6 @@
-//! Reports to the sender: when one is due, and what it says.
+//! Reports to the sender: when one is due, and what it says. A report tells which packets arrived, how the path loses
+//! packets, the path's rate limit, and what channels miss. The sender echoes the number of a report to confirm it. The
+//! error-budget balance of a channel is how many more messages were missed than its loss target permits.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,40 +14,40 @@ use crate::scheme::Scheme;
 use crate::wire::{ChannelReport, Report};
 use crate::within::Within;
 
-/// While messages come, the sender gets a report at least this often: the report shows that the receiver is alive, and
-/// the sender measures the round trip with it. A report costs 44 bytes and a telepointer message 58, so that this is
-/// about half a percent of the bytes.
+/// While messages arrive, the sender gets a report at least this often: the report shows that the receiver is alive,
+/// and the sender measures the round trip with it. A report costs 44 bytes and a message of a telepointer (the pointer
+/// of another user) 58, so this is about half a percent of the bytes.
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// The first report comes sooner after the first message, because the round trip is not known yet. Chosen by judgement; not
-/// tuned.
+/// The time from the first message to the first report. It is shorter, because the round trip is not known yet. Chosen
+/// by judgement; not tuned.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
 /// The time between two reports while the sender has not echoed the newest one, or while there is a rate limit. Chosen
 /// by judgement; not tuned.
 const UNCONFIRMED: Duration = Duration::from_secs(1);
-/// A change that is not urgent waits this long for a packet with messages that can carry the report. Chosen by
+/// How long a change that is not urgent waits for a packet with messages that can carry the report. Chosen by
 /// judgement; not tuned.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The least time between two packets that only carry a report, whatever packets come: there are at most 200 per
+/// The least time between two packets that carry only a report, whatever packets arrive: there are at most 200 per
 /// second.
 const APART: Duration = Duration::from_millis(5);
-/// The most parts about channels in a report, so that it fits beside large messages. Further parts wait for the next
-/// report.
+/// The most parts about channels in a report, so that the report fits beside large messages. Further parts wait for the
+/// next report.
 const PARTS: usize = 16;
-/// A change of a channel's error-budget balance by this many messages is worth a report. Tuned on `groupwire lab afec
-/// --part steps`: with five, misses after a step to 20 % loss were made up for too late.
+/// By how many messages a channel's error-budget balance must change to be worth a report. Tuned on `groupwire lab afec
+/// --part steps`: with five, misses after a change to 20 % loss were made up for too late.
 const BALANCE_NEWS: f64 = 3.0;
 
-/// The number of messages after the first one that a request can name by bits: 14 bits take two bytes on the wire.
+/// The number of messages after the first one that a request can name by bits. 14 bits take two bytes on the wire.
 const REQUEST_BITS: u32 = 14;
 
 impl Receiver {
-    /// When the next packet is due that only carries a report.
+    /// When the next packet is due that carries only a report.
     pub(crate) fn next_report(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         let due = self.due(now, sender_path)?;
         Some(self.reported.at.map_or(due, |at| due.max(at + APART)))
     }
 
-    /// Like [`next_report`](Receiver::next_report), but ignores [`APART`], the least time between two reports.
+    /// The same as [`next_report`](Receiver::next_report), but without [`APART`], the least time between two reports.
     fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         match self.scheme {
             Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_request(now, sender_path),
@@ -87,8 +89,8 @@ impl Receiver {
             .min()
     }
 
-    /// When to report how the path loses packets, or its rate limit, if they changed noticeably or the last report of
-    /// them is not confirmed.
+    /// When to report the losses of the path or its rate limit: if one of these changed noticeably, or if the last
+    /// report of them is not confirmed.
     fn losses_news(&self, now: Duration) -> Option<Duration> {
         if self.loss.differs(&self.reported.losses) {
             return Some(now);
@@ -111,8 +113,9 @@ impl Receiver {
         self.channels.iter().any(news)
     }
 
-    /// Appends a report to a packet, if one is due, and returns whether it did. `alone`: the packet carries no messages.
-    /// `short`: the packet has a short header, so that the report's highest number has eight bits.
+    /// Appends a report to a packet, if one is due, and returns whether it did. `alone` says that the packet carries no
+    /// messages. `short` says that the packet has a short header, so that the report's highest packet number has eight
+    /// bits.
     pub(crate) fn report(
         &mut self,
         now: Duration,
@@ -166,8 +169,8 @@ impl Receiver {
         true
     }
 
-    /// Collects the requests for missing messages: each names one message by its index, and further ones after it by
-    /// bits.
+    /// Collects the requests for missing messages: each names one message by its index, and further messages after it
+    /// by bits.
     fn collect_requests(&mut self, now: Duration, sender_path: &Path) {
         if !self.wants_requests {
             return;
@@ -202,7 +205,7 @@ impl Receiver {
         }
     }
 
-    /// Collects the steps of the paper's controller.
+    /// Collects the steps for the controller of the AFEC paper: one repeat more, or one less.
     fn collect_steps(&mut self, now: Duration) {
         for channel in &mut self.channels {
             if self.parts.len() == PARTS {
@@ -215,7 +218,7 @@ impl Receiver {
         }
     }
 
-    /// Collects the balances that changed by at least half of [`BALANCE_NEWS`]: that is enough because the report is
+    /// Collects the balances that changed by at least half of [`BALANCE_NEWS`]. Half is enough because the report is
     /// sent anyway.
     fn collect_balances(&mut self) {
         for channel in &mut self.channels {

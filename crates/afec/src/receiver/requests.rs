@@ -1,4 +1,5 @@
-//! Which missing messages the receiver requests, and when.
+//! Which missing messages the receiver requests, and when. The error budget of a channel is the number of messages that
+//! its loss target permits to miss.
 
 use core::time::Duration;
 
@@ -6,13 +7,13 @@ use super::channel::{Channel, Missing};
 use crate::ids::MessageIndex;
 use crate::path::Path;
 
-/// The most requests for one message. Four fit into the longest useful deadlines; each later one has less time left. Chosen by
-/// judgement; not tuned.
+/// The most requests for one message. Four fit into the longest useful deadlines, and each later request leaves less
+/// time for the answer. Chosen by judgement; not tuned.
 const REQUESTS: u8 = 4;
 
 impl Channel {
-    /// Hands the indices of the messages to request now to `request`, ascending, until that returns false. Waives a message
-    /// if the error budget permits to miss it.
+    /// Passes the indices of the messages to request now to `request`, in ascending order, until that returns false. If
+    /// the error budget permits to miss a message, waives it: marks it as not to be requested.
     pub(super) fn requests(
         &mut self,
         now: Duration,
@@ -50,7 +51,7 @@ impl Channel {
         self.missing.iter().filter_map(|missing| self.request_time(missing, now, wait, path)).min()
     }
 
-    /// When to request a message; `None` if no answer could come in time.
+    /// When to request a message. `None` if no answer could arrive in time.
     fn request_time(
         &self,
         missing: &Missing,
@@ -65,14 +66,14 @@ impl Channel {
         let latest = (missing.origin + self.qos.deadline).saturating_sub(back);
         let at = match missing.requested {
             None => (missing.found + wait).min(latest),
-            // The answer may wait for the next packet with new messages: one interval and its jitter.
+            // The answer may have to wait for the next packet with new messages: for one interval and its jitter.
             Some(requested) => requested + back + Duration::from_secs_f64(self.interval * 1.3),
         };
         (at.max(now) <= latest).then_some(at)
     }
 
-    /// How long to wait for a missing message before requesting it: its packet may have been overtaken by up to
-    /// `packets` others, or a repeat may be on its way.
+    /// How long to wait for a missing message before requesting it: up to `packets` later packets may have overtaken
+    /// its packet, or a repeat may be on its way.
     pub(super) fn wait(&self, packets: u32) -> Duration {
         Duration::from_secs_f64((self.interval * f64::from(packets)).max(self.recovery))
     }

@@ -1,4 +1,5 @@
-//! The message error rate over a window of messages, for the paper's controller (section 3.3.1).
+//! The message error rate over a window of messages, for the controller of the AFEC paper (2012, section 3.3.1). A NAK
+//! asks the sender for one more repeat of each message, a DEC for one less.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,32 +7,32 @@ use core::time::Duration;
 
 use crate::scheme::Afec2012;
 
-/// The error rate is checked again only after at least this many messages. The paper updates "only when there is
-/// significant activity" and gives no number. Chosen by judgement; not tuned.
+/// The least number of messages between two checks of the error rate. The paper updates "only when there is significant
+/// activity" and gives no number. Chosen by judgement; not tuned.
 const ACTIVITY: u32 = 10;
-/// The least messages in the window for a NAK. Chosen by judgement; not tuned.
+/// The least number of messages in the window for a NAK. Chosen by judgement; not tuned.
 const FIRST_NAK: usize = 50;
-/// The least messages in the window for a DEC. Chosen by judgement; not tuned.
+/// The least number of messages in the window for a DEC. Chosen by judgement; not tuned.
 const FIRST_DEC: usize = 200;
 
-/// What became of a message by its deadline.
+/// What happened to a message by its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The message, or a newer value of its key, came in time.
+    /// The message, or a newer value of its key, arrived in time.
     Met,
-    /// The message came after its deadline.
+    /// The message arrived after its deadline.
     Late,
-    /// The message did not come.
+    /// The message did not arrive.
     Never,
 }
 
-/// The outcomes of the last messages.
+/// The outcomes of the last messages, as a window of fixed length.
 #[derive(Debug)]
 pub(super) struct Window {
     settings: Afec2012,
-    /// A ring: true for each missed message.
+    /// A ring with `true` for each missed message.
     outcomes: Vec<bool>,
-    /// The place of the next outcome in the ring.
+    /// The index of the next outcome in the ring.
     next: usize,
     /// The number of outcomes in the ring.
     filled: usize,
@@ -64,20 +65,20 @@ impl Window {
         debug_assert!(self.missed <= self.filled, "the window counts each missed message once");
     }
 
-    /// Counts messages that never came.
+    /// Counts `count` messages that never arrived.
     pub(super) fn push_missed(&mut self, count: usize) {
         for _ in 0..count.min(self.outcomes.len()) {
             self.push(Outcome::Never);
         }
     }
 
-    /// When the error rate is checked next; `None` until enough messages came.
+    /// When the error rate is checked next. `None` until enough messages arrived.
     pub(super) fn next_look(&self) -> Option<Duration> {
         (self.since >= ACTIVITY).then_some(self.look)
     }
 
-    /// Checks the error rate if it is time. Returns 1 for a NAK (one more repeat), -1 for a DEC (one repeat
-    /// less), `None` for neither.
+    /// Checks the error rate if it is time. Returns 1 for a NAK (one more repeat), -1 for a DEC (one repeat less), and
+    /// `None` for neither.
     pub(super) fn step(&mut self, now: Duration) -> Option<i8> {
         if now < self.look || self.since < ACTIVITY {
             return None;

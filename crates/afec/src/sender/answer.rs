@@ -1,4 +1,4 @@
-//! Sending again the messages that the receiver requests.
+//! Sends again the messages that the receiver requests.
 
 use core::time::Duration;
 
@@ -7,13 +7,13 @@ use super::schedule::Due;
 use crate::ids::ChannelId;
 use crate::path::Path;
 
-/// The most requests for one message that the sender answers: as many as a receiver of this crate makes. It bounds what a
-/// peer can make a sender send.
+/// The most requests for one message that the sender answers: as many as a receiver of this crate makes. It bounds how
+/// much a peer can make this end send.
 const ANSWERS: u8 = 4;
 
 impl Sender {
-    /// Answers a request for message `first` of a channel and for the following messages whose bit is set in `more`.
-    /// `first` is the 16 low bits of the index.
+    /// Answers a request for message `first` of a channel and for those of the following messages whose bit is set in
+    /// `more`. `first` is the 16 low bits of the message's index in the channel.
     pub(crate) fn on_request(
         &mut self,
         now: Duration,
@@ -40,7 +40,7 @@ impl Sender {
             return;
         };
         let until = (sent.origin + channel.qos.deadline).saturating_sub(path.one_way());
-        // Within half of a round trip a second request is a copy of the first one.
+        // A second request within half of a round trip is a copy of the first one.
         let answered = sent.answered.is_some_and(|at| now < at + path.round_trip() / 2);
         if now > until || answered || sent.answers == ANSWERS {
             return;
@@ -49,7 +49,7 @@ impl Sender {
         sent.answered = Some(now);
         channel.stats.answers += 1;
         let interval = channel.cadence.interval();
-        // A piggyback is cheaper, if a packet with new messages is expected in time.
+        // A piggyback (a repeat in a packet with new messages) is cheaper, if such a packet is expected in time.
         let next =
             channel.cadence.next(now).map(|next| next + interval / 4).filter(|next| *next <= until);
         for nth in 0..u32::from(channel.code.answers.max(1)) {

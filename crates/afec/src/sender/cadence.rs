@@ -1,23 +1,25 @@
-//! The rhythm of a channel's messages: clusters with pauses between them (paper, section 3.2).
+//! The rhythm of a channel's messages: clusters with pauses between them (section 3.2 of the AFEC paper).
 
 use core::time::Duration;
 
-/// A longer gap between two messages ends a cluster. A quarter of a second is several intervals of the slowest pointer
-/// rates of Table 1 of the paper (10 per second). Chosen by judgement; not tuned.
+/// The gap between two messages beyond which a cluster ends. A quarter of a second is several intervals of the slowest
+/// pointer rate in Table 1 of the paper (10 per second). Chosen by judgement; not tuned.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The assumed interval before the first two messages: 30 messages per second, the paper's telepointer.
+/// The interval that is assumed before the first two messages: 30 messages per second, as of the paper's telepointer
+/// (the pointer of another user).
 const INTERVAL: Duration = Duration::from_micros(33_333);
-/// The assumed number of messages per cluster before the first cluster has ended. Chosen by judgement; not tuned.
+/// The number of messages per cluster that is assumed before the first cluster has ended. Chosen by judgement; not
+/// tuned.
 const CLUSTER: f64 = 40.0;
 
-/// Moving averages of the intervals and clusters of a channel's messages.
+/// Moving averages of a channel's intervals between messages, and of the sizes of its clusters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cadence {
     /// The mean interval between messages of a cluster, in seconds.
     interval: f64,
     /// The mean number of messages of a cluster.
     cluster: f64,
-    /// The number of messages of the present cluster.
+    /// The number of messages of the present cluster so far.
     run: f64,
     /// When the newest message was sent.
     last: Option<Duration>,
@@ -30,7 +32,7 @@ impl Default for Cadence {
 }
 
 impl Cadence {
-    /// A new message is sent.
+    /// Notes that a new message is sent.
     pub(super) fn message(&mut self, now: Duration) {
         if let Some(last) = self.last {
             let gap = now.saturating_sub(last);
@@ -60,7 +62,8 @@ impl Cadence {
         self.cluster.max(1.0)
     }
 
-    /// When the next message is expected; `None` if it is so late that the cluster seems to have ended.
+    /// When the next message is expected. `None` if the last message is so long ago that the cluster seems to have
+    /// ended.
     pub(super) fn next(&self, now: Duration) -> Option<Duration> {
         let expected = self.last? + self.interval();
         (now <= expected + self.interval() / 2).then_some(expected)

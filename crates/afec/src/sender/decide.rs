@@ -1,4 +1,9 @@
-//! Choosing the redundancy of each channel: for its target, on the path as it is, within the path's rate.
+//! Chooses the redundancy of each channel: what its target needs on the path as it is, within the path's rate. The
+//! target is the share of messages that may miss (not arrive by their deadline). A code is the plan by which messages
+//! are repeated.
+//!
+//! On a conflated channel only the newest value of each key matters; a settled value is one that no newer value of its
+//! key follows. A leg is a path that is one part of a longer way. "The paper" is the AFEC paper of 2012.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,35 +20,36 @@ use crate::qos::Qos;
 use crate::rate::{Demand, share};
 use crate::scheme::Scheme;
 
-/// The number of standard errors that are added to the loss rate. Just after a change little is known of the path, and too few
-/// repeats cost more then than too many. Tuned on `groupwire lab afec --part steps`.
+/// The number of standard errors that are added to the loss rate. Just after a change little is known about the path,
+/// and then too few repeats cost more than too many. Tuned on `groupwire lab afec --part steps`.
 const DOUBT: f64 = 0.4;
-/// For a code with requests the target is multiplied by this: a receiver that has to request nearly every missing
-/// message has no reserve for answers that are lost. Tuned on `groupwire lab afec --part grid`.
+/// The factor by which the target is multiplied for a code with requests: a receiver that must request nearly every
+/// missing message has no reserve for answers that are lost. Tuned on `groupwire lab afec --part grid`.
 const WITH_REQUESTS: f64 = 0.93;
-/// Repeats alone are preferred to repeats and requests unless they cost more than this many times as much: after a repeat that
-/// was lost, perhaps to a burst, little time is left for a request. Tuned on losses in bursts at 50 ms round trip and 250 ms
-/// deadline (`groupwire lab afec --part grid`).
+/// Repeats alone are preferred to repeats with requests, unless they cost more than this many times as much: after a
+/// repeat that was lost, perhaps in a burst of losses, little time is left for a request. Tuned on losses in bursts at
+/// 50 ms round trip and 250 ms deadline (`groupwire lab afec --part grid`).
 const PREFER_REPEATS: f64 = 1.2;
-/// A delay of requests that makes the choice leave them out: longer than the longest deadline.
+/// A delay of requests with which the choice leaves requests out: it is longer than the longest deadline.
 const NO_REQUESTS: Duration = Duration::from_secs(3600);
-/// The bytes of a report that requests one message, without headers: by the wire format, about 10.
+/// The bytes of a report that requests one message, without headers. By the wire format it is about 10.
 const REQUEST_BYTES: f64 = 10.0;
 /// The least messages per second of a conflated channel on a path with a rate limit. Chosen by judgement; not tuned.
 const SLOWEST: f64 = 1.0;
-/// The most repeats of a settled value: one that no newer value of its key follows. Chosen by judgement; not tuned.
+/// The most repeats of a settled value. Chosen by judgement; not tuned.
 const SETTLED_REPEATS: u8 = 6;
-/// The share of settled values that may miss, as a part of the target: if one misses, users see an outdated value for
-/// long. Chosen by judgement; not tuned.
+/// The share of settled values that may miss, as a part of the target: if such a value misses, users see an outdated
+/// value for long. Chosen by judgement; not tuned.
 const SETTLED_TARGET: f64 = 0.5;
-/// On the first of two legs a value is repeated earlier than at the last moment, by this share (a fraction) of
-/// [`Qos::ahead`]: a value that arrives at the last moment on this leg is often too late on the second leg. Tuned on
-/// Table 1 of the paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
+/// On the first of two legs a value is repeated earlier than at the last moment, by this fraction of [`Qos::ahead`]: a
+/// value that arrives at the last moment on this leg is often too late on the second leg. Tuned on Table 1 of the paper
+/// over two legs that lose 20 % (`groupwire lab contract --setup table1`).
 const LEAD: (u32, u32) = (3, 16);
 
 impl Sender {
-    /// Chooses the redundancy of every channel anew. `loss_back` is the share of packets lost in the other direction. Hands
-    /// to `tell` the channels whose target went out of reach (with the expected share of misses) or came back into reach.
+    /// Chooses the redundancy of every channel. `loss_back` is the share of packets that are lost in the other
+    /// direction. Calls `tell` for each channel whose target went out of reach (with the expected share of misses) or
+    /// came back into reach.
     pub(crate) fn decide(
         &mut self,
         now: Duration,
@@ -74,8 +80,8 @@ impl Sender {
                 .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {
                 let mut situation = situation(channel, &loss, path, loss_back, headers, price);
-                // The rate leaves less for redundancy than the choice costs, so the target is raised until a choice is
-                // cheap enough.
+                // The path's rate leaves less for redundancy than the choice costs, so the target is raised until a
+                // choice is cheap enough.
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
                     choice = cheapest(channel, &situation, &losses, 0.0);
@@ -92,8 +98,8 @@ impl Sender {
     }
 }
 
-/// The cheapest choice that holds a channel's target. `losses` are those of the situation, which add [`DOUBT`]; `loss` is the
-/// model without doubt.
+/// The cheapest choice that holds a channel's target. `situation` has a loss rate with [`DOUBT`] standard errors added;
+/// `loss` is the model without them.
 fn best(
     channel: &mut Channel,
     situation: &Situation<'_>,
@@ -105,7 +111,7 @@ fn best(
         return choice;
     }
     if choice.misses > situation.target {
-        // With doubt the target is out of reach; without doubt it may be in reach.
+        // With the added errors the target is out of reach; without them it may be in reach.
         return choose(&Situation { target: channel.qos.target, loss, ..*situation });
     }
     if choice.code.answers == 0 {
@@ -121,8 +127,8 @@ fn best(
     if is_better { alone } else { choice }
 }
 
-/// The cheapest choice for a situation, by the kind of channel: repeats of values on a conflated channel, else a code.
-/// `rate_min`: the values per second and key that are to arrive on a conflated channel.
+/// The cheapest choice for a situation: of a plan for values on a conflated channel, otherwise of a code. `rate_min` is
+/// the number of values per second and key that must arrive on a conflated channel.
 fn cheapest(
     channel: &mut Channel,
     situation: &Situation<'_>,
@@ -135,8 +141,8 @@ fn cheapest(
     }
 }
 
-/// The choice for a conflated channel, where a newer value makes up for a lost older one: see [`values`](super::values). At
-/// least `rate_min` values per second and key are to arrive.
+/// The choice for a conflated channel, where a newer value makes up for a lost older one (see
+/// [`values`](super::values)). At least `rate_min` values per second and key must arrive.
 fn choose_conflated(
     channel: &mut Channel,
     situation: &Situation<'_>,
@@ -156,7 +162,7 @@ fn choose_conflated(
     Choice { code: Code::PLAIN, misses: need.misses, cost, possible: need.possible }
 }
 
-/// What messages cost on the path.
+/// What determines the cost of messages on the path.
 #[derive(Clone, Copy)]
 struct Price {
     /// See [`Config::repeat_price`](crate::Config::repeat_price).
@@ -167,7 +173,7 @@ struct Price {
     is_limited: bool,
 }
 
-/// The rate that a channel needs, and how far it can be slowed down.
+/// The rate that a channel needs, and how far the channel can be slowed down.
 fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Demand {
     Demand {
         message: channel.bytes * price.ratio + headers,
@@ -179,7 +185,7 @@ fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Dem
     }
 }
 
-/// What [`choose`] has to know for a channel.
+/// What [`choose`] must know about a channel and its path.
 fn situation<'a>(
     channel: &Channel,
     loss: &'a LossModel,

@@ -8,15 +8,15 @@ use crate::ids::{ChannelId, PacketNumber};
 use crate::path::Path;
 use crate::wire::{MessageHead, message_len};
 
-/// While the path seems too slow for every message to be in time, one message per channel is sent this often all the
-/// same: without packets neither end would notice that the path became faster. Chosen by judgement; not tuned.
+/// While the path seems too slow for every message to be in time, one message per channel is sent this often
+/// nevertheless: without packets neither end would notice that the path became faster. Chosen by judgement; not tuned.
 const PROBE: Duration = Duration::from_millis(200);
 
 /// The packet that is being filled.
 #[derive(Debug)]
 pub(super) struct Filling {
     pub(super) number: PacketNumber,
-    /// The bytes of the packet that are left for messages.
+    /// The bytes of the packet that are still free for messages.
     pub(super) remaining: usize,
     /// The compression ratio that messages are expected to have: see [`Sender::on_coded`].
     pub(super) ratio: f64,
@@ -41,8 +41,8 @@ impl Filling {
 }
 
 impl Sender {
-    /// Fills packet `number`, which holds `remaining` bytes of messages, and hands its messages to `take`: those of a
-    /// channel together, the oldest first.
+    /// Fills packet `number`, which has `remaining` bytes for messages, and passes the packet's messages to `take`:
+    /// those of a channel together, the oldest first.
     pub(crate) fn fill(
         &mut self,
         now: Duration,
@@ -77,11 +77,11 @@ impl Sender {
         packet.summary
     }
 
-    /// Takes the new messages of a channel that fit into the packet. Drops those that would come too late.
+    /// Puts those new messages of a channel into the packet that fit. Drops messages that would arrive too late.
     fn take_new(&mut self, now: Duration, place: usize, path: &Path, packet: &mut Filling) {
         let supersedes = self.supersedes(place);
-        // With a rate limit the queue on the path is this sender's own: sending less empties it, so it does not count
-        // as delay of the path.
+        // With a rate limit the queue on the path is this sender's own, and sending less empties that queue. So it does
+        // not count as delay of the path.
         let is_limited = self.budget.rate(now).is_some();
         let one_way = if is_limited { path.unqueued() } else { path.one_way() };
         let delay = one_way + path.jitter();
@@ -110,7 +110,7 @@ impl Sender {
             };
             let len = message_len(&largest, waiting.payload.len());
             let bytes = packet.expected(len);
-            // The first message is always taken: a caller that codes messages may find that it fits.
+            // The first message is always put into the packet: a caller that compresses messages may find that it fits.
             if bytes > packet.remaining && packet.summary.new > 0 {
                 break;
             }
@@ -157,7 +157,7 @@ pub(super) fn head(channel: ChannelId, sent: &Sent, now: Duration) -> MessageHea
     }
 }
 
-/// The age of a message in ms, rounded up: rounding must not make a late message seem to be in time.
+/// The age of a message in ms, rounded up, so that rounding does not make a late message seem to be in time.
 fn age(now: Duration, origin: Duration) -> u32 {
     now.saturating_sub(origin).as_micros().div_ceil(1000).min(u128::from(u32::MAX)) as u32
 }

@@ -1,4 +1,4 @@
-//! The newest messages of a channel, kept so that they can be sent again.
+//! The history: the newest messages of a channel, kept so that they can be sent again.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -6,12 +6,14 @@ use core::time::Duration;
 
 use crate::ids::{Key, MessageIndex, PacketNumber};
 
-/// The most messages kept: as many as the farthest piggyback ([`LAST_PIGGYBACK`](crate::code::LAST_PIGGYBACK)) needs.
+/// The most messages that are kept: as many as the farthest piggyback needs, which is a repeat in a later packet
+/// ([`LAST_PIGGYBACK`](crate::code::LAST_PIGGYBACK)).
 const MESSAGES: usize = 32;
-/// The most bytes of messages kept, except that the newest message always stays: half of the 16 KB that
+/// The most bytes of messages that are kept, except that the newest message always stays: half of the 16 KB that
 /// [`Endpoint`](crate::Endpoint) promises for a channel and direction.
 pub(super) const BYTES: usize = 8 * 1024;
-/// The largest emptied buffer that is kept for reuse: larger ones would fill the history with unused capacity.
+/// The largest emptied buffer that is kept for reuse, in bytes. Larger ones would fill the history with unused
+/// capacity.
 const SPARE_BYTES: usize = 256;
 
 /// A message that was sent at least once.
@@ -20,12 +22,13 @@ pub(super) struct Sent {
     pub(super) index: MessageIndex,
     /// When the application at the message's first sender had it.
     pub(super) origin: Duration,
-    /// On a conflated channel: the key, and how many messages earlier the key was used before (0: never).
+    /// On a conflated channel (newer values of a key replace older ones): the key, and how many messages earlier it was
+    /// last used (0: never).
     pub(super) key: Option<(Key, u32)>,
     pub(super) payload: Vec<u8>,
-    /// The newest packet with this message.
+    /// The number of the newest packet with this message.
     pub(super) packet: PacketNumber,
-    /// True once the message was sent more than once.
+    /// True if the message was sent more than once.
     pub(super) repeated: bool,
     /// The number of answers to requests for this message.
     pub(super) answers: u8,
@@ -57,7 +60,7 @@ impl History {
         }
     }
 
-    /// Adds the next message; drops the oldest ones beyond the limits.
+    /// Adds the next message. Drops the oldest messages beyond the limits.
     pub(super) fn push(&mut self, sent: Sent) {
         debug_assert!(
             self.messages.back().is_none_or(|last| sent.index == last.index.plus(1)),

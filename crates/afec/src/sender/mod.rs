@@ -1,7 +1,10 @@
-//! The sending half of an endpoint: its channels, the messages that wait, and when the next packet is due.
+//! The sending half of an endpoint: its channels, the messages that wait, and when the next packet is due. A code is
+//! the plan by which the messages of a channel are repeated. On a conflated channel only the newest value of each key
+//! matters.
 //!
-//! `fill` puts messages into a packet, `plan` schedules their repeats, `resend` takes the repeats that are due, `answer`
-//! serves the receiver's requests, `decide` chooses the redundancy of each channel.
+//! `fill` puts messages into a packet, `plan` schedules the repeats of these messages, `resend` adds the repeats that
+//! are due, `answer` serves the receiver's requests, `decide` chooses the redundancy of each channel. A report of the
+//! receiver tells what arrived.
 
 mod answer;
 mod cadence;
@@ -31,25 +34,25 @@ use crate::stats::SenderStats;
 use crate::wire::{MessageHead, message_len};
 use crate::within::Within;
 
-/// The most messages of a channel that wait for a packet; the oldest is dropped for a newer one. Two seconds of
-/// telepointer messages at 30 per second. Chosen by judgement; not tuned.
+/// The most messages of a channel that wait for a packet. Beyond that the oldest is dropped for a newer one. It is two
+/// seconds of a telepointer (the pointer of another user) at 30 messages per second. Chosen by judgement; not tuned.
 const WAITING: usize = 64;
-/// The application is told at most this often that repeats do not fit. Chosen by judgement; not tuned.
+/// The least time between two notices to the application that repeats do not fit. Chosen by judgement; not tuned.
 const OVERFLOW_NOTICE: Duration = Duration::from_secs(30);
-/// The least compression ratio that is assumed when a packet is filled: it gets uncompressed messages of at most eight
-/// times its size, however well earlier messages compressed. Chosen by judgement; not tuned.
+/// The least compression ratio that is assumed when a packet is filled. So a packet gets messages of at most eight
+/// times its size (before compression), however well earlier messages compressed. Chosen by judgement; not tuned.
 const LEAST_RATIO: f64 = 0.125;
-/// How long a reported rate limit stays in force. A receiver that still sees a limit reports every second, so this
-/// allows three lost reports. One forged report slows a path no longer than this.
+/// How long a reported rate limit stays in force. A receiver that still sees a limit reports it every second, so three
+/// reports may be lost. One forged report slows a path for no longer than this.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 
 /// The sending half of an endpoint: see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Sender {
     channels: Vec<Channel>,
-    /// The repeats of single messages. Conflated channels plan their repeats in [`values::Values`].
+    /// The planned repeats of single messages. Those of conflated channels are planned in [`values::Values`].
     schedule: Schedule,
-    /// The number of packets with new messages so far. It wraps around.
+    /// The number of packets with new messages that were sent so far. It wraps around.
     packets_with_new: u32,
     /// The messages of the packet that is being filled.
     entries: Vec<Entry>,
@@ -58,7 +61,7 @@ pub(crate) struct Sender {
     budget: Budget,
     /// When the receiver last reported a rate limit; `None` if no reported limit is in force.
     limited: Option<Duration>,
-    /// The earliest time of the next packet, while a rate limit is known.
+    /// The earliest time of the next packet. Set while a rate limit is known.
     allowed: Option<Duration>,
     scheme: Scheme,
     /// The bytes of headers per packet: those of IP and UDP (or another transport) and those of this crate's packet
@@ -66,14 +69,14 @@ pub(crate) struct Sender {
     headers: usize,
     /// See [`Config::repeat_price`](crate::Config::repeat_price).
     repeat_price: Option<f64>,
-    /// The compression ratio of the caller's packet coder, smoothed: coded bytes divided by message bytes.
+    /// The compression ratio of the caller's packet coder: coded bytes divided by message bytes, smoothed.
     ratio: f64,
 }
 
 /// A message in the packet that is being filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The place of the message's channel in [`Sender::channels`].
+    /// The index of the message's channel in [`Sender::channels`].
     channel: usize,
     index: MessageIndex,
 }
@@ -111,7 +114,7 @@ impl Sender {
     }
 
     /// Replaces the QoS of a channel; the next decision uses it. `reset_balance` clears the channel's error-budget
-    /// balance.
+    /// balance: how many more messages were missed than the target permits.
     pub(crate) fn set_qos(&mut self, id: ChannelId, qos: Qos, reset_balance: bool) {
         if let Some(place) = self.place(id) {
             self.channels[place].set_qos(qos, reset_balance);
@@ -141,13 +144,13 @@ impl Sender {
         }
     }
 
-    /// The place of a channel in [`Sender::channels`].
+    /// The index of a channel in [`Sender::channels`].
     fn place(&self, id: ChannelId) -> Option<usize> {
         self.channels.iter().position(|channel| channel.id == id)
     }
 
-    /// The statistics of what was sent on a channel, and the channel's code. On a channel whose repeats
-    /// [`Values`](values::Values) plans, the code describes these repeats.
+    /// The statistics of what was sent on a channel, and the channel's code. For a conflated channel the code describes
+    /// the repeats that [`Values`](values::Values) plans.
     pub(crate) fn stats(&self, id: ChannelId) -> Option<(SenderStats, Code)> {
         let place = self.place(id)?;
         let channel = &self.channels[place];
@@ -155,8 +158,8 @@ impl Sender {
         Some((channel.stats, code))
     }
 
-    /// Takes a message that is to be sent. `remaining`: the most bytes that a message with its header can have to fit
-    /// into a packet.
+    /// Accepts a message for sending. `remaining` is the most bytes that a message with its header may have to fit into
+    /// a packet.
     pub(crate) fn submit(
         &mut self,
         now: Duration,
@@ -213,20 +216,21 @@ impl Sender {
         Some(at.max(self.allowed.unwrap_or(now)))
     }
 
-    /// A packet of `bytes` bytes, headers included, was sent.
+    /// Notes that a packet of `bytes` bytes, headers included, was sent.
     pub(crate) fn on_sent(&mut self, now: Duration, bytes: usize) {
         // With other schemes the receiver reports no rate.
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
         }
         self.budget.spend(now, bytes);
-        // The next packet is filled only when the budget allows a packet as large as this one. So the next packet gets
-        // messages that are as new as possible.
+        // The next packet is filled only when the budget allows a packet as large as this one. So the messages in the
+        // next packet are as new as possible.
         let limited = self.budget.rate(now).is_some();
         self.allowed = limited.then(|| self.budget.next(now, bytes));
     }
 
-    /// A report came. `rate`: the rate limit in bytes per second if the report has one; 0 says that there is no limit.
+    /// Notes that a report arrived. `rate` is the rate limit in bytes per second if the report has one; 0 says that
+    /// there is no limit.
     pub(crate) fn on_report(&mut self, now: Duration, rate: Option<u32>) {
         self.budget.on_report();
         if let Some(rate) = rate {
@@ -262,7 +266,7 @@ impl Sender {
         self.allowed = None;
     }
 
-    /// Takes the error-budget balance of a channel from a report: by how many messages more were missed than the target
+    /// Stores the error-budget balance of a channel from a report: how many more messages were missed than the target
     /// permits.
     pub(crate) fn set_balance(&mut self, id: ChannelId, balance: f64) {
         if let Some(place) = self.place(id) {
@@ -270,7 +274,7 @@ impl Sender {
         }
     }
 
-    /// Takes a step of the paper's controller from a report: NAK (1) or DEC (-1).
+    /// Applies a step of the AFEC paper's controller from a report: NAK (1) for one more repeat, DEC (-1) for one less.
     pub(crate) fn step(&mut self, id: ChannelId, steps: i8) {
         if let Some(place) = self.place(id) {
             self.scheme.step(&mut self.channels[place].code, steps);
@@ -285,7 +289,7 @@ impl Sender {
         self.loss
     }
 
-    /// Hands to `tell` the channels whose repeats stopped fitting into packets at `now`.
+    /// Calls `tell` for the channels whose repeats stopped fitting into packets at `now`.
     pub(crate) fn overflowing(&mut self, now: Duration, mut tell: impl FnMut(ChannelId)) {
         for channel in &mut self.channels {
             match channel.overflowing {
@@ -307,8 +311,8 @@ impl Sender {
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
     }
 
-    /// True if [`Values`](values::Values) decides what of a channel is sent again: the channel is conflated, so that only
-    /// the newest value of each key matters.
+    /// True if [`Values`](values::Values) decides which messages of the channel with index `place` are sent again: the
+    /// channel is conflated.
     fn supersedes(&self, place: usize) -> bool {
         matches!(self.scheme, Scheme::Adaptive) && self.channels[place].conflates()
     }

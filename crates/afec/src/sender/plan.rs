@@ -1,4 +1,5 @@
-//! Scheduling the repeats of new messages by their channel's code, and the tail flush at the end of a cluster.
+//! Schedules the repeats of new messages by the code of their channel (the plan of its repeats), and the tail flush:
+//! one more packet when a cluster of messages ends with a pause. A piggyback is a repeat in a packet with new messages.
 
 use core::time::Duration;
 
@@ -8,7 +9,7 @@ use crate::code::Repeat;
 use crate::path::Path;
 
 impl Sender {
-    /// Schedules the repeats of the first `new` entries, which are the new messages of the packet.
+    /// Schedules the repeats of the first `new` entries, which are the new messages in the packet.
     pub(super) fn plan(&mut self, now: Duration, new: usize, path: &Path) {
         for entry in 0..new {
             let Entry { channel: place, index } = self.entries[entry];
@@ -22,7 +23,8 @@ impl Sender {
             for repeat in repeats.iter() {
                 let (from_packet, at) = match repeat {
                     Repeat::Piggyback(lag) => {
-                        // Three quarters of an interval after the packet that should carry the repeat.
+                        // A packet of its own is sent for the repeat three quarters of an interval after the packet
+                        // that should carry it.
                         let at = (now + interval * u32::from(lag) + interval * 3 / 4).min(until);
                         let each = self.scheme.flushes_each();
                         let from_packet = self.packets_with_new.wrapping_add(u32::from(lag));
@@ -35,7 +37,8 @@ impl Sender {
             let code = channel.code;
             channel.flush_at = None;
             if code.tail_flush && !self.scheme.flushes_each() {
-                // When the last message's first piggyback is due, or earlier if an older message would be late by then.
+                // The tail flush is due when the first piggyback of the last message is, or earlier if an older message
+                // would be late by then.
                 let piggyback =
                     |repeat| if let Repeat::Piggyback(lag) = repeat { Some(lag) } else { None };
                 let lag = repeats.iter().filter_map(piggyback).min().unwrap_or(1);
@@ -46,7 +49,7 @@ impl Sender {
         }
     }
 
-    /// Schedules a repeat of the last message of each cluster whose tail flush is due: this packet is to carry it.
+    /// For each channel whose tail flush is due, schedules a repeat of the last message, which this packet is to carry.
     pub(super) fn schedule_tail_flushes(&mut self, now: Duration, path: &Path) {
         for (place, channel) in self.channels.iter().enumerate() {
             if channel.flush_at.is_none_or(|at| at > now) {

@@ -1,5 +1,5 @@
-//! Taking repeats into a packet: those of the [`Schedule`](super::schedule::Schedule), and those of values of conflated
-//! channels.
+//! Puts repeats into a packet: those of the [`Schedule`](super::schedule::Schedule), and those of values of conflated
+//! channels, on which a newer value of a key replaces the older ones.
 
 use core::time::Duration;
 
@@ -10,15 +10,16 @@ use crate::ids::MessageIndex;
 use crate::wire::message_len;
 
 impl Sender {
-    /// Takes the scheduled repeats that are due and fit. `packets_with_new`: the count of packets with new messages, if
-    /// this is one of them.
+    /// Puts those scheduled repeats into the packet that are due and fit. `packets_with_new` is the count of packets
+    /// with new messages, if this packet has new messages.
     pub(super) fn take_scheduled(
         &mut self,
         now: Duration,
         packets_with_new: Option<u32>,
         packet: &mut Filling,
     ) {
-        // Bit n is set if this packet is the tail flush of the n-th channel.
+        // Bit n is set if this packet is the tail flush of the n-th channel: the packet at the end of a run of
+        // messages.
         let mut flushed = 0u64;
         for (place, channel) in self.channels.iter_mut().enumerate() {
             if channel.flush_at.is_some_and(|at| at <= now) {
@@ -32,7 +33,7 @@ impl Sender {
             let channel = &mut channels[due.channel];
             match channel.resend(now, due.index, packet) {
                 Resend::Taken => entries.push(Entry { channel: due.channel, index: due.index }),
-                // A second copy in one packet is useless, so the repeat waits for a later packet.
+                // A second copy of a message in one packet is useless, so the repeat waits for a later packet.
                 Resend::AlreadyInPacket => return false,
                 Resend::Forgotten | Resend::TooLarge => {}
             }
@@ -40,7 +41,7 @@ impl Sender {
         });
     }
 
-    /// Takes the conflated values that are due for a repeat and fit.
+    /// Puts those values of conflated channels into the packet that are due for a repeat and fit.
     pub(super) fn take_values(&mut self, now: Duration, packet: &mut Filling) {
         for place in 0..self.channels.len() {
             let channel = &mut self.channels[place];
@@ -62,7 +63,7 @@ impl Sender {
 /// The result of [`Channel::resend`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Resend {
-    /// The message goes in this packet.
+    /// The message is put into this packet.
     Taken,
     /// The message is in this packet already.
     AlreadyInPacket,
@@ -73,7 +74,7 @@ enum Resend {
 }
 
 impl Channel {
-    /// Takes a message of the history into the packet, if it fits, and counts it.
+    /// Puts a message of the history into the packet, if it fits, and counts it as repeated.
     fn resend(&mut self, now: Duration, index: MessageIndex, packet: &mut Filling) -> Resend {
         let Some(sent) = self.history.get_mut(index) else {
             return Resend::Forgotten;

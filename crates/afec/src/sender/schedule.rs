@@ -1,25 +1,26 @@
-//! The repeats of single messages that are still to be sent, and when each is due.
+//! The schedule: the repeats of single messages that are still to be sent, and when each is due. A piggyback is a
+//! repeat in a packet with new messages; a dedicated packet carries repeats only.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::ids::MessageIndex;
 
-/// The most entries; further repeats are not sent. FEC-32 of the paper needs 528 (a triangle of 32 messages), the codes that
-/// this crate chooses about 40.
+/// The most entries. Further repeats are not sent. FEC-32 of the AFEC paper, which repeats the last 32 messages, needs
+/// 528 (a triangle of 32 messages); the codes that this crate chooses need about 40.
 const ENTRIES: usize = 640;
 
 /// One repeat of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
-    /// The place of the channel in [`Sender::channels`](super::Sender::channels).
+    /// The index of the channel in [`Sender::channels`](super::Sender::channels).
     pub(super) channel: usize,
     pub(super) index: MessageIndex,
-    /// For a piggyback: the repeat goes in the first packet with new messages whose count is at least this.
+    /// For a piggyback: the count of packets with new messages from which on a packet may carry the repeat.
     pub(super) from_packet: Option<u32>,
-    /// The repeat gets a dedicated packet at this time, unless another packet carried it before.
+    /// When the repeat gets a dedicated packet, unless another packet carries it before.
     pub(super) at: Option<Duration>,
-    /// A repeat that is sent after this comes too late.
+    /// The last moment for the repeat: if it is sent later, it arrives too late.
     pub(super) until: Duration,
 }
 
@@ -46,16 +47,17 @@ impl Schedule {
         self.due.iter().filter_map(|due| due.at).min()
     }
 
-    /// The earliest [`Due::until`] among a channel's piggybacks.
+    /// The earliest [`Due::until`] among the piggybacks of a channel.
     pub(super) fn first_until(&self, channel: usize) -> Option<Duration> {
         let is_piggyback = |due: &&Due| due.channel == channel && due.from_packet.is_some();
         self.due.iter().filter(is_piggyback).map(|due| due.until).min()
     }
 
-    /// Hands the repeats that go into a packet at `now` to `send`, which returns whether the repeat is done.
+    /// Passes the repeats that a packet at `now` is to carry to `send`, which returns whether the repeat is done.
     ///
-    /// `packets_with_new`: the count of packets with new messages, if this packet is one. `flushes` says for which
-    /// channels this packet is the tail flush: it takes all their piggybacks.
+    /// `packets_with_new` is the count of packets with new messages, if this packet has new messages. `flushes` says
+    /// for a channel whether this packet is its tail flush (the packet at the end of a run of messages), which carries
+    /// all piggybacks of the channel.
     pub(super) fn take(
         &mut self,
         now: Duration,

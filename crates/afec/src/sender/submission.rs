@@ -1,4 +1,5 @@
-//! The messages that an application submits, and the results of submitting them.
+//! The messages that an application submits, and the results of submitting them. On a conflated channel only the newest
+//! value of each key matters.
 
 use core::time::Duration;
 
@@ -6,8 +7,7 @@ use thiserror::Error;
 
 use crate::ids::ChannelId;
 
-/// The most channels of an endpoint. The sender marks channels in the bits of a `u64` while it fills a
-/// packet.
+/// The most channels of an endpoint. While the sender fills a packet, it marks channels in the bits of a `u64`.
 pub const CHANNELS: usize = 64;
 
 /// The number of messages and bytes in a packet.
@@ -28,9 +28,9 @@ pub struct PacketSummary {
 /// A message as an application hands it in.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission<'a> {
-    /// On a conflated channel, the key whose older values this message replaces; on other channels ignored.
+    /// The key whose older values this message replaces, on a conflated channel. Ignored on other channels.
     pub key: u32,
-    /// The age of the message if it came over an earlier leg, else zero.
+    /// The age of the message. It is zero unless the message came over an earlier path.
     pub age: Duration,
     /// The bytes of the message.
     pub payload: &'a [u8],
@@ -58,10 +58,10 @@ pub enum SendError {
     /// Too many channels are open.
     #[error("no more than {CHANNELS} channels can be open")]
     TooManyChannels,
-    /// The QoS contradicts itself, as the text says.
+    /// The QoS contradicts itself; the text says how.
     #[error("the channel's {0}")]
     Qos(&'static str),
-    /// The message fits no packet.
+    /// The message fits into no packet.
     #[error(
         "a message of {len} bytes does not fit a packet of the path, which takes {room}: send it reliably"
     )]
@@ -73,13 +73,13 @@ pub enum SendError {
     },
 }
 
-/// What became of a message that was handed in.
+/// What happened to a message that was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
     /// The message waits and will be sent in one of the next packets.
     Accepted,
-    /// The message waits in place of an older value of its key, which is not sent.
+    /// The message waits in place of an older value of the same key, which is not sent any more.
     Conflated,
-    /// The message waits, but too many messages waited already, so that the oldest of them was dropped.
+    /// The message waits, but too many messages were waiting already, so the oldest of these was dropped.
     Dropped,
 }

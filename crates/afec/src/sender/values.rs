@@ -1,10 +1,11 @@
-//! The repeats of a conflated channel, where a newer value of a key replaces the older ones.
+//! The repeats of a conflated channel, on which a newer value of a key replaces the older ones.
 //!
 //! A lost value is made up for by the next sending of its key that arrives before the value's deadline: a newer value,
-//! or a repeat. So what matters is how often the key is sent within that time, whether as a new value or as a repeat.
-//! Only values that too few newer ones follow are repeated: in a dedicated packet at the last useful moment, or as a
-//! piggyback on an earlier packet. Where the channel's minimum rate needs more values than arrive, some values are also
-//! resent together with the next one of their key.
+//! or a repeat. So what matters is how often the key is sent within the time of the value, which lasts as long as a
+//! repeat of it is useful. Only values that too few newer ones follow are repeated: in a packet of their own (a
+//! dedicated packet) at the last useful moment, or earlier in a packet that is sent anyway (as a piggyback). Where the
+//! channel's minimum rate needs more values than arrive, some values are also resent together with the next value of
+//! their key. "The paper" is the AFEC paper of 2012; a leg is a path that is one part of a longer way.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,49 +15,54 @@ use crate::code::{Code, Repeats};
 use crate::ids::{Key, MessageIndex, PacketNumber};
 use crate::whole::floor;
 
-/// The most keys whose values are repeated; a new key replaces the least recently used one. It bounds the memory of a
+/// The most keys whose values are repeated. A new key replaces the least recently used one. It bounds the memory of a
 /// channel. Chosen by judgement; not tuned.
 const KEYS: usize = 24;
-/// The most values of a key that are tracked at a time: the older ones have been followed by [`MOST`] sendings.
+/// The most values of a key that are tracked at a time. Older values were already followed by [`MOST`] sendings.
 const PENDING: usize = MOST;
-/// The most sendings of a key within a value's time: the time in which a repeat of the value is still useful. Twelve
-/// get through bursts of ten lost packets: tuned on text values with a deadline of 100 ms over two legs that lose 19 %
-/// in bursts of up to ten (`groupwire lab contract --setup table1`), where six were too few.
+/// The most sendings of a key within the time of a value. Twelve get through bursts of ten lost packets: tuned on text
+/// values with a deadline of 100 ms over two legs that lose 19 % in bursts of up to ten (`groupwire lab contract
+/// --setup table1`), where six were too few.
 pub(super) const MOST: usize = 12;
 /// The number of values over which averages are taken. Chosen by judgement; not tuned.
 const COUNTED_OVER: f64 = 64.0;
-/// A repeat may piggyback only after a part of the time until it is due has passed, namely one divided by this: the
-/// packets shortly after a value are often lost with it. Chosen by judgement; not tuned.
+/// How long a repeat must wait before it may be a piggyback: the time until it is due, divided by this. Packets shortly
+/// after a value are often lost together with it. Chosen by judgement; not tuned.
 const PIGGYBACK_AFTER: u32 = 4;
-/// The assumed interval between the values of a key before the first two, in seconds: 30 per second, the paper's telepointer.
+/// The interval in seconds between the values of a key that is assumed before the first two values: 30 values per
+/// second, as of the paper's telepointer (the pointer of another user).
 const INTERVAL: f64 = 0.033;
-/// A longer gap is a pause and does not count for the interval. As for clusters in [`cadence`](super::cadence).
+/// The gap between two values beyond which there is a pause, which does not count for the interval: the same as for
+/// clusters in [`cadence`](super::cadence).
 const PAUSE: Duration = Duration::from_millis(250);
-/// The least time between two sendings of a value: never at once, since the first one is still on its way.
+/// The least time between two sendings of a value: a repeat is never sent at once, while the first sending is still on
+/// its way.
 const SOONEST: Duration = Duration::from_millis(1);
-/// A value is settled if no newer one of its key followed for this many intervals (a fraction: one and a half). Chosen by
-/// judgement; not tuned.
+/// After this many intervals without a newer value of its key, a value is settled (the fraction is one and a half).
+/// Chosen by judgement; not tuned.
 const SETTLED_AFTER: (u32, u32) = (3, 2);
 /// The fractional part of the golden ratio: its multiples modulo 1 are spread evenly ([`is_turn`]).
 const GOLDEN: f64 = 0.618_033_988_749_895;
-/// Repeats are planned as if this share of a channel's minimum rate sufficed: the loss rates that the plan uses are a
-/// little too high, which makes up for the difference. Tuned on Table 1 of the paper over two legs that lose 20 %
+/// Repeats are planned as if this share of a channel's minimum rate were enough: the loss rates that the plan uses are
+/// a little too high, which makes up for the difference. Tuned on Table 1 of the paper over two legs that lose 20 %
 /// (`groupwire lab contract --setup table1`).
 const ENOUGH: f64 = 0.88;
 
-/// The values of a channel that may be repeated.
+/// The values of a channel that may be repeated, and the plan of their repeats.
 #[derive(Debug)]
 pub(super) struct Values {
-    /// The keys with their newest values, the least recently used first.
+    /// The keys with their newest values, the least recently used key first.
     keys: Vec<KeyState>,
-    /// `shares[n]`: the share of values within whose time n + 1 new values of their key are sent, themselves included.
+    /// `shares[n]`: the share of values within whose time n + 1 new values of their key are sent, the value itself
+    /// included.
     shares: [f64; MOST],
-    /// How often a key is to be sent within the time of each value. A fraction is met by alternating between whole
-    /// numbers.
+    /// How often a key is to be sent within the time of each value. A number that is not whole is met by alternating
+    /// between the two whole numbers next to it.
     pub(super) sendings: f64,
     /// The number of repeats of a settled value.
     pub(super) settled_repeats: u8,
-    /// The share of values that are resent with the next one of their key, because too few values would arrive otherwise.
+    /// The share of values that are resent together with the next value of their key, because too few values would
+    /// arrive otherwise.
     pub(super) resend_with_next: f64,
     /// How much earlier than at the last useful moment a value is repeated.
     pub(super) lead: Duration,
@@ -73,7 +79,7 @@ struct KeyState {
     index: MessageIndex,
     /// When a value of the key was last sent, new or repeated.
     sent: Duration,
-    /// When the newest value was first sent.
+    /// When the newest value was sent for the first time.
     first_sent: Duration,
     /// When the newest value is to be repeated.
     due: Option<Duration>,
@@ -81,34 +87,34 @@ struct KeyState {
     repeats: u8,
     /// The previous value, if it is to be resent in the packet of the newest one.
     resend_with_next: Option<MessageIndex>,
-    /// The values for which a repeat is still useful, oldest first.
+    /// The values for which a repeat is still useful, the oldest first.
     pending: Vec<Pending>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Pending {
-    /// A sending after this comes too late for this value.
+    /// The last moment for a repeat of this value: if it is sent later, it arrives too late.
     until: Duration,
-    /// The number of new values of the key since this one, itself included.
+    /// The number of new values of the key that were sent from this value on, itself included.
     new: u8,
     /// The number of sendings of the key that this value still needs.
     lacking: u8,
 }
 
-/// How often a channel's keys need to be sent, and the misses to expect with that.
+/// How often the keys of a channel need to be sent, and the share of misses that is expected then.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Need {
     /// See [`Values::sendings`].
     pub(super) sendings: f64,
-    /// The expected share of values that miss.
+    /// The expected share of values that miss: neither they nor a newer value of their key arrive in time.
     pub(super) misses: f64,
-    /// The least share of misses that any number of sendings reaches.
+    /// The least share of misses that any number of sendings can reach.
     pub(super) possible: f64,
 }
 
 impl Default for Values {
     fn default() -> Self {
-        // Before the first count, no value is followed by a newer one.
+        // Before values are counted, it is assumed that no newer value follows in time.
         let mut shares = [0.0; MOST];
         shares[0] = 1.0;
         Values {
@@ -125,7 +131,7 @@ impl Default for Values {
 }
 
 impl Values {
-    /// A new value is sent in packet `number`; a repeat after `until` would come too late.
+    /// Notes that a new value is sent in packet `number`. A repeat that is sent after `until` would arrive too late.
     pub(super) fn sent(
         &mut self,
         now: Duration,
@@ -195,7 +201,8 @@ impl Values {
         self.keys.push(entry);
     }
 
-    /// A code that describes the repeats of a value that no newer one follows. It is for statistics only.
+    /// A code (a plan of repeats) that describes the repeats of a value that no newer one follows. It is for statistics
+    /// only.
     pub(super) fn code(&self) -> Code {
         let whole = floor(self.sendings);
         let repeats = |times: f64| Repeats::repeat_last(times as u8);
@@ -222,8 +229,8 @@ impl Values {
         self.keys.iter().filter_map(|key| key.due).min()
     }
 
-    /// Hands to `take` the values that are repeated in a packet at `now`; `take` returns whether the value was taken.
-    /// `goes_anyway`: the packet has other messages, so that repeats are piggybacks.
+    /// Passes the values that a packet at `now` repeats to `take`, which returns whether the value was put into the
+    /// packet. `goes_anyway` says that the packet has other messages, so that these repeats are piggybacks.
     pub(super) fn take(
         &mut self,
         now: Duration,
@@ -237,7 +244,7 @@ impl Values {
         let mut keys = core::mem::take(&mut self.keys);
         for key in &mut keys {
             if let Some(previous) = key.resend_with_next.take().filter(|_| key.sent == now) {
-                // The result does not matter: the newest value of the key is in the packet.
+                // The result does not matter, since the newest value of the key is in the packet.
                 let _ = take(previous);
             }
             let Some(due) = key.due else { continue };
@@ -261,8 +268,8 @@ impl Values {
         self.keys = keys;
     }
 
-    /// The least number of sendings that holds `target` on a path with these losses. If not even `near` times the target is
-    /// possible: only as many as save at least `worth` misses for each further sending.
+    /// The least number of sendings that holds `target` on a path with these losses. If not even `near` times the
+    /// target is possible, it is the number up to which each further sending saves at least `worth` misses.
     pub(super) fn need(&self, losses: &Losses, target: f64, worth: f64, near: f64) -> Need {
         let misses: [f64; MOST] = core::array::from_fn(|least| {
             let lost = |repeats: usize| losses.all_lost(repeats);
@@ -277,7 +284,7 @@ impl Values {
                 break;
             }
             let saved = misses[most - 1] - misses[most];
-            // The share of values for which this costs a further repeat, because too few newer values of their key
+            // The share of values for which one more sending costs a repeat, because too few newer values of their key
             // follow.
             let repeated: f64 = self.shares[..most].iter().sum();
             if possible > target * near && saved < worth * repeated {
@@ -290,11 +297,11 @@ impl Values {
         Need { sendings, misses: missed, possible }
     }
 
-    /// The share of values to resend with the next one, so that `rate` values per second and key arrive.
+    /// The share of values to resend together with the next value of their key, so that `rate` values per second and
+    /// key arrive.
     pub(super) fn resend_with_next_for(&self, losses: &Losses, rate: f64) -> f64 {
         let lost = losses.rate;
-        // Messages cross two legs, so that each leg has to deliver the square root of the share that is to arrive at
-        // the end.
+        // Messages pass two legs, so each leg has to deliver the square root of the share that is to arrive at the end.
         let share = libm::sqrt(rate * self.interval) * ENOUGH;
         let missing = share.min(1.0) - (1.0 - lost);
         if missing <= 0.0 {
@@ -303,8 +310,8 @@ impl Values {
         (missing / (lost * (1.0 - losses.run(1))).max(f64::EPSILON)).min(1.0)
     }
 
-    /// Sets when the newest value of a key is to be repeated: so that the sendings that each pending value lacks are
-    /// spread over the time that is left for it.
+    /// Sets when the newest value of a key is to be repeated, so that the sendings which each pending value lacks are
+    /// spread over the time that is left for that value.
     fn plan(&self, now: Duration, key: &mut KeyState) {
         let interval = Duration::from_secs_f64(self.interval);
         let soonest = now + SOONEST;
@@ -325,7 +332,7 @@ impl Values {
         key.due = [due, settled].into_iter().flatten().min();
     }
 
-    /// The mean number of repeats per value.
+    /// The mean number of repeats of a value.
     pub(super) fn repeats(&self) -> f64 {
         let more =
             |(new, share): (usize, &f64)| share * (self.sendings - 1.0 - new as f64).max(0.0);
@@ -337,13 +344,13 @@ impl Values {
         1.0 - self.piggybacked
     }
 
-    /// Counts the pending values of a key that is forgotten, and returns their buffer for reuse.
+    /// Counts the pending values of a key that is given up, and returns their buffer for reuse.
     fn give_up(&mut self, key: KeyState) -> Vec<Pending> {
         key.pending.iter().for_each(|pending| self.count(pending.new));
         key.pending
     }
 
-    /// Counts a value within whose time `new` values of its key were sent, itself included.
+    /// Counts a value within whose time `new` new values of its key were sent, the value itself included.
     fn count(&mut self, new: u8) {
         let place = usize::from(new).clamp(1, MOST) - 1;
         for (at, share) in self.shares.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! A packet's header and its messages.
+//! A packet's header and its messages. A report tells the other end what arrived.
 
 use alloc::vec::Vec;
 
@@ -22,9 +22,10 @@ pub(crate) struct Header {
     pub(crate) report: bool,
     /// Whether the receiver should request the messages that it misses.
     pub(crate) ask: bool,
-    /// The echo of the newest report that the sender of the packet received, if the header has one.
+    /// The echo of the newest report that the sender of this packet received, if the header has one. An echo is the low
+    /// bits of the report's number, and confirms the report.
     pub(crate) echo: Option<Echo>,
-    /// How long ago that report came, in ms; only the first packets after the report have it.
+    /// How long ago that report arrived, in ms. Only the first packets after the report have this.
     pub(crate) held: Option<u32>,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn write_header(header: Header, out: &mut Vec<u8>) {
     }
 }
 
-/// Sets the bit of a written header that says that a report follows.
+/// Sets that bit of a written header which says that a report follows.
 pub(crate) fn mark_report(packet: &mut [u8]) {
     if let Some(flags) = packet.first_mut() {
         *flags |= REPORT;
@@ -78,8 +79,8 @@ pub(crate) struct MessageHead {
     pub(crate) age: u32,
     /// Whether the message was sent before.
     pub(crate) repeated: bool,
-    /// On a conflated channel: the key, and how many messages earlier in the channel it was last
-    /// used, 0 for never.
+    /// On a conflated channel (newer values of a key replace older ones): the key, and how many messages earlier in the
+    /// channel the key was last used, 0 for never.
     pub(crate) key: Option<(Key, u32)>,
 }
 
@@ -109,7 +110,7 @@ pub(crate) fn write_message(head: &MessageHead, payload: &[u8], out: &mut Vec<u8
     out.extend_from_slice(payload);
 }
 
-/// Iterates over the messages of a packet. It ends after the first error.
+/// Iterates over the messages of a packet, up to the first error.
 #[derive(Debug, Clone)]
 pub(crate) struct Messages<'a> {
     reader: Reader<'a>,

@@ -4,16 +4,16 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-/// What is wrong with a packet. The other end or the path is at fault; no byte after the fault was used.
+/// What is wrong with a packet. The other end or the path is at fault. No byte after the fault was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PacketError {
     /// The packet ends within a field.
     #[error("the peer's packet ends too early")]
     Truncated,
-    /// An integer takes more than five bytes or more than 32 bits.
+    /// An integer takes more than five bytes, or its value more than 32 bits.
     #[error("the peer's packet holds an integer over 32 bits")]
     IntegerTooLarge,
-    /// The packet is of another protocol or version.
+    /// The packet has another protocol or version.
     #[error("the packet is not of this protocol's version")]
     Version,
     /// The packet names a channel that is not open at this end.
@@ -21,10 +21,10 @@ pub enum PacketError {
         "the peer used channel {0}, which is not open at this end: open it with the same QoS at both"
     )]
     UnknownChannel(u32),
-    /// The packet was received before, or is older than all packets that are remembered.
+    /// The packet arrived before, or is older than all packets that are remembered.
     #[error("the packet was received before")]
     Duplicate,
-    /// The report has a part of unknown kind.
+    /// The report in the packet has a part of an unknown kind.
     #[error("the peer's report holds a part of unknown kind")]
     UnknownReport,
 }
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// The bytes that were not read yet.
+    /// The bytes that are not read yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }

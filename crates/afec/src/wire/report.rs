@@ -1,4 +1,4 @@
-//! Reports from a receiver to the sender.
+//! Reports from a receiver to the sender: what arrived, how the path loses packets, and what channels miss.
 
 use alloc::vec::Vec;
 
@@ -6,45 +6,45 @@ use super::{PacketError, Reader, write_varint};
 use crate::ids::{ChannelId, ReportNumber};
 use crate::loss::LossModel;
 
-/// The bits that say which sections a report has.
+/// The bits that say which sections a report has: losses, a rate limit, and parts about channels.
 const LOSSES: u8 = 1;
 const RATE: u8 = 2;
 const CHANNELS: u8 = 4;
 
-/// A report without its parts about channels.
+/// The part of a report that is about the path. Parts about channels follow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Report {
     /// The number of the report.
     pub(crate) number: ReportNumber,
-    /// The low bits of the highest packet number that came: 16, or 8 in a packet with a short header.
+    /// The low bits of the highest packet number that arrived: 16 bits, or 8 in a packet with a short header.
     pub(crate) highest: u16,
-    /// How long ago that packet came, in ms.
+    /// How long ago that packet arrived, in ms.
     pub(crate) hold: u32,
-    /// How the path loses packets, if it is news.
+    /// How the path loses packets, if that has changed.
     pub(crate) losses: Option<LossModel>,
-    /// The rate limit of the path in bytes per second, if it is news; 0: there is no limit.
+    /// The rate limit of the path in bytes per second, if that has changed. 0: there is no limit.
     pub(crate) rate: Option<u32>,
 }
 
 /// A part of a report about a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChannelReport {
-    /// A request for message `first` and for the messages after it whose bit is set in `more`.
+    /// A request for message `first` and for those of the messages after it whose bit is set in `more`.
     Requests {
         /// The 16 low bits of the first message's index.
         first: u16,
         /// Bit n is set if the message n + 1 places after `first` is requested, too.
         more: u32,
     },
-    /// The error-budget balance: how many messages more were missed lately than the target permits, times four; negative:
-    /// fewer.
+    /// The error-budget balance, times four: how many more messages were missed recently than the target permits;
+    /// negative if fewer were missed.
     Balance(i8),
-    /// A step of the paper's controller (section 3.3.1): NAK (1) asks for one more repeat, DEC (-1) for one less.
+    /// A step of the AFEC paper's controller (section 3.3.1): NAK (1) asks for one more repeat, DEC (-1) for one less.
     Step(i8),
 }
 
 impl Report {
-    /// Appends the report with its parts about channels. `short`: the highest number has eight bits.
+    /// Appends the report with its parts about channels. `short` says that the highest packet number has eight bits.
     pub(crate) fn write(
         &self,
         channels: &[(ChannelId, ChannelReport)],
@@ -76,7 +76,8 @@ impl Report {
         }
     }
 
-    /// Reads a report up to its parts about channels, and returns their count. A [`ReportReader`] reads them.
+    /// Reads a report up to its parts about channels, and returns how many of these follow. A [`ReportReader`] reads
+    /// them.
     pub(crate) fn read(reader: &mut Reader<'_>, short: bool) -> Result<(Self, u32), PacketError> {
         let first = reader.u8()?;
         let sections = first & 0x0f;
@@ -124,7 +125,7 @@ impl<'r, 'a> ReportReader<'r, 'a> {
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<(ChannelId, ChannelReport)>, PacketError> {
-        // Each part takes at least two bytes, so a false count ends with the packet.
+        // Each part takes at least two bytes, so reading a false count ends at the end of the packet.
         let Some(left) = self.left.checked_sub(1) else {
             return Ok(None);
         };

@@ -1,4 +1,5 @@
-//! The short header of a packet whose messages the caller codes: see [`Endpoint::transmit_with`](crate::Endpoint).
+//! The short header of a packet whose messages the caller codes (compresses): see
+//! [`Endpoint::transmit_with`](crate::Endpoint). A report tells the other end what arrived.
 //!
 //! ```text
 //! header = flags number(1) sent(2) [held] [report]
@@ -6,8 +7,8 @@
 //! held   = (how long ago a report came, in units of 4 ms) * 8 + the low three bits of its number
 //! ```
 //!
-//! *number* is the eight low bits of the packet number; the receiver completes it with the help of *sent*, the sender's
-//! clock. *highest* of the report has eight bits, too.
+//! *number* is the eight low bits of the packet number. The receiver completes it with the help of *sent*, the sender's
+//! clock. The field *highest* of the report (the highest packet number that arrived) has eight bits, too.
 
 use alloc::vec::Vec;
 
@@ -18,11 +19,11 @@ use crate::ids::Echo;
 /// The bits of the first byte that belong to the caller.
 pub(crate) const CALLERS: u8 = 0x07;
 
-/// The unit of *held* in ms: the field takes one byte in the packet after the report. A round trip seems longer by at most
-/// this.
+/// The unit of *held* in ms. With this unit the field takes one byte in the packet after the report. It makes a round
+/// trip seem longer by at most one unit.
 const HELD_UNIT: u32 = 4;
 
-/// Appends a short header without a report, with the low bits of the number.
+/// Appends a short header without a report. It has the low bits of `header.number`.
 pub(crate) fn write_short_header(header: Header, out: &mut Vec<u8>) {
     let flag = |set: bool, bit: u8| if set { bit } else { 0 };
     out.push(VERSION | flag(header.ask, ASK) | flag(header.held.is_some(), HELD));
@@ -33,8 +34,8 @@ pub(crate) fn write_short_header(header: Header, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a short header up to its report, and returns it with the caller's three bits. `whole` completes the packet
-/// number from its eight low bits and the sender's clock.
+/// Reads a short header up to its report, and returns the header with the caller's three bits. `whole` completes the
+/// packet number from its eight low bits and the sender's clock.
 pub(crate) fn read_short_header(
     reader: &mut Reader<'_>,
     whole: impl FnOnce(u8, u16) -> u16,

@@ -1,4 +1,5 @@
-//! Reads and writes the parts of a CBOR value (RFC 8949).
+//! Reads and writes the parts of a CBOR value (RFC 8949). A part is a head of an array or a map, or a value that
+//! contains no others. A head has an argument, which is a small number or the number of bytes or values that follow.
 
 use super::float::Width;
 use super::message_pack::big_endian;
@@ -9,7 +10,7 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
     let first = *bytes.get(at)?;
     let (major, info) = (first >> 5, first & 31);
     match (major, info) {
-        // Arrays and maps of indefinite length, which a break ends.
+        // These heads open an array or a map of indefinite length, which a "break" byte ends.
         (4, 31) => return Some(Part::Open { map: false, after: at + 1 }),
         (5, 31) => return Some(Part::Open { map: true, after: at + 1 }),
         (7, 31) => return Some(Part::Break(at + 1)),
@@ -20,7 +21,7 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
     let argument = if width == 0 { u64::from(info) } else { big_endian(bytes, at + 1, width)? };
     let item = |item: Item, end: usize| (end <= bytes.len()).then_some(Part::Item(item, end));
     match major {
-        // Integers that do not fit into 64 bits with a sign are read as bytes.
+        // An integer that does not fit into a signed 64-bit number is read as bytes.
         0 | 1 if argument > i64::MAX as u64 => Some(Part::Bytes { start: at + 1, width }),
         0 => item(Item::Number(Number::Integer(argument as i64)), after),
         1 => item(Item::Number(Number::Integer(!(argument as i64))), after),
@@ -47,7 +48,7 @@ fn argument_width(info: u8) -> Option<usize> {
     }
 }
 
-/// The first byte with the shortest form of an argument, and how many bytes follow.
+/// The first byte with the shortest form of an argument, and the number of bytes of the argument that follow it.
 fn shortest_argument(major: u8, argument: u64) -> (u8, usize) {
     let (info, width) = match argument {
         0..24 => (argument as u8, 0),
@@ -64,17 +65,17 @@ pub(crate) fn shortest(value: i64) -> u8 {
     shortest_argument(u8::from(value < 0), argument(value)).0
 }
 
-/// The argument after the first byte of an integer.
+/// The argument that follows the first byte of an integer.
 pub(crate) fn argument(value: i64) -> u64 {
     (value ^ value >> 63) as u64
 }
 
-/// How many bytes follow the first byte of an integer.
+/// The number of bytes that follow the first byte of an integer.
 pub(crate) fn integer_width(first: u8) -> Option<usize> {
     if first >> 5 > 1 { None } else { argument_width(first & 31) }
 }
 
-/// The first byte of a float.
+/// The first byte of a float of this width.
 pub(crate) fn float(width: Width) -> u8 {
     match width {
         Width::Half => 0xf9,
@@ -83,18 +84,18 @@ pub(crate) fn float(width: Width) -> u8 {
     }
 }
 
-/// The first byte of a string in its shortest form, and how many bytes of length follow.
+/// The first byte of a string in its shortest form, and the number of bytes of its length that follow.
 pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     shortest_argument(if text { 3 } else { 2 }, length as u64)
 }
 
-/// How many bytes of length follow the first byte of a string that is not in its shortest form.
+/// The number of bytes of length that follow the first byte of a string whose length is not in its shortest form.
 pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     let width = argument_width(first & 31)?;
     (first >> 5 == if text { 3 } else { 2 } && width > 0).then_some(width)
 }
 
-/// The first byte of a simple value.
+/// The first byte of a simple value, such as true, false or null.
 pub(crate) fn simple(value: u8) -> u8 {
     0xe0 | value & 31
 }

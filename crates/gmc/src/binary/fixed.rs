@@ -1,11 +1,11 @@
-//! Numbers of fixed width, up to eight bytes.
+//! Numbers of a fixed number of bytes, up to eight.
 
-/// A number of `width` bytes, with its bytes in reverse order.
+/// Reverses the order of the lowest `width` bytes of `bits`.
 pub(crate) fn swap(bits: u64, width: usize) -> u64 {
     bits.swap_bytes() >> (64 - 8 * width)
 }
 
-/// Up to eight bytes as a number. Numbers of 2, 4 and 8 bytes are taken as signed.
+/// Takes the lowest `width` bytes of `bits` as a number: a signed one if the width is 2, 4 or 8.
 pub(crate) fn extend(bits: u64, width: usize) -> i64 {
     if matches!(width, 2 | 4 | 8) {
         let shift = 64 - 8 * width;
@@ -14,7 +14,7 @@ pub(crate) fn extend(bits: u64, width: usize) -> i64 {
     bits as i64
 }
 
-/// Up to eight bytes, the highest first, as a number.
+/// Reads up to eight bytes, the most significant first, as a number.
 pub(crate) fn from_big_endian(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }

@@ -1,8 +1,9 @@
-//! IEEE 754 floats as whole numbers, without floating point arithmetic.
+//! IEEE 754 floats as whole numbers, without floating point arithmetic, so that all machines agree.
 //!
 //! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two digits after the point,
-//! thirds, halves of pixels. Such a float is the nearest one to `steps / grid`, and the steps are whole numbers that
-//! can be predicted like others. Other floats are coded by their bits, in the order of their values.
+//! thirds, halves of pixels. Such a float is the nearest one to `steps / grid`, where `steps` is a whole number and
+//! `grid`, also called the float's grid, is the same for all values at one place of the message. Steps can be predicted
+//! like other whole numbers. Floats without a grid are coded by their bits, in the order of their values.
 
 use crate::integer::size;
 
@@ -14,18 +15,18 @@ pub(crate) enum Width {
     Double,
 }
 
-/// The finest grid: fine enough for four decimals, and for all grids to fit into 16 bits.
+/// The finest grid, 1/32,767: fine enough for four decimals, and small enough for all grids to fit into 16 bits.
 pub(crate) const GRID_MAX: u16 = 0x7fff;
-/// The most steps of a float: a double represents all smaller integers exactly.
+/// The most steps: a double represents all smaller integers exactly.
 pub(crate) const STEPS_MAX: u64 = 1 << 53;
-/// Grids of decimals, and one of halves, quarters and so on. They need less proof than others.
+/// The common grids: those of decimals, and one of halves, quarters and so on. They need less proof than others.
 const COMMON: [u16; 6] = [1, 10, 100, 1000, 10_000, 256];
-/// The bits of the mantissa that a grid must save to be believed.
+/// How many bits shorter than the mantissa the steps and the grid together must be for the grid to be accepted.
 const PROOF: u32 = 4;
-/// The bits of the mantissa that a common grid must save to be believed.
+/// How many bits shorter than the mantissa the steps must be for one of the [`COMMON`] grids to be accepted.
 const PROOF_COMMON: u32 = 2;
-/// Quantities are between 2^-EXPONENT and 2^EXPONENT, with few exceptions. The bits of small integers and of
-/// characters, taken as floats, are not.
+/// Measured quantities are between 2^-42 and 2^42 with few exceptions. The bits of small integers and of characters,
+/// read as floats, are outside of this range.
 const EXPONENT: i32 = 42;
 
 impl Width {
@@ -46,7 +47,7 @@ impl Width {
         }
     }
 
-    /// Bits of the mantissa that are stored.
+    /// The number of bits of the mantissa that are stored.
     fn mantissa(self) -> u32 {
         match self {
             Self::Half => 10,
@@ -55,12 +56,12 @@ impl Width {
         }
     }
 
-    /// Bits of the exponent.
+    /// The number of bits of the exponent.
     fn exponent(self) -> u32 {
         self.bytes() as u32 * 8 - 1 - self.mantissa()
     }
 
-    /// The stored exponent of 1.0.
+    /// The stored exponent of the float 1.0.
     fn bias(self) -> i32 {
         (1 << (self.exponent() - 1)) - 1
     }
@@ -70,7 +71,7 @@ impl Width {
     }
 }
 
-/// A finite float that is zero or normal: `mantissa * 2^power`, or its negative.
+/// A finite float that is zero or normal: `mantissa * 2^power`, or the negative of that.
 struct Parts {
     negative: bool,
     mantissa: u64,
@@ -96,19 +97,20 @@ impl Parts {
     }
 }
 
-/// A float on a grid, from which [`render`] restores its bits.
+/// A float by its place on a grid. [`render`] restores its bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) steps: i64,
-    /// How many representable floats this one is away from the float nearest to `steps / grid`, since the result of a
-    /// calculation may have been rounded several times.
+    /// The distance from the float nearest to `steps / grid`, as a count of representable floats. It is not always
+    /// zero, since the result of a calculation may have been rounded several times.
     pub(crate) error: i8,
 }
 
-/// The largest error. Only doubles are precise enough to show a grid in spite of errors.
+/// The largest error that a [`Point`] may have. Only for doubles: other widths are too imprecise to show a grid in
+/// spite of errors.
 const ERROR_MAX: i64 = 2;
 
-/// The point of a grid at which a float is, if it is on the grid.
+/// The point of `grid` at which a float is. `None` if the float is not on the grid.
 pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
     let Parts { negative, mantissa, power } = Parts::of(bits, width)?;
     let product = u128::from(mantissa) * u128::from(grid);
@@ -129,14 +131,14 @@ pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
     is_point.then_some(Point { steps, error: error as i8 })
 }
 
-/// The bits of a float on a grid. The steps must be fewer than [`STEPS_MAX`], and the grid not zero.
+/// The bits of the float at `point`. Its steps must be fewer than [`STEPS_MAX`], and `grid` must not be zero.
 pub(crate) fn render(point: Point, grid: u16, width: Width) -> u64 {
     debug_assert!(grid != 0 && point.steps.unsigned_abs() < STEPS_MAX);
     let bits = nearest(point.steps, grid, width);
     (bits as i64).wrapping_add(i64::from(point.error)) as u64
 }
 
-/// The float nearest to `steps / grid`, ties to even.
+/// The bits of the float nearest to `steps / grid`. Of two equally near ones it is the one with an even mantissa.
 fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
     let sign = if steps < 0 { width.sign() } else { 0 };
     let numerator = steps.unsigned_abs();
@@ -144,7 +146,8 @@ fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
         return 0;
     }
     let length = |number: u64| 64 - number.leading_zeros() as i32;
-    // A quotient of two or three bits more than the mantissa has. Its last bit is also set if there is a remainder.
+    // The quotient has two or three bits more than the mantissa. Its last bit is also set if the division has a
+    // remainder.
     let shift = width.mantissa() as i32 + 3 - length(numerator) + length(u64::from(grid));
     let quotient = if shift >= 0 {
         divide(u128::from(numerator) << shift, grid)
@@ -163,12 +166,12 @@ fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
     if exponent < 1 {
         return sign;
     }
-    // A mantissa that was rounded up to a power of two carries over into the exponent.
+    // If the mantissa was rounded up to a power of two, the addition carries into the exponent.
     let magnitude = ((exponent as u64 - 1) << width.mantissa()) + mantissa;
     sign | magnitude.min((width.sign() - 1) & !((1 << width.mantissa()) - 1))
 }
 
-/// A quotient whose last bit is 1 if there is a remainder.
+/// The quotient `numerator / grid`. Its last bit is also set if the division has a remainder.
 fn divide(numerator: u128, grid: u16) -> u64 {
     if let Ok(numerator) = u64::try_from(numerator) {
         let grid = u64::from(grid);
@@ -178,7 +181,7 @@ fn divide(numerator: u128, grid: u16) -> u64 {
     (numerator / grid) as u64 | u64::from(!numerator.is_multiple_of(grid))
 }
 
-/// A grid that has this float and all floats of the grid `before`, if there is one.
+/// Finds a grid that has this float and, if `before` is not zero, also all floats of the grid `before`.
 pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
     let Parts { mantissa, power, .. } = Parts::of(bits, width)?;
     let believed = |grid: u16, proof: u32| {
@@ -192,7 +195,8 @@ pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
             return Some(grid);
         }
     }
-    // The convergents of the continued fraction of the part after the point.
+    // The candidates for the grid are the denominators of the convergents of a continued fraction: that of the part
+    // after the point.
     let places = u32::try_from(-power).ok().filter(|places| (1..63).contains(places))?;
     let (mut high, mut low) = (1u64 << places, mantissa & ((1 << places) - 1));
     let (mut older, mut grid) = (0u64, 1u64);
@@ -217,21 +221,22 @@ fn common_multiple(a: u16, b: u16) -> Option<u16> {
     (a / x).checked_mul(b).filter(|&grid| grid <= GRID_MAX)
 }
 
-/// The bits as a number that grows with the float.
+/// Maps the bits of a float to an integer, so that larger floats have larger integers.
 pub(crate) fn ordered(bits: u64, width: Width) -> i64 {
     let shift = 64 - width.bytes() * 8;
     let signed = (bits << shift) as i64 >> shift;
     signed ^ (signed >> 63 & i64::MAX)
 }
 
-/// The inverse of [`ordered`], in the low bits.
+/// The inverse of [`ordered`]. The result is in the low bits.
 pub(crate) fn from_ordered(number: i64, width: Width) -> u64 {
     let signed = number ^ (number >> 63 & i64::MAX);
     let shift = 64 - width.bytes() * 8;
     (signed as u64) << shift >> shift
 }
 
-/// Bits of the difference of two floats, if both look like quantities.
+/// The number of bits of the difference of two floats: of their steps if both are on the grid 1 or 100, otherwise of
+/// their [`ordered`] integers. `None` unless both look like measured quantities.
 pub(crate) fn distance(a: u64, b: u64, width: Width) -> Option<u32> {
     if !is_quantity(a, width) || !is_quantity(b, width) {
         return None;
@@ -245,7 +250,7 @@ pub(crate) fn distance(a: u64, b: u64, width: Width) -> Option<u32> {
     Some(size(ordered(a, width).wrapping_sub(ordered(b, width))).saturating_sub(zeros))
 }
 
-/// Whether bits of an unknown type are likely those of a float.
+/// Whether bits of an unknown type are probably a float.
 pub(crate) fn is_likely(bits: u64, width: Width) -> bool {
     bits != 0 && is_quantity(bits, width)
 }

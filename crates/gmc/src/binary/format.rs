@@ -1,4 +1,5 @@
-//! Self-describing formats: one interface to all of them.
+//! One interface to all self-describing formats, in which each value tells its type and length. A hole, below, is a
+//! place of a message where the value differs from message to message.
 
 use alloc::vec::Vec;
 
@@ -7,7 +8,7 @@ use super::part::{Item, Part};
 use super::{cbor, message_pack};
 use crate::error::DecodeError;
 
-/// A format in which each value tells its type and length.
+/// A self-describing format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     MessagePack,
@@ -22,7 +23,7 @@ impl Format {
         }
     }
 
-    /// The end of the value at `at`, if it can fill a hole.
+    /// The end of the value at `at`. `None` if this is not a single value, such as a number or a string.
     pub(crate) fn item_end(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self.read(bytes, at)? {
             Part::Item(_, end) => Some(end),
@@ -30,7 +31,7 @@ impl Format {
         }
     }
 
-    /// Whether the value of a hole is a string.
+    /// Whether the value of a hole, given from its first byte on, is a string.
     pub(crate) fn is_string(self, bytes: &[u8]) -> bool {
         matches!(self.read(bytes, 0), Some(Part::Item(Item::String { .. }, _)))
     }

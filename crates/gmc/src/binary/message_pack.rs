@@ -1,10 +1,10 @@
-//! Reads and writes the parts of a MessagePack value.
-//! <https://github.com/msgpack/msgpack/blob/master/spec.md>
+//! Reads and writes the parts of a MessagePack value (<https://github.com/msgpack/msgpack/blob/master/spec.md>). A part
+//! is a head of an array or a map, or a value that contains no others.
 
 use super::float::Width;
 use super::part::{Item, Number, Part};
 
-/// The longest string in the short form.
+/// The most bytes of a string whose length is in its first byte.
 const FIX_STRING: usize = 31;
 
 /// The part that starts at `at`.
@@ -40,8 +40,8 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
             let value = (number(width)? << shift) as i64 >> shift;
             item(Item::Number(Number::Integer(value)), after + width)
         }
-        // Extensions: the byte with the type is structure and not part of the value. Timestamps are extensions of 4 or
-        // 8 bytes.
+        // The type byte of an extension belongs to the structure and is not part of the value. Timestamps are
+        // extensions of 4 or 8 bytes.
         0xd4..=0xd8 => Some(Part::Bytes { start: after + 1, width: 1 << (first - 0xd4) }),
         0xc7 => Some(Part::Bytes { start: after + 2, width: number(1)? as usize }),
         0xd9..=0xdb => string(1 << (first - 0xd9), true),
@@ -69,7 +69,7 @@ pub(crate) fn shortest(value: i64) -> u8 {
     }
 }
 
-/// How many bytes follow the first byte of an integer.
+/// The number of bytes that follow the first byte of an integer.
 pub(crate) fn integer_width(first: u8) -> Option<usize> {
     match first {
         0x00..=0x7f | 0xe0..=0xff => Some(0),
@@ -79,7 +79,7 @@ pub(crate) fn integer_width(first: u8) -> Option<usize> {
     }
 }
 
-/// The first byte of a float.
+/// The first byte of a float of this width.
 pub(crate) fn float(width: Width) -> Option<u8> {
     match width {
         Width::Half => None,
@@ -88,7 +88,7 @@ pub(crate) fn float(width: Width) -> Option<u8> {
     }
 }
 
-/// The first byte of a string in its shortest form, and how many bytes of length follow.
+/// The first byte of a string in its shortest form, and the number of bytes of its length that follow.
 pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     match (text, length) {
         (true, 0..=FIX_STRING) => (0xa0 | length as u8, 0),
@@ -101,7 +101,7 @@ pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     }
 }
 
-/// How many bytes of length follow the first byte of a string that is not in its shortest form.
+/// The number of bytes of length that follow the first byte of a string whose length is not in its shortest form.
 pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     match (first, text) {
         (0xd9..=0xdb, true) => Some(1 << (first - 0xd9)),
@@ -110,7 +110,7 @@ pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     }
 }
 
-/// A number of `width` bytes.
+/// Reads a number of `width` bytes at `at`, the most significant byte first.
 pub(crate) fn big_endian(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     Some(bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))

@@ -1,23 +1,24 @@
-//! The parts of messages in self-describing formats.
+//! The parts of messages in self-describing formats, in which each value tells its type and length. A hole, below, is a
+//! place of a message where the value differs from message to message.
 
 use super::float::Width;
 
-/// A part of a message in such a format.
+/// A part of such a message. All positions are offsets in the message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Part {
-    /// A value that can fill a hole, and its end.
+    /// A value that can fill a hole, and the position of its end.
     Item(Item, usize),
-    /// The head of an array: the number of values, and the end of the head.
+    /// The head of an array: the number of its values, and the position of the end of the head.
     Array(usize, usize),
-    /// The head of a map: the number of pairs, and the end of the head.
+    /// The head of a map: the number of its pairs, and the position of the end of the head.
     Map(usize, usize),
-    /// The head of an array or a map of unknown length, which ends with a [`Part::Break`].
+    /// The head of an array or a map of unknown length, which a [`Part::Break`] ends. The head itself ends at `after`.
     Open { map: bool, after: usize },
-    /// The mark that ends an array or map of [`Part::Open`], and the end of this mark.
+    /// The mark that ends an array or a map of unknown length, and the position of the end of this mark.
     Break(usize),
-    /// A tag, after which a value must follow, and its end.
+    /// A tag, which a value must follow, and the position of the end of the tag.
     Tag(usize),
-    /// A value of another type: its head ends at `start`, and `width` bytes follow.
+    /// A value of another type: its head ends at `start`, and `width` bytes of content follow.
     Bytes { start: usize, width: usize },
 }
 
@@ -25,12 +26,12 @@ pub(crate) enum Part {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Item {
     Number(Number),
-    /// A string of text or of bytes, which begins at `start`.
+    /// A string of text or of bytes, whose content begins at `start`.
     String {
         text: bool,
         start: usize,
     },
-    /// Nil, true, false and the like: the format's number for the value.
+    /// A value such as nil, true or false: the number by which the format encodes it.
     Simple(u8),
 }
 

@@ -1,4 +1,4 @@
-//! Strings with their length before them.
+//! Strings that follow their length, in binary messages of an unknown format.
 
 use alloc::vec::Vec;
 
@@ -16,11 +16,11 @@ pub(crate) enum Prefix {
 }
 
 impl Prefix {
-    /// All kinds, wider ones first: the zero bytes of a wide number are evidence that it is a length.
+    /// All formats, wider ones first: the zero bytes of a wide number are evidence that it is a length.
     pub(crate) const ALL: [Self; 6] =
         [Self::Big32, Self::Little32, Self::Big16, Self::Little16, Self::Byte, Self::Varint];
 
-    /// The range of the string whose length is at `at`.
+    /// The range of the string whose length is at `at`. `None` if the message has no such string there.
     pub(crate) fn string(self, bytes: &[u8], at: usize) -> Option<core::ops::Range<usize>> {
         let rest = bytes.get(at..)?;
         let (length, width) = match self {
@@ -39,7 +39,7 @@ impl Prefix {
         (end <= bytes.len()).then_some(start..end)
     }
 
-    /// Bytes of the longest string.
+    /// The largest length that the format can express, in bytes.
     pub(crate) fn limit(self) -> usize {
         match self {
             Self::Byte => 0xff,
@@ -64,7 +64,8 @@ impl Prefix {
     }
 }
 
-/// Inserts `parts`, one after the other, at `at`: the bytes of a length before its string.
+/// Inserts `parts`, one after the other, into `out` at `at`. It puts the bytes of a length before the string that they
+/// belong to.
 pub(crate) fn insert(out: &mut Vec<u8>, at: usize, parts: &[&[u8]]) {
     let bytes = parts.iter().flat_map(|part| part.iter().copied());
     out.splice(at..at, bytes);

@@ -1,16 +1,20 @@
-//! Byte contexts in a snapshot, and what compaction keeps of them.
+//! Byte contexts (the probabilities of the bits of a byte, given the bytes before it) in a snapshot, and what
+//! compaction keeps of them.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use super::ByteContexts;
 use crate::archive::{Archive, Result};
 use crate::probability::Probability;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const EMPTY: u32 = 0x502;
 const LETTER: u32 = 0x503;
 
 impl ByteContexts {
-    /// Codes all probabilities, or that none was ever adapted.
+    /// Writes or reads all probabilities, or a flag that none of them was ever adapted.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -26,7 +30,7 @@ impl ByteContexts {
         Ok(())
     }
 
-    /// Rounds all probabilities if `keeps`; otherwise forgets them.
+    /// Rounds all probabilities if `keeps` is set; otherwise resets them.
     pub(crate) fn compact(&mut self, keeps: bool) {
         for index in 0..self.bits.len() {
             let bit = if keeps { self.bits[index].rounded() } else { Probability::EVEN };

@@ -1,4 +1,8 @@
-//! Caches in a snapshot, and what compaction keeps of them.
+//! Caches (tables from keys to values) in a snapshot, and what compaction keeps of them.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it, and to "code" is
+//! to do either. Compaction makes a model small by rounding and forgetting. Entries have a rank: their place when
+//! sorted by the time of their last use.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +13,7 @@ use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
 
-/// A key that may be in a cache, and the context of the decision whether it is.
+/// A key that may be in a cache, and the context that predicts whether it is: a number that selects statistics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) key: u32,
@@ -19,21 +23,21 @@ pub(crate) struct Candidate {
 /// Which entries of a cache were coded so far.
 pub(crate) struct Progress {
     context: u32,
-    /// For each entry, in the order of use, whether it was coded.
+    /// For each rank, whether the entry was coded.
     done: Vec<bool>,
-    /// The rank in the order of use of the entry that was coded last.
+    /// The rank of the entry that was coded last.
     last: u32,
 }
 
-// Contexts: the archive has statistics of its own for each kind of value, mixed with the context of the cache.
+// Contexts: the archive keeps separate statistics for each of these, mixed with the context of the cache.
 const COUNT: u32 = 1;
 const PRESENT: u32 = 2;
 const MORE: u32 = 3;
 const USED: u32 = 4;
 
 impl<T: Clone + Default> Cache<T> {
-    /// Starts to code a cache. The place of an entry within its set does not matter. Of the times of use only their
-    /// order matters, since compaction forgets the entries that were used longest ago.
+    /// Begins to code a cache. The index of an entry is not coded, since it does not matter within a set. Of the times
+    /// of use only the order is coded, which compaction needs: it forgets the entries that were used longest ago.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -46,7 +50,7 @@ impl<T: Clone + Default> Cache<T> {
         Ok(Progress { context, done: vec![false; count], last: 0 })
     }
 
-    /// Codes which of the candidates are in the cache, and their values by `code_value`.
+    /// Codes which of the candidates are in the cache. `code_value` codes the value of each that is.
     pub(crate) fn archive_some<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -88,13 +92,13 @@ impl<T: Clone + Default> Cache<T> {
         }
     }
 
-    /// The least key that was not coded yet. Unlike the place in a set, it is the same at both ends.
+    /// The smallest key that was not coded yet. Its order, unlike that of indices, is the same at both ends.
     fn next(&self, progress: &Progress) -> Option<u32> {
         let entries = self.entries.iter().filter(|entry| entry.used != 0);
         entries.filter(|entry| !progress.has(entry.used)).map(|entry| entry.key).min()
     }
 
-    /// Codes the rank of an entry in the order of use. Returns the entry's place.
+    /// Codes the rank of the entry of `key`. Returns the entry's index.
     fn archive_entry<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -102,7 +106,7 @@ impl<T: Clone + Default> Cache<T> {
         key: u32,
     ) -> Result<usize> {
         let known = self.index(key);
-        // Mostly the entries were used in the order of the candidates.
+        // Mostly the entries were used in the order of the candidates, so the rank is likely to be the next one.
         let guess = i64::from(progress.last) + 1;
         let given = known.map_or(0, |index| self.entries[index].used);
         let used = archive.number_like(hash(progress.context, USED), guess, given.into());
@@ -118,7 +122,7 @@ impl<T: Clone + Default> Cache<T> {
         Ok(free)
     }
 
-    /// Keeps the `most` entries used last, except those that are not wanted.
+    /// Keeps the `most` entries that were used last, except those for which `is_wanted` is false.
     pub(crate) fn compact(&mut self, most: usize, mut is_wanted: impl FnMut(u32) -> bool) {
         self.renumber();
         let gone = self.clock[0].saturating_sub(most as u32);
@@ -130,7 +134,7 @@ impl<T: Clone + Default> Cache<T> {
         }
     }
 
-    /// Changes all values.
+    /// Calls `change` with each value.
     pub(crate) fn change_all(&mut self, mut change: impl FnMut(&mut T)) {
         for index in 0..self.entries.len() {
             if self.entries[index].used != 0 {
@@ -139,7 +143,7 @@ impl<T: Clone + Default> Cache<T> {
         }
     }
 
-    /// Visits all values.
+    /// Calls `visit` with each value.
     pub(crate) fn each(&self, mut visit: impl FnMut(&T)) {
         for entry in self.entries.iter().filter(|entry| entry.used != 0) {
             visit(&entry.value);
@@ -148,12 +152,12 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl Progress {
-    /// Whether the entry with this rank in the order of use was coded.
+    /// Whether the entry of this rank was coded.
     fn has(&self, used: u32) -> bool {
         used.checked_sub(1).is_some_and(|rank| self.done[rank as usize])
     }
 
-    /// Notes that an entry is coded. `false` if no entry has this rank, or the entry was coded before.
+    /// Notes that the entry of this rank is coded. Returns `false` if no entry has the rank, or if it was coded before.
     fn note(&mut self, used: u32) -> bool {
         self.last = used;
         let done = used.checked_sub(1).and_then(|rank| self.done.get_mut(rank as usize));

@@ -1,10 +1,14 @@
-//! Categories in a snapshot, and what compaction keeps of them.
+//! Categories (the last different numbers of a hole) in a snapshot, and what compaction keeps of them.
+//!
+//! A hole is a place of a message where the value differs from message to message. A snapshot is the model as bytes,
+//! for a decoder that joins late; the archive writes and reads it. Compaction makes a model small by rounding and
+//! forgetting.
 
 use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const USED: u32 = 0xe00;
 const RANK: u32 = 0xe01;
 const NOVELTY: u32 = 0xe02;
@@ -27,7 +31,7 @@ impl Category {
         Ok(())
     }
 
-    /// Rounds the rate of new values. Forgets the values unless the hole has one of a few values as a rule.
+    /// Rounds the share of new values. Forgets the values unless the hole has one of a few values as a rule.
     pub(crate) fn compact(&mut self) {
         self.novelty = self.novelty.rounded();
         if !self.is_few() {
@@ -37,7 +41,7 @@ impl Category {
         }
     }
 
-    /// The identities of the values that are known: see [`Seen::identity`](crate::keys::Seen).
+    /// The identities of the known values: the hashes that [`Seen::identity`](crate::keys::Seen) has for them.
     pub(crate) fn identities(&self) -> impl Iterator<Item = u32> + '_ {
         self.known().iter().map(|&value| identity(value.into()))
     }
@@ -48,7 +52,7 @@ impl Novelty {
         Ok(Self(archive.byte(NOVELTY, self.0)?))
     }
 
-    /// Rounds the rate. A rate below [`Novelty::LOW`] stays below it.
+    /// Rounds the share of new values. A share below [`Novelty::LOW`] stays below it.
     pub(crate) fn rounded(self) -> Self {
         match self.0 {
             0..8 => Self(0),

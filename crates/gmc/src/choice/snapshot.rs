@@ -1,11 +1,12 @@
-//! The last templates of each sender, in a snapshot.
+//! The last templates of each channel and sender, in a snapshot. A snapshot is the model as bytes, for a decoder that
+//! joins late; the archive writes and reads it.
 
 use super::{Choices, Recent};
 use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const CACHE: u32 = 0xd00;
 const NUMBER: u32 = 0xd01;
 const REPEATS: u32 = 0xd08;

@@ -1,19 +1,23 @@
-//! The context table in a snapshot, and what compaction keeps of it.
+//! The context table (probabilities of decisions, in rows of fifteen for each context) in a snapshot, and what
+//! compaction keeps of it.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use super::{ContextTable, ROW, USES};
 use crate::archive::{Archive, Result};
 use crate::probability::Probability;
 use crate::range_coder::Coder;
 
-/// The numbers of uses that compaction rounds down to.
+/// The values to which compaction rounds the use counts of rows down.
 const ROUND_USES: [u16; 8] = [0, 2, 5, 10, 16, 22, 27, USES];
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const ROW_USED: u32 = 0x100;
 const ROW_USES: u32 = 0x101;
 
 impl ContextTable {
-    /// Codes all rows.
+    /// Writes or reads all rows.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -40,7 +44,7 @@ impl ContextTable {
         Ok(())
     }
 
-    /// Rounds the probabilities, and forgets rows that are used less than `least`.
+    /// Rounds the probabilities, and drops rows whose use count is less than `least`.
     pub(crate) fn compact(&mut self, least: u16) {
         for first in (0..self.cells.len()).step_by(ROW) {
             let tag = self.cells[first].0;

@@ -1,11 +1,15 @@
-//! Acknowledgements as bytes. The grammar is in [`super`].
+//! Acknowledgements as bytes, by the grammar in [`super`].
+//!
+//! With an acknowledgement a decoder promises to learn certain packets, and no others, up to the newest of them, the
+//! top. The model that has learned these packets is an epoch, under which the encoder may then code; it names the epoch
+//! in its packets.
 
 use alloc::vec::Vec;
 
 use crate::error::AckError;
 use crate::packet_number::{PacketNumber, first_from, nearest};
 
-/// The index of an acknowledgement: acknowledgements that promise something are counted.
+/// The index of an acknowledgement. Those that promise something are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct AckIndex(u32);
 
@@ -14,22 +18,22 @@ impl AckIndex {
         Self(index)
     }
 
-    /// The index `count` acknowledgements later.
+    /// The index that comes `count` acknowledgements later.
     pub(crate) fn ahead(self, count: u32) -> Self {
         Self(self.0.wrapping_add(count))
     }
 
-    /// The low bits of the index.
+    /// The low `bits` bits of the index.
     pub(crate) fn low(self, bits: u32) -> u32 {
         self.0 & ((1 << bits) - 1)
     }
 
-    /// The low byte of the index, which acknowledgements and snapshots carry.
+    /// The low byte of the index. Acknowledgements carry only this byte.
     pub(crate) fn low_byte(self) -> u8 {
         self.0 as u8
     }
 
-    /// The first index whose low `bits` bits are `low`, counting up from `back` before this index.
+    /// The first index, not before `back` acknowledgements ago, whose low `bits` bits are `low`.
     pub(crate) fn first_from(self, back: u32, low: u32, bits: u32) -> Self {
         Self(first_from(self.0.wrapping_sub(back), low, bits))
     }
@@ -40,34 +44,34 @@ impl AckIndex {
     }
 }
 
-/// The content of an acknowledgement: the packets from which the decoder will update its model.
+/// The content of an acknowledgement: the packets that the decoder promises to learn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Acknowledgement {
     /// The low byte of the acknowledgement's index.
     pub(crate) index: u8,
-    /// The low bits of the newest promised packet's number.
+    /// The low 16 bits of the number of the top, the newest promised packet.
     pub(crate) top: u16,
-    /// Sixteen bits of the hash of everything that the decoder will have learned up to the top.
+    /// Sixteen bits of the hash of all that the decoder will have learned when it has learned the top.
     pub(crate) seal: u16,
-    /// How many packets the newest named epoch is before the top.
+    /// The number of packets from the newest epoch that a packet has named to the top.
     pub(crate) distance: u32,
-    /// How many packets after that epoch arrived, then how many were lost, then how many arrived, and so on. The last
-    /// run, of packets that arrived, is left out.
+    /// Run lengths, starting after that epoch: how many packets in a row arrived, then how many were lost, then how
+    /// many arrived, and so on. The last run, of packets that arrived, is left out.
     pub(crate) runs: Vec<u32>,
 }
 
-/// The most packets that are acknowledged at a time.
+/// The most packets that one acknowledgement can span.
 pub(crate) const DISTANCE_MAX: u32 = 1024;
 /// The most runs in an acknowledgement.
 pub(crate) const RUNS_MAX: usize = 64;
-/// Bytes of the largest acknowledgement: all runs, most of them of one byte, and the numbers before the runs.
+/// Bytes of the largest acknowledgement: [`RUNS_MAX`] runs, most of them of one byte, and the numbers before the runs.
 const BYTES_MAX: usize = 140;
 
-/// The acknowledgement of a decoder that knows nothing: see the grammar in [`super`].
+/// The bytes of the acknowledgement of a decoder that has learned nothing and lacks the epoch of the encoder's packets.
 pub(crate) const NOTHING: [u8; 1] = [0];
 
 impl Acknowledgement {
-    /// Reads an acknowledgement; `None` says that the decoder knows nothing.
+    /// Reads an acknowledgement. `None` stands for [`NOTHING`].
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, AckError> {
         if bytes == NOTHING {
             return Ok(None);
@@ -82,15 +86,14 @@ impl Acknowledgement {
         let mut left = distance;
         while !rest.is_empty() {
             let run = read_varint(&mut rest)?;
-            // Only the first run may be empty, and the last one is left out.
+            // Only the first run may be empty.
             if run >= left || (run == 0 && !runs.is_empty()) || runs.len() == RUNS_MAX {
                 return Err(AckError::Malformed);
             }
             left -= run;
             runs.push(run);
         }
-        // The newest packet arrived, so the run that is left out is one of packets that arrived, and an even number
-        // remains.
+        // The top arrived, so the run that is left out is one of packets that arrived. An even number of runs remains.
         if runs.len() % 2 == 1 {
             return Err(AckError::Malformed);
         }

@@ -1,4 +1,9 @@
 //! The decoder's side of epochs: packets that wait to be learned, and epochs to go back to.
+//!
+//! An epoch is a version of the model under which the encoder may code, and each packet names the epoch that it was
+//! coded under. With an acknowledgement the decoder promises epochs: to learn certain packets and no others. It does so
+//! when a packet names the epoch for the first time. In a room, where one encoder has many decoders, no packet may be
+//! left out.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,7 +23,7 @@ use crate::packet::Kind;
 use crate::packet_number::PacketNumber;
 use crate::trace::Trace;
 
-/// A packet that came and was not learned yet.
+/// A packet that arrived and is not learned yet.
 #[derive(Default)]
 pub(crate) struct Packet {
     number: PacketNumber,
@@ -36,31 +41,32 @@ impl Packet {
     }
 }
 
-/// What a decoder knows of the packets of a link.
+/// What a decoder knows of the packets that arrived.
 pub(crate) struct Received {
-    /// Whether packets are learned even if packets between them were lost. `true` with a single decoder.
+    /// Whether lost packets are left out of what is learned. True with a single decoder, false in a room.
     skips: bool,
-    /// Whether the encoder uses a model that this decoder knows nothing of.
+    /// Whether the encoder uses a model that this decoder does not have, since it learned nothing of it.
     lost: bool,
-    /// The index in the last name that named an epoch which this decoder does not have.
+    /// The index in the latest name of an epoch that this decoder does not have.
     unknown: AckIndex,
-    /// The number of the packet before the first one of the present model.
+    /// The number of the packet before the first one that the present model can learn.
     base: PacketNumber,
-    /// The newest epoch that was named.
+    /// The newest epoch that a packet has named: the version of the model.
     current: Epoch,
-    /// Older epochs that the model can go back to, the oldest first.
+    /// Older epochs to which the model can go back, the oldest first.
     past: VecDeque<Epoch>,
-    /// Epochs that acknowledgements have promised and that no packet has named yet, in the order of their numbers.
+    /// Epochs that acknowledgements have promised and that no packet has named yet, in the order of their packet
+    /// numbers.
     promises: VecDeque<Epoch>,
-    /// Packets after the current epoch, in the order of their numbers.
+    /// Packets after the current epoch that may be learned, in the order of their numbers.
     pending: VecDeque<Packet>,
-    /// Packets after the current epoch that will not be learned.
+    /// Packets after the current epoch that arrived and will not be learned.
     unlearned: Unlearned,
     seen: Seen,
-    /// The newest packet that was made with a model.
+    /// The newest packet that was coded with the present model.
     modelled: PacketNumber,
     spare: Vec<Packet>,
-    /// Bytes of the pending packets.
+    /// The memory of the pending packets, in bytes.
     memory: usize,
     budget: usize,
 }
@@ -68,41 +74,42 @@ pub(crate) struct Received {
 /// A version of the model that the encoder may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Epoch {
-    /// The index of the acknowledgement that promised it.
+    /// The index of the acknowledgement that promised the epoch.
     index: AckIndex,
-    /// The newest packet that is learned.
+    /// The number of the newest packet that this version has learned.
     pub(crate) number: PacketNumber,
-    /// The hash of everything that is learned.
+    /// The hash of everything that this version has learned.
     pub(crate) chain: Chain,
 }
 
 impl Epoch {
-    /// The empty model that learns the packets after `base`.
+    /// The epoch of an empty model that learns the packets after number `base`.
     pub(crate) fn empty(base: PacketNumber) -> Self {
         Self { index: AckIndex::default(), number: base, chain: Chain::empty(base) }
     }
 }
 
-/// How the model gets to the epoch under which a packet was coded.
+/// What the model has to do to get to the epoch under which a packet was coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
-    /// The model is at the epoch of the packet.
+    /// Nothing: it is at this epoch.
     Stay,
-    /// The model learns packets up to an epoch that is promised.
+    /// Learn packets up to this epoch, which was promised.
     On(Epoch),
-    /// The model goes back to an earlier epoch.
+    /// Go back to this earlier epoch.
     Back(Epoch),
-    /// The packet needs the empty model. The logs do not lead back to it, so a new empty model is made.
+    /// Be replaced by a new, empty model: the packet needs the empty one, and the logs of changes do not lead back to
+    /// it.
     Begin,
 }
 
-/// Buffers kept to be used again.
+/// The most unused buffers that are kept for later packets.
 const SPARE_MAX: usize = 4;
-/// The most packets that wait to be learned: no acknowledgement reaches farther.
+/// The most packets that wait to be learned: no acknowledgement spans more.
 const PENDING_MAX: usize = DISTANCE_MAX as usize;
 
 impl Received {
-    /// `budget` is bytes for packets that wait to be learned.
+    /// `skips` is true with a single decoder. `budget` is the memory for packets that wait to be learned, in bytes.
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
         Self {
             skips,
@@ -122,7 +129,8 @@ impl Received {
         }
     }
 
-    /// The state of a decoder that has all packets up to a position. The packets after the epoch wait to be learned.
+    /// The state of a decoder that has all packets up to a position. The packets after the position's epoch wait to be
+    /// learned.
     pub(crate) fn at(
         skips: bool,
         budget: usize,
@@ -130,7 +138,7 @@ impl Received {
         pending: Vec<Pending>,
     ) -> Self {
         let Position { base, epoch, chain, index, newest } = position;
-        // The indices that the replaced decoder may have promised are skipped.
+        // Skips the indices that the decoder which this one replaces may have promised.
         let index = if skips { index.ahead(INDEX_AHEAD) } else { index };
         let mut received = Self {
             base,
@@ -151,43 +159,44 @@ impl Received {
         received
     }
 
-    /// Sets the bytes for packets that wait to be learned.
+    /// Sets the memory for packets that wait to be learned, in bytes.
     pub(crate) fn set_budget(&mut self, budget: usize) {
         self.budget = budget;
     }
 
-    /// Bytes of the packets that wait to be learned.
+    /// The memory of the packets that wait to be learned, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// The newest epoch that was named.
+    /// The newest epoch that a packet has named.
     pub(crate) fn current(&self) -> Epoch {
         self.current
     }
 
-    /// The number of the packet before the first one of the present model.
+    /// The number of the packet before the first one that the present model can learn.
     pub(crate) fn base(&self) -> PacketNumber {
         self.base
     }
 
-    /// Whether a packet that names the empty model after packet `base` shows that the encoder has started anew.
+    /// Whether a packet under the empty model after packet `base` shows that the encoder has started with a new model.
     pub(crate) fn starts(&self, base: PacketNumber) -> bool {
         self.lost || base != self.base
     }
 
-    /// Whether the empty model after packet `base` can be a new one. If not, a late packet names an old one.
+    /// Whether the empty model after packet `base` can be a new one. If not, the packet is a late one of an earlier
+    /// model.
     pub(crate) fn may_start(&self, base: PacketNumber) -> bool {
         self.is_new() || !self.modelled.is_after(base)
     }
 
-    /// Starts with a new, empty model.
+    /// Starts with an empty model that learns the packets after `base`.
     pub(crate) fn start(&mut self, base: PacketNumber) {
-        // Packets for an earlier decoder may still arrive; the indices that they can name are skipped.
+        // Skips the indices that packets for an earlier decoder can name, since such packets may still arrive.
         let index = if self.lost { self.unknown.ahead(INDEX_AHEAD) } else { self.promised().index };
         if self.lost && base == self.base {
-            // The unknown epoch was one of an earlier decoder. This decoder's model is still empty, and the packets
-            // that arrived belong to it.
+            // The unknown epoch was one of an earlier decoder. The model of this one is still empty, and the packets
+            // that arrived belong to that model.
             self.lost = false;
             self.current.index = index;
             return;
@@ -209,8 +218,8 @@ impl Received {
         }
     }
 
-    /// Finds out from the kind of a plain packet which model the encoder uses, and starts a new, empty one if the
-    /// encoder has. Returns whether this decoder can learn the packet.
+    /// Finds out from the kind of a plain packet (compressed without the model) which model the encoder uses. If that
+    /// is a new, empty one, starts with it. Returns whether this decoder can learn the packet.
     pub(crate) fn follow(&mut self, kind: Kind) -> bool {
         match kind {
             Kind::Unlearned => return false,
@@ -239,12 +248,12 @@ impl Received {
         self.promised().number == PacketNumber::default() && self.base == PacketNumber::default()
     }
 
-    /// The newest epoch that is promised, or the current one if all promised epochs were named.
+    /// The newest promised epoch, or the current one if all promised epochs were named.
     fn promised(&self) -> Epoch {
         self.promises.back().copied().unwrap_or(self.current)
     }
 
-    /// How the model gets to the epoch of the present model that a packet names.
+    /// What the model has to do to get to the epoch with this name, which is one of the present model.
     pub(crate) fn move_to(&mut self, name: Name) -> Result<Move, DecodeError> {
         let is_named = |epoch: &&Epoch| match name {
             Name::Index(_) => epoch.index == name.index_near(self.current.index),
@@ -261,15 +270,15 @@ impl Received {
         } else if let Name::Empty(_) = name {
             Ok(Move::Begin)
         } else {
-            // A decoder that knows nothing has to tell the encoder so.
+            // A decoder that has learned nothing must tell the encoder so.
             self.lost |= self.is_new();
             self.unknown = name.index_near(self.current.index);
             Err(DecodeError::UnknownEpoch)
         }
     }
 
-    /// Removes and returns the next packet to be learned up to an epoch. When it returns `None`, that epoch is the
-    /// current one.
+    /// Removes and returns the next packet that is to be learned to get to `epoch`. When it returns `None`, `epoch` is
+    /// the current one.
     pub(crate) fn pop(&mut self, epoch: Epoch) -> Option<Packet> {
         if let Some(next) = self.pending.front()
             && !next.number.is_after(epoch.number)
@@ -279,7 +288,7 @@ impl Received {
             return Some(packet);
         }
         self.unlearned.remove(self.current.number, epoch.number);
-        // A late packet can name any epoch on the way.
+        // Keeps each epoch on the way, since a late packet can name it.
         self.past.push_back(self.current);
         while let Some(&next) = self.promises.front()
             && !next.number.is_after(epoch.number)
@@ -293,43 +302,44 @@ impl Received {
         None
     }
 
-    /// Keeps the buffers of a packet for reuse.
+    /// Keeps the buffers of a packet for later packets.
     pub(crate) fn keep(&mut self, packet: Packet) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push(packet);
         }
     }
 
-    /// Gives up the oldest epoch that the model can go back to. Returns the oldest one that remains.
+    /// Gives up the oldest epoch to which the model can go back. Returns the packet number of the oldest one that
+    /// remains.
     pub(crate) fn forget_oldest(&mut self) -> Option<PacketNumber> {
         self.past.pop_front()?;
         Some(self.past.front().map_or(self.current.number, |epoch| epoch.number))
     }
 
-    /// The number of a packet, given its low bits.
+    /// The full number of a packet, given its low `bits` bits.
     pub(crate) fn number(&self, low: u32, bits: u32) -> PacketNumber {
         self.seen.newest.nearest(low, bits)
     }
 
-    /// The newest packet, and a bit for it and each packet before it, the lowest for the newest: whether the packet
-    /// arrived.
+    /// The number of the newest packet, and a bit for each of the last 128 packets, the lowest for the newest: whether
+    /// the packet arrived.
     pub(crate) fn came_lately(&self) -> (PacketNumber, u128) {
         (self.seen.newest, self.seen.mask)
     }
 
-    /// Whether the packet arrived before. Also `true` if it is too old to know that.
+    /// Whether the packet arrived before. Also true if it is too old to tell.
     pub(crate) fn is_old(&self, number: PacketNumber) -> bool {
         self.seen.contains(number)
     }
 
-    /// Notes that a packet was made with the present model.
+    /// Notes that packet `number` was coded with the present model.
     pub(crate) fn note_modelled(&mut self, number: PacketNumber) {
         if number.is_after(self.modelled) {
             self.modelled = number;
         }
     }
 
-    /// Notes a packet that was decoded, and what it teaches if it is to be learned.
+    /// Notes a packet that was decoded. `taught` has its messages and its training trace if it is to be learned.
     pub(crate) fn add(&mut self, number: PacketNumber, taught: Option<(&Batch, &Trace)>) {
         self.seen.add(number);
         let is_promised = !number.is_after(self.promised().number);
@@ -357,7 +367,7 @@ impl Received {
         }
     }
 
-    /// Promises to learn the packets that came, and appends the acknowledgement.
+    /// Promises to learn the packets that arrived, and appends the acknowledgement to `out`.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if self.lost {
             out.extend_from_slice(&NOTHING);
@@ -389,7 +399,7 @@ impl Received {
         .write(out);
     }
 
-    /// Promises to learn the packets that came: with a single decoder as one epoch, in a room as one epoch for each
+    /// Promises to learn the packets that arrived: with a single decoder as one epoch, in a room as one epoch for each
     /// packet, since the encoder advances only to a packet that all decoders have.
     fn promise(&mut self) {
         let promised = self.promised();
@@ -424,7 +434,8 @@ impl Received {
         );
     }
 
-    /// The packets after the current epoch that came, up to `newest`, each with what it teaches if it is to be learned.
+    /// The packets after the current epoch up to `newest` that arrived. A packet that is to be learned comes with its
+    /// content.
     fn came(&self, newest: PacketNumber) -> impl Iterator<Item = (PacketNumber, Option<&Packet>)> {
         let start = self.current.number;
         let far = if newest.is_after(start) { newest.since(start).min(DISTANCE_MAX) } else { 0 };

@@ -1,18 +1,18 @@
-//! Sets of packets that came, as bits.
+//! Sets of packets that arrived, one bit for each packet.
 
 use crate::datagram::acknowledgement::DISTANCE_MAX;
 use crate::packet_number::PacketNumber;
 
-/// Which of the newest 128 packets came.
+/// Which of the newest 128 packets arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) newest: PacketNumber,
-    /// A bit for each packet that came: the lowest for `newest`, the next for the packet before it, and so on.
+    /// A bit for each packet, set if it arrived: the lowest for `newest`, the next for the packet before it, and so on.
     pub(crate) mask: u128,
 }
 
 impl Seen {
-    /// Whether a packet arrived. Also `true` if it is too old to know that.
+    /// Whether a packet arrived. Also true if it is too old to tell.
     pub(crate) fn contains(&self, number: PacketNumber) -> bool {
         if number.is_after(self.newest) {
             return false;
@@ -21,7 +21,7 @@ impl Seen {
         age >= u128::BITS || self.mask >> age & 1 == 1
     }
 
-    /// Adds a packet that came.
+    /// Adds a packet that arrived.
     pub(crate) fn add(&mut self, number: PacketNumber) {
         if number.is_after(self.newest) {
             let ahead = number.since(self.newest);
@@ -33,7 +33,8 @@ impl Seen {
     }
 }
 
-/// Packets after an epoch that arrived and will not be learned: a bit for each, at its number modulo [`DISTANCE_MAX`].
+/// The packets that arrived after the epoch (the version of the model in use) and will not be learned: a bit for each,
+/// at its number modulo [`DISTANCE_MAX`].
 #[derive(Debug, Default)]
 pub(crate) struct Unlearned([u64; WORDS]);
 
@@ -45,7 +46,7 @@ impl Unlearned {
         self.0[word] & bit != 0
     }
 
-    /// Adds a packet after `epoch`, unless it is more than [`DISTANCE_MAX`] packets after it.
+    /// Adds a packet, unless it is more than [`DISTANCE_MAX`] packets after `epoch`.
     pub(crate) fn add(&mut self, epoch: PacketNumber, number: PacketNumber) {
         if number.since(epoch).wrapping_sub(1) < DISTANCE_MAX {
             let (word, bit) = Self::place(number);
@@ -53,7 +54,7 @@ impl Unlearned {
         }
     }
 
-    /// Removes the packets after `epoch` up to `number`.
+    /// Removes all packets from `epoch` (exclusive) to `number` (inclusive).
     pub(crate) fn remove(&mut self, epoch: PacketNumber, number: PacketNumber) {
         for ahead in 1..=number.since(epoch).min(DISTANCE_MAX) {
             let (word, bit) = Self::place(epoch.plus(ahead));
@@ -61,7 +62,7 @@ impl Unlearned {
         }
     }
 
-    /// The word and the bit of a packet.
+    /// The index of the word with the packet's bit, and that bit.
     fn place(number: PacketNumber) -> (usize, u64) {
         let place = number.get() % DISTANCE_MAX;
         ((place / u64::BITS) as usize, 1 << (place % u64::BITS))

@@ -1,4 +1,8 @@
 //! The encoder's side of epochs: packets that wait to be acknowledged, and the epoch to code under.
+//!
+//! An epoch is a version of the model (all that was learned) that the decoder is known to have. The encoder codes each
+//! packet under its newest epoch and names the epoch in the packet. It learns a packet, which makes a new epoch, when a
+//! decoder has acknowledged the packet. In a room, where one encoder has many decoders, no packet may be left out.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -15,13 +19,13 @@ use crate::packet::{Header, Kind};
 use crate::packet_number::PacketNumber;
 use crate::trace::Trace;
 
-/// A packet that will be learned, if and when it is acknowledged.
+/// A packet that will be learned when it is acknowledged.
 #[derive(Default)]
 pub(crate) struct Packet {
     number: PacketNumber,
-    /// Whether the packet will be learned: `true` until an acknowledgement leaves it out.
+    /// Whether the packet will be learned: true until an acknowledgement says that the decoder does not have it.
     learns: bool,
-    /// In a room, where no packet is skipped: the hash of everything that is learned up to this packet.
+    /// In a room: the hash of everything that is learned up to and including this packet.
     chain: Chain,
     pub(crate) batch: Batch,
     pub(crate) trace: Trace,
@@ -37,41 +41,41 @@ impl Packet {
     }
 }
 
-/// What an encoder knows of the packets of a link.
+/// What an encoder knows of the packets that it sent.
 pub(crate) struct Sent {
-    /// Whether packets are learned even if packets between them were lost. `true` with a single decoder.
+    /// Whether lost packets are left out of what is learned. True with a single decoder, false in a room.
     skips: bool,
-    /// The number of the packet before the first one of the present model.
+    /// The number of the packet before the first one that the present model can learn.
     base: PacketNumber,
-    /// The newest epoch that decoders are known to have.
+    /// The number of the packet of the newest epoch.
     epoch: PacketNumber,
-    /// The index of the acknowledgement that made the epoch.
+    /// The index of the acknowledgement that made the newest epoch.
     index: AckIndex,
     /// The number of the next packet.
     next: PacketNumber,
-    /// The hash of everything that is learned up to the epoch.
+    /// The hash of everything that is learned up to the newest epoch.
     chain: Chain,
-    /// Packets after the epoch that will be learned, in the order of their numbers.
+    /// Packets after the newest epoch that will be learned, in the order of their numbers.
     pending: VecDeque<Packet>,
     spare: Vec<Packet>,
-    /// Bytes of the pending packets.
+    /// The memory of the pending packets, in bytes.
     memory: usize,
-    /// Bytes of the packets that were learned since a packet named an epoch.
+    /// The memory, in bytes, of the packets that were learned since a packet last named an epoch.
     unnamed: usize,
     budget: usize,
 }
 
-/// Bytes that the trace of a message takes until the message is learned, estimated. The estimate decides whether a
-/// packet is learned.
+/// Estimated bytes of the training trace of one message: the record of decisions that is kept until the message is
+/// learned. The estimate decides whether a packet is learned.
 const TRACE: usize = 440;
-/// A packet that is not learned names the epoch if its number is a multiple of this, even if a plain packet, which
-/// names no epoch, would be smaller.
+/// How often a packet that is not learned must name the epoch: if its number is a multiple of this. Otherwise it may be
+/// a plain packet, which names no epoch, where that is smaller.
 const NAMED_EVERY: u32 = 8;
-/// Buffers kept to be used again.
+/// The most unused buffers that are kept for later packets.
 const SPARE_MAX: usize = 4;
 
 impl Sent {
-    /// `budget` is bytes for packets that wait to be learned.
+    /// `skips` is true with a single decoder. `budget` is the memory for packets that wait to be learned, in bytes.
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
         Self {
             skips,
@@ -88,7 +92,7 @@ impl Sent {
         }
     }
 
-    /// Bytes of the packets that wait to be learned.
+    /// The memory of the packets that wait to be learned, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
@@ -98,17 +102,17 @@ impl Sent {
         self.next
     }
 
-    /// The epoch to code under.
+    /// The number of the packet of the epoch to code under.
     pub(crate) fn epoch(&self) -> PacketNumber {
         self.epoch
     }
 
-    /// The hash of everything that is learned up to the epoch.
+    /// The hash of everything that is learned up to this epoch.
     pub(crate) fn chain(&self) -> Chain {
         self.chain
     }
 
-    /// How to name the epoch so that every decoder understands.
+    /// The name of the epoch to code under.
     pub(crate) fn name(&self) -> Name {
         if self.epoch == self.base {
             Name::empty(self.base)
@@ -119,7 +123,7 @@ impl Sent {
         }
     }
 
-    /// The header that the next packet has if it is plain: compressed by a codec instead of being coded with the model.
+    /// The header for the next packet if it is plain: compressed by a codec, without the model.
     pub(crate) fn plain_header(&self, learns: bool) -> Header {
         let kind = match self.base.get() {
             _ if !learns => Kind::Unlearned,
@@ -130,14 +134,15 @@ impl Sent {
         Header::Datagram(self.next.low(8) as u8, kind)
     }
 
-    /// Whether there is memory left to learn these messages. The first packet is learned however large it is.
+    /// Whether there is memory left to learn these messages. If no packet waits, they are learned however large they
+    /// are.
     pub(crate) fn can_learn(&self, batch: &Batch) -> bool {
         self.memory + estimate(batch) <= self.budget || self.pending.is_empty()
     }
 
-    /// Whether the next packet must name the epoch, even if a plain packet, which names no epoch, would be smaller.
-    /// Until a decoder sees the epoch named, it keeps the packets that it will learn up to the epoch, and may have no
-    /// memory left for others.
+    /// Whether the next packet must name the epoch, even if a plain packet, which names none, would be smaller. Until a
+    /// decoder sees an epoch named, it keeps the packets that it will learn up to this epoch, and may have no memory
+    /// left for others.
     pub(crate) fn must_name(&self, learns: bool, batch: &Batch) -> bool {
         if learns {
             // A single decoder skips packets for which it has no memory.
@@ -154,7 +159,7 @@ impl Sent {
         self.unnamed = 0;
     }
 
-    /// Notes that the next packet was made, and what it teaches if it will be learned.
+    /// Notes that the next packet was made. `taught` has its messages and its training trace if it will be learned.
     pub(crate) fn add(&mut self, taught: Option<(&Batch, &Trace)>) {
         if let Some((batch, trace)) = taught {
             self.keep_pending(batch, trace);
@@ -178,14 +183,15 @@ impl Sent {
         self.pending.push_back(packet);
     }
 
-    /// Whether more packets were sent since the epoch than one acknowledgement can span.
+    /// Whether more packets were sent since the newest epoch than one acknowledgement can span.
     pub(crate) fn is_stale(&self) -> bool {
         self.next.since(self.epoch) > DISTANCE_MAX
     }
 
-    /// Checks an acknowledgement. Returns the packet up to which the decoder promises to learn; `None` if it knows nothing
-    /// of the model, which then must start anew. Packets after [`Sent::epoch`] that the decoder does not have will be
-    /// skipped; in a room, where packets are not skipped, they make the acknowledgement contradictory.
+    /// Checks an acknowledgement. Returns the number of the packet up to which the decoder promises to learn. `None`
+    /// says that the decoder has nothing of the model, so that the encoder must start with a new one. Packets after the
+    /// newest epoch that the decoder does not have will be left out; in a room they make the acknowledgement
+    /// contradictory.
     pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<Option<PacketNumber>, AckError> {
         let Some(ack) = Acknowledgement::read(bytes)? else {
             return Ok(if self.epoch == self.base { Some(self.epoch) } else { None });
@@ -210,7 +216,7 @@ impl Sent {
         let mut numbers = ack.numbers(top).filter(|&number| number.is_after(self.epoch)).peekable();
         let mut kept = 0;
         for packet in self.pending.iter_mut().take_while(|packet| !packet.number.is_after(top)) {
-            // Packets that will not be learned are not among the pending ones.
+            // Skips packets that arrived and will not be learned: they are not among the pending ones.
             while numbers.next_if(|&number| packet.number.is_after(number)).is_some() {}
             let came = numbers.next_if_eq(&packet.number).is_some();
             if came && packet.learns {
@@ -232,8 +238,8 @@ impl Sent {
         Ok(Some(top))
     }
 
-    /// Checks an acknowledgement in a room, whose many decoders learn every packet. Needs only a binary search, since
-    /// each packet keeps its hash.
+    /// Checks an acknowledgement in a room, whose decoders learn every packet. A binary search is enough, since each
+    /// packet keeps its hash.
     fn check_all(
         &self,
         ack: &Acknowledgement,
@@ -251,8 +257,8 @@ impl Sent {
         }
     }
 
-    /// Removes and returns the next packet that is to be learned, up to packet `top`. When it returns `None`, the epoch
-    /// of `top` is the current one.
+    /// Removes and returns the next packet that is to be learned, up to packet `top`. When it returns `None`, the
+    /// newest epoch is that of `top`.
     pub(crate) fn pop(&mut self, top: PacketNumber) -> Option<Packet> {
         debug_assert!(self.next.is_after(top), "the packet was sent");
         while let Some(next) = self.pending.front()
@@ -276,7 +282,7 @@ impl Sent {
         None
     }
 
-    /// The position of a decoder that has all packets.
+    /// The position of a decoder that has all packets sent so far.
     pub(crate) fn position(&self) -> Position {
         Position {
             base: self.base,
@@ -287,19 +293,19 @@ impl Sent {
         }
     }
 
-    /// The packets that wait to be learned: their numbers, and what they teach.
+    /// The packets that wait to be learned: their numbers, messages and training traces.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (PacketNumber, &Batch, &Trace)> {
         self.pending.iter().map(|packet| (packet.number, &packet.batch, &packet.trace))
     }
 
-    /// Keeps the buffers of a packet for reuse.
+    /// Keeps the buffers of a packet for later packets.
     pub(crate) fn keep(&mut self, packet: Packet) {
         if self.spare.len() < SPARE_MAX {
             self.spare.push(packet);
         }
     }
 
-    /// Starts a new, empty model with the next packet.
+    /// Starts with an empty model, which learns the packets from the next one on.
     pub(crate) fn restart(&mut self) {
         self.base = self.next.previous();
         self.epoch = self.base;
@@ -312,7 +318,7 @@ impl Sent {
     }
 }
 
-/// Bytes that a packet of these messages takes until it is learned, estimated.
+/// The estimated memory that a packet of these messages takes until it is learned, in bytes.
 fn estimate(batch: &Batch) -> usize {
     batch.bytes.len() + batch.len() * TRACE
 }

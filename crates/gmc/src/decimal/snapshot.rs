@@ -1,4 +1,5 @@
-//! The [`Format`] of numbers in a snapshot.
+//! The [`Format`] of the numbers of a hole in a snapshot. A snapshot is the model (all that both ends have learned) as
+//! bytes, for a decoder that joins late; the archive writes and reads it.
 
 use super::Format;
 use crate::archive::{Archive, Result};
@@ -6,7 +7,7 @@ use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 use crate::token::DIGITS_MAX;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const SAME: u32 = 0xa00;
 const WIDTH: u32 = 0xa01;
 const DECIMALS: u32 = 0xa02;

@@ -1,4 +1,5 @@
-//! Decoders from snapshots.
+//! Decoders from snapshots. A snapshot is the model (all that was learned from messages so far) as bytes, for a decoder
+//! that joins late.
 
 use super::Decoder;
 use crate::config::{Config, Delivery};

@@ -1,4 +1,4 @@
-//! What the inspector shows of an encoder.
+//! What an encoder shows to tools that inspect a connection.
 
 use alloc::vec::Vec;
 
@@ -12,13 +12,14 @@ impl Encoder {
     }
 
     /// How many eighths of a bit each message of the last packet took, while [switched on](Encoder::set_costing). The
-    /// other bits of the packet name the epoch, mark the end of the packet and fill its last byte. Empty if a codec
-    /// compressed all messages together.
+    /// other bits of the packet name the version of the model, mark the end of the packet and fill its last byte. Empty
+    /// if a codec compressed all messages together.
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
     }
 
-    /// The message types that the model knows.
+    /// The message types that the encoder has learned: the parts that their messages share, and the places where these
+    /// differ.
     pub fn templates(&self) -> Vec<Description> {
         self.stream.describe()
     }

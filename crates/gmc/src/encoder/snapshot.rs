@@ -1,4 +1,4 @@
-//! Snapshots of an encoder.
+//! Snapshots of an encoder. Its model is all that it has learned from messages so far.
 
 use alloc::vec::Vec;
 

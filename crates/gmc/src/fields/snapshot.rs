@@ -1,4 +1,5 @@
-//! Fields in a snapshot.
+//! The last fields of messages (small numbers such as channel and sender) in a snapshot. A snapshot is the model as
+//! bytes, for a decoder that joins late; the archive writes and reads it.
 
 use alloc::vec::Vec;
 
@@ -7,7 +8,7 @@ use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const CHANNEL: u32 = 0xf00;
 const LAST: u32 = 0xf10;
 const COUNTED: u32 = 0xf01;
@@ -28,7 +29,7 @@ impl Fields {
         Ok(())
     }
 
-    /// The channels and senders of remembered messages.
+    /// The channel and the sender of each message whose fields are remembered.
     pub(crate) fn known(&self) -> Vec<(u32, u32)> {
         let field =
             |base: usize, index| if index < self.count { self.last[base + index] } else { 0 };

@@ -1,4 +1,6 @@
-//! Announcements: templates, and additions to them, that the decoder must have before a packet.
+//! Announcements: templates, and additions to them, that the decoder must have before a packet. A template is an
+//! earlier message; its dictionary gives one-byte keys to parts of it, and a composite template is a sequence of parts
+//! with holes, where messages differ.
 //!
 //! All numbers are most significant byte first. Announcements follow each other without separators;
 //! each begins with two bytes: its kind in the upper two bits, the template's number in the lower
@@ -28,16 +30,17 @@ pub(super) enum Announcement<'a> {
     Composite { number: u16, key: u8, shape: Shape, parts: &'a [u8] },
 }
 
-/// Whether a composite template has holes besides those between its parts.
+/// Whether a composite template has holes before its first part and after its last one, besides those between its
+/// parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) hole_before: bool,
     pub(super) hole_after: bool,
 }
 
-/// Bytes of a template's announcement besides the template.
+/// The bytes of a template's announcement in addition to the template itself.
 pub(super) const TEMPLATE_BYTES: usize = 6;
-/// Bytes of a dictionary addition.
+/// The bytes of the announcement of a dictionary addition.
 pub(super) const ADDITION_BYTES: usize = 6;
 
 const TEMPLATE: u16 = 0;
@@ -45,7 +48,7 @@ const ADDITION: u16 = 1;
 const FREQUENCIES: u16 = 2;
 const COMPOSITE: u16 = 3;
 
-/// The value that says that no template is replaced.
+/// The number that stands for "no template" where an announcement names the replaced one.
 const NOTHING: u16 = u16::MAX;
 
 impl<'a> Announcement<'a> {

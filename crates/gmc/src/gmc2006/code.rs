@@ -1,7 +1,9 @@
-//! The codes of a message that is compressed with a template.
+//! The codes of a message that is compressed with a template: an earlier message, whose dictionary gives one-byte keys
+//! to parts of it. "Plus" is the profile with the paper's improvements.
 //!
-//! A message is a sequence of one-byte codes: keys of the template's dictionary from 0 upwards, and
-//! the reserved codes below, counted down from 255.
+//! A message is a sequence of one-byte codes: the keys of the template's dictionary from 0 upwards, and the reserved
+//! codes below, counted down from 255. A composite template is a sequence of parts with holes between them, where
+//! messages differ.
 //!
 //! | code | followed by | means |
 //! | --- | --- | --- |
@@ -23,20 +25,20 @@ pub(super) const NUMBER: u8 = 254;
 /// The code between messages of a packet (section 6.4, aggregation).
 pub(super) const END: u8 = 253;
 
-/// Bytes of the longest text in a hole.
+/// The longest text in a hole, in bytes.
 pub(super) const MAX_HOLE: u8 = 247;
-/// A number of n bytes in a hole begins with this plus n.
+/// The first byte of the content of a hole that is a number of n bytes is this plus n.
 pub(super) const HOLE_NUMBER: u8 = 251;
 
-/// The most composite templates for one template. A message type needs one or two, and the keys kept for them are lost
-/// for parts.
+/// The most composite templates for one template. A message type needs one or two; the keys that are kept for them
+/// cannot be used for parts.
 pub(super) const MAX_COMPOSITES: usize = 16;
 
-/// The most bytes of codes for each byte of a message: a byte that is not in the template, or a one-digit number, takes
-/// three.
+/// The most bytes of codes for each byte of a message: a byte that is not in the template takes three, and so does a
+/// number of one digit.
 pub(super) const MAX_EXPANSION: usize = 3;
 
-/// The number of keys of the dictionary: 256 less the reserved codes.
+/// The number of keys that a dictionary can have: 256 less the reserved codes.
 pub(super) fn keys(profile: Profile) -> usize {
     match profile {
         Profile::Gmc2006 => usize::from(ESCAPE),
@@ -44,7 +46,7 @@ pub(super) fn keys(profile: Profile) -> usize {
     }
 }
 
-/// The number of keys for parts.
+/// The number of keys that can stand for parts.
 pub(super) fn part_keys(profile: Profile) -> usize {
     match profile {
         Profile::Gmc2006 => keys(profile),

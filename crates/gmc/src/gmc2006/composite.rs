@@ -1,7 +1,8 @@
-//! Composite templates: a whole message structure under one key (section 6.4).
+//! Composite templates: a whole message structure under one key (section 6.4 of the paper).
 //!
-//! Where the compressor sees the same sequence of parts again, with other values between, the whole
-//! sequence gets one key. A message is then that key and the values.
+//! A template is an earlier message, and a part is a substring of it that messages share. Where the compressor sees the
+//! same sequence of parts again, with other values between them, the whole sequence gets one key. A message is then
+//! coded as that key and the values, which fill the holes between the parts.
 
 use alloc::vec::Vec;
 
@@ -10,8 +11,7 @@ use super::code::{HOLE_NUMBER, MAX_HOLE};
 use super::number::Number;
 use super::suffix::Span;
 
-/// The parts of a message that are in the template, with holes between them and perhaps before and
-/// after.
+/// The parts of a message that are in the template, with holes between them and perhaps before and after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Composite {
     pub(super) parts: Vec<Span>,
@@ -21,19 +21,20 @@ pub(super) struct Composite {
 /// A part of a message that was found in the template.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lookup {
-    /// Where the part begins in the message.
+    /// The offset of the part in the message.
     pub(super) at: usize,
     pub(super) part: Span,
 }
 
-/// Bytes of the shortest part: shorter matches are mostly values that match by chance, and belong into holes.
+/// The shortest part in bytes. Shorter matches are mostly values that match by chance, and belong into holes.
 const MIN_PART: u16 = 3;
 
 /// The most parts of a composite template. A message with more is hardly one structure.
 const MAX_PARTS: usize = 64;
 
 impl Composite {
-    /// The structure of a message of `message` bytes, if it has at least two parts.
+    /// The structure of a message of `message` bytes, given the parts found in it. `None` if it has fewer than two or
+    /// too many parts.
     pub(super) fn of(lookups: &[Lookup], message: usize) -> Option<Self> {
         let long = || lookups.iter().filter(|lookup| lookup.part.length >= MIN_PART);
         let (first, last) = (long().next()?, long().next_back()?);
@@ -58,7 +59,7 @@ impl Composite {
             let hole = match (has_hole, index + 1 == self.parts.len() && !self.shape.hole_after) {
                 (false, _) => rest.starts_with(part).then_some(0)?,
                 (true, false) => rest.windows(part.len()).position(|window| window == part)?,
-                // The last part is the end of the message.
+                // The message must end with the last part.
                 (true, true) => {
                     rest.ends_with(part).then(|| rest.len().checked_sub(part.len())).flatten()?
                 }
@@ -89,7 +90,7 @@ fn write_hole(content: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The structures that were seen lately and only once.
+/// The structures of recent messages that were seen only once.
 #[derive(Debug, Default)]
 pub(super) struct Structures {
     seen: Vec<Composite>,

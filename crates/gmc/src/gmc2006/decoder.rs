@@ -1,4 +1,5 @@
-//! The receiving end. It accepts any bytes: see [`DecodeError`].
+//! The receiving end. It accepts any bytes: see [`DecodeError`]. A template is an earlier message, with which similar
+//! ones are compressed; announcements bring templates and additions to them.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -17,15 +18,15 @@ use super::packet::{Header, TemplateUse, take_packet};
 /// Decompresses the packets of one encoder.
 ///
 /// It holds at most [`Config::max_templates`] templates of [`Config::max_template_bytes`], each with up to 255
-/// dictionary entries of at most 280 bytes and a code set of 2 KiB. While it decodes, it needs up to five times
-/// [`Config::max_message`], or eight times the packet's length, in addition.
+/// dictionary entries of at most 280 bytes and a Huffman code set of 2 KiB. While it decodes, it needs in addition up
+/// to five times [`Config::max_message`], or eight times the packet's length.
 #[derive(Debug)]
 pub struct Decoder {
     config: Config,
     templates: Vec<Template>,
 }
 
-/// The announcements of one template.
+/// What was announced of one template.
 #[derive(Debug)]
 struct Template {
     number: u16,
@@ -41,13 +42,13 @@ enum Entry {
 }
 
 impl Decoder {
-    /// A new decoder. Values of the configuration that the formats cannot represent are taken as the nearest possible
-    /// ones.
+    /// A new decoder. Each value of the configuration that the formats cannot represent is replaced by the nearest one
+    /// that they can.
     pub fn new(config: Config) -> Self {
         Self { config: config.bounded(), templates: Vec::new() }
     }
 
-    /// Reads announcements, any number of them, in the order in which the encoder made them.
+    /// Reads any number of announcements, in the order in which the encoder made them.
     ///
     /// An announcement that is repeated changes nothing. On an error the announcements before the faulty one are in
     /// effect.
@@ -58,7 +59,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Appends the message in `packet` to `out`. On an error `out` is as it was.
+    /// Appends the message of `packet` to `out`. On an error `out` is as it was.
     pub fn decode(&self, packet: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
         let (mut first, mut count) = (Vec::new(), 0_u64);
         self.decode_run(packet, |message| {

@@ -1,4 +1,5 @@
-//! The sending end: `compressMessage` and `createTemplate` of the paper's Figure 4.
+//! The sending end: `compressMessage` and `createTemplate` of the paper's Figure 4. A template is an earlier message,
+//! with which similar ones are compressed; announcements bring templates and additions to the decoder.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -27,9 +28,9 @@ pub struct Encoder {
     overhead: Overhead,
 }
 
-/// Messages that are written together: in Plus those of one template, otherwise a single one.
+/// Messages that are written together: in the profile Plus several that use one template, otherwise a single one.
 struct Run {
-    /// The place of the template.
+    /// The index of the template in [`Encoder`]'s list.
     template: Option<usize>,
     payload: Vec<u8>,
     escaped: usize,
@@ -39,14 +40,14 @@ struct Run {
 struct Outcome {
     /// The number of the template with which it was compressed.
     template: Option<u16>,
-    /// Bytes without the header.
+    /// Bytes of the compressed message without the header.
     size: usize,
     target_met: bool,
 }
 
 impl Encoder {
-    /// A new encoder. Values of the configuration that the formats cannot represent are taken as the nearest possible
-    /// ones.
+    /// A new encoder. Each value of the configuration that the formats cannot represent is replaced by the nearest one
+    /// that they can.
     pub fn new(config: Config) -> Self {
         let config = config.bounded();
         Self {
@@ -59,8 +60,8 @@ impl Encoder {
         }
     }
 
-    /// Appends to `packet` the compressed message, and to `announcements` the announcements that the decoder must have
-    /// before it, often none.
+    /// Appends the compressed message to `packet`. Appends to `announcements` what the decoder must have before it,
+    /// often nothing.
     pub fn encode(
         &mut self,
         message: &[u8],
@@ -79,9 +80,9 @@ impl Encoder {
     /// Appends to `packet` several messages (section 6.4, aggregation), to be decoded with
     /// [`Decoder::decode_packet`](super::Decoder::decode_packet).
     ///
-    /// In [`Profile::Gmc2006Plus`] neighbours of one template share a header, are filled up to a
-    /// whole byte once, and are deflated together where that helps. In [`Profile::Gmc2006`] this
-    /// writes the packet of each message, with its length before it, one after the other.
+    /// In [`Profile::Gmc2006Plus`] neighbours that use one template share a header, are filled up to a whole byte once,
+    /// and are deflated together where that helps. In [`Profile::Gmc2006`] this writes the packet of each message, with
+    /// its length before it, one after the other.
     pub fn encode_packet<'a>(
         &mut self,
         messages: impl IntoIterator<Item = &'a [u8]> + Clone,
@@ -108,7 +109,7 @@ impl Encoder {
         if let Some(run) = run {
             self.write_with_length(&run, packet);
         }
-        // New templates are made only now, since one may replace a template that this packet needs.
+        // New templates are made only now, since one may replace a template that the packet needs.
         let mut is_new = false;
         for (message, mut outcome) in messages.into_iter().zip(outcomes) {
             if is_new && !outcome.target_met {
@@ -121,14 +122,14 @@ impl Encoder {
         Ok(())
     }
 
-    /// Reports the time that the last message took to compress. Call it after each message for the paper's automatic
+    /// Reports the time that the last message took to compress. Call this after each message for the paper's automatic
     /// mode: the target ratio falls as long as messages take at most [`Config::time_budget`]. If it is never called,
     /// the target stays at [`Config::target_ratio`].
     pub fn took(&mut self, time: Duration) {
         self.target.took(time);
     }
 
-    /// The target ratio now, in ten-thousandths.
+    /// The present target ratio, compressed to original size, in ten-thousandths.
     pub fn target_ratio(&self) -> u32 {
         self.target.current()
     }
@@ -138,12 +139,12 @@ impl Encoder {
         self.templates.len()
     }
 
-    /// The announcements made so far.
+    /// Counts of the announcements made so far.
     pub fn overhead(&self) -> Overhead {
         self.overhead
     }
 
-    /// Bytes of memory of the templates and the history, about.
+    /// The approximate memory of the templates and the history, in bytes.
     pub fn memory(&self) -> usize {
         self.templates.iter().map(Template::memory).sum::<usize>() + self.history.memory()
     }
@@ -154,7 +155,7 @@ impl Encoder {
         let target_met = best.is_some() && self.target.is_met(coded.size, message.len());
         let size = self.size(&coded.bytes, coded.size, coded.escaped);
         let plain_size = self.size(message, message.len(), message.len());
-        // A template costs one byte more of header.
+        // With a template the header is one byte longer.
         let Some(place) = best.filter(|_| size + 1 < plain_size) else {
             let run = Run { template: None, payload: message.to_vec(), escaped: message.len() };
             return (run, Outcome { template: None, size: plain_size, target_met });
@@ -165,7 +166,8 @@ impl Encoder {
         (run, Outcome { template, size, target_met })
     }
 
-    /// The message in the codes of the template, if there is one, that makes it smallest.
+    /// The message in the codes of the template that makes it smallest, and the index of that template, if there is
+    /// one.
     fn best(&self, message: &[u8]) -> (Option<usize>, Coded) {
         let (mut best, mut coded, mut trial) = (None, Coded::default(), Coded::default());
         if message.len() > self.config.max_template_bytes {
@@ -181,7 +183,7 @@ impl Encoder {
         (best, coded)
     }
 
-    /// Bytes of a payload when sent: `size`, or fewer if deflate is tried and makes it smaller.
+    /// The bytes that a payload takes when sent: `size`, or fewer if deflate is tried and makes it smaller.
     fn size(&self, payload: &[u8], size: usize, escaped: usize) -> usize {
         match escaped > self.config.deflate_threshold {
             true => size.min(packet::deflated(payload).len()),
@@ -227,7 +229,7 @@ impl Encoder {
         is_new
     }
 
-    /// Makes a template of `message`, if the previous messages would have been smaller with it.
+    /// Makes a template of `message`, if the previous messages would have been smaller with that template.
     fn create_template(&mut self, message: &[u8]) -> bool {
         let full = self.templates.len() >= usize::from(self.config.max_templates);
         let replaced = if full { self.least_efficient() } else { None };
@@ -247,14 +249,14 @@ impl Encoder {
         true
     }
 
-    /// The place of the template that saved the fewest bytes on the previous messages.
+    /// The index of the template that saved the fewest bytes on the previous messages.
     fn least_efficient(&self) -> Option<usize> {
         let saved = |place: &usize| self.history.saved_by(self.templates[*place].number);
         (0..self.templates.len()).min_by_key(saved)
     }
 
-    /// The free number that was used least recently, so that packets on their way do not refer to a newer template by
-    /// it.
+    /// The unused number that was in use longest ago, so that packets still on their way are not decoded with a newer
+    /// template of the same number.
     fn free_number(&mut self) -> u16 {
         loop {
             let number = self.next_number;

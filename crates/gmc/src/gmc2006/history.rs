@@ -1,4 +1,5 @@
-//! The previous n messages, by which a new template is judged (Figure 4, `createTemplate`).
+//! The previous n messages, on which a new template is tried (`createTemplate` in the paper's Figure 4). A template is
+//! an earlier message, with which similar ones are compressed.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -6,7 +7,7 @@ use alloc::vec::Vec;
 use super::announcement::{ADDITION_BYTES, TEMPLATE_BYTES};
 use super::template::{Coded, Template};
 
-/// The last messages sent.
+/// The last messages that were sent.
 #[derive(Debug)]
 pub(super) struct History {
     past: VecDeque<Past>,
@@ -19,17 +20,17 @@ pub(super) struct Past {
     pub(super) message: Vec<u8>,
     /// The number of the template with which it was compressed.
     pub(super) template: Option<u16>,
-    /// Bytes of the compressed message, without the header.
+    /// Bytes of the compressed message without the header.
     pub(super) size: usize,
 }
 
-/// A new template must have saved the bytes of its announcements after this many times the previous n messages.
+/// A new template must pay for itself within this many times the previous n messages: the bytes that it would have
+/// saved on these n, times this, must exceed the bytes of its announcements.
 ///
-/// The paper's own rule, a better ratio, needs a target ratio that stops falling. On a machine that
-/// never takes 2 ms it falls to zero, and every message that shares a few more digits with its
-/// neighbours than the templates do becomes a template: 6,682 of them on a trace of 12,850, six times
-/// the bytes. With 2, and n = 20, counts and bytes are near the paper's Table 5; with 4 there are
-/// twenty times as many templates.
+/// The paper's own rule, a better ratio, needs a target ratio that stops falling. On a machine that never takes 2 ms
+/// for a message, the ratio falls to zero, and every message that shares a few more digits with its neighbours than the
+/// templates do becomes a template: 6,682 of them on a trace of 12,850 messages, six times the bytes. With 2, and n =
+/// 20, counts and bytes are near the paper's Table 5; with 4 there are twenty times as many templates.
 const PAID_AFTER: usize = 2;
 
 impl History {
@@ -45,8 +46,8 @@ impl History {
         self.past.push_back(past);
     }
 
-    /// Whether the previous messages would have been enough smaller if `template` had been used, in place of the
-    /// template with the number `replaced` if there is one. Always true if there are no previous messages.
+    /// Whether `template` would have saved enough bytes on the previous messages, if used in place of the template with
+    /// the number `replaced` (or in addition, if that is `None`). Always true if there are no previous messages.
     pub(super) fn is_better_with(&self, template: &Template, replaced: Option<u16>) -> bool {
         let mut coded = Coded::default();
         let mut parts = BTreeSet::new();
@@ -67,13 +68,13 @@ impl History {
         self.past.is_empty() || before.saturating_sub(after) * PAID_AFTER > cost
     }
 
-    /// Bytes that the template with this number has saved.
+    /// The bytes that the template with this number has saved on the previous messages.
     pub(super) fn saved_by(&self, number: u16) -> usize {
         let own = self.past.iter().filter(|past| past.template == Some(number));
         own.map(|past| past.message.len().saturating_sub(past.size)).sum()
     }
 
-    /// Bytes of memory of the messages.
+    /// The memory of the messages, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.past.iter().map(|past| past.message.capacity()).sum()
     }

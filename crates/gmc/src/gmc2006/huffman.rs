@@ -1,14 +1,15 @@
-//! A template's Huffman code set: shorter codes for the bytes that its messages use most.
+//! A template's Huffman code set: shorter codes for the bytes that its messages use most. A template is an earlier
+//! message, with which similar ones are compressed.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::error::DecodeError;
 
-/// The number of times that each byte was seen.
+/// How often each byte value was seen.
 pub(super) type Frequencies = [u32; 256];
 
-/// A canonical Huffman code for all 256 bytes, made of frequencies by both ends alike.
+/// A canonical Huffman code for all 256 byte values. Both ends make the same code from the same frequencies.
 ///
 /// A coded text needs no length: it is filled up to a whole byte with ones, which are the start of
 /// a code of at least 8 bits and thus never a code. (Of 256 codes the longest has at least 8 bits,
@@ -17,16 +18,16 @@ pub(super) type Frequencies = [u32; 256];
 pub(super) struct CodeSet {
     lengths: [u8; 256],
     codes: [u32; 256],
-    /// The bytes in the order of their codes.
+    /// The byte values in the order of their codes.
     ordered: Vec<u8>,
-    /// For each length: the first code, and where its bytes begin in `ordered`.
+    /// For each code length: the first code, and the index in `ordered` of the byte that it stands for.
     first: [(u32, u16); MAX_LENGTH + 2],
 }
 
-/// Longest code in bits. Longer ones would gain less than one bit in a million.
+/// The longest code in bits. Longer ones would gain less than one bit in a million.
 const MAX_LENGTH: usize = 24;
 
-/// Weight of a byte seen once, where one never seen, which must have a code too, weighs 1.
+/// The weight of a byte value that was seen once. One that was never seen must have a code too and weighs 1.
 const SEEN: u64 = 16;
 
 impl CodeSet {
@@ -40,7 +41,7 @@ impl CodeSet {
         Self::canonical(lengths)
     }
 
-    /// Bits that `bytes` take.
+    /// The number of bits that `bytes` take when coded.
     pub(super) fn bits(&self, bytes: &[u8]) -> usize {
         bytes.iter().map(|&byte| usize::from(self.lengths[usize::from(byte)])).sum()
     }
@@ -67,7 +68,7 @@ impl CodeSet {
         for bit in coded.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)) {
             code = code << 1 | u32::from(bit);
             length += 1;
-            // The codes of one length are consecutive numbers: a number in the range of its length is a whole code.
+            // The codes of one length are consecutive numbers: a number in the range of its length is a complete code.
             let ((first, start), (_, end)) = (self.first[length], self.first[length + 1]);
             if code >= first && code - first < u32::from(end - start) {
                 out.push(self.ordered[usize::from(start) + (code - first) as usize]);
@@ -97,7 +98,8 @@ impl CodeSet {
     }
 }
 
-/// Huffman's algorithm with two queues: bytes by weight, and pairs in the order made.
+/// Huffman's algorithm with two queues: one of bytes by weight, the other of pairs in the order in which they were
+/// made.
 fn code_lengths(weights: &[u64; 256]) -> [u8; 256] {
     let mut leaves: Vec<usize> = (0..256).collect();
     leaves.sort_by_key(|&byte| weights[byte]);

@@ -1,19 +1,19 @@
-//! Numbers recoded from text to binary (section 6.4, Table 6).
+//! Numbers recoded from text to binary (section 6.4 and Table 6 of the paper).
 
 use alloc::vec::Vec;
 
-/// Bytes of the longest binary form.
+/// The longest binary form, in bytes.
 ///
 /// The paper's Table 6 ends at 3 (±8,388,607). With a fourth byte, timestamps in milliseconds of up to 24 days fit, and
 /// so do those of the paper's own example messages.
 pub(super) const MAX_BYTES: usize = 4;
 
-/// An integer whose decimal text is exactly the one that the decoder will write.
+/// An integer whose decimal text is exactly what the decoder will write for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(i32);
 
 impl Number {
-    /// `text` as a number, if it is one, written as the decoder will write it.
+    /// The number that `text` is. `None` if it is no number, or if the decoder would write it differently.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let (negative, digits) = match text {
             [b'-', digits @ ..] => (true, digits),
@@ -34,7 +34,7 @@ impl Number {
         i32::try_from(value).ok().filter(|&value| value != i32::MIN).map(Self)
     }
 
-    /// Bytes of the binary form: 1 to [`MAX_BYTES`].
+    /// The length of the binary form in bytes: 1 to [`MAX_BYTES`].
     pub(super) fn bytes(self) -> usize {
         match self.0.unsigned_abs() {
             0..=0x7f => 1,

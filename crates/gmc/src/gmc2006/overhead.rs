@@ -1,4 +1,5 @@
-//! The bytes of announcements (section 5.3.2, Table 5).
+//! Counts of announcements, with which the encoder brings templates (earlier messages) and additions to the decoder
+//! (section 5.3.2 and Table 5 of the paper).
 
 /// The announcements of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,7 +18,7 @@ pub struct Overhead {
     pub templates: Announced,
     /// Additions to the dictionary of a template.
     pub dictionary_additions: Announced,
-    /// Frequency lists for Huffman code sets.
+    /// The frequencies of codes from which Huffman code sets are made.
     pub frequency_lists: Announced,
     /// Composite templates: [`Profile::Gmc2006Plus`](super::Profile::Gmc2006Plus) only.
     pub composite_templates: Announced,

@@ -1,4 +1,5 @@
-//! Packets: a header (Table 2) and the messages of one template.
+//! Packets: a header (Table 2 of the paper) and the messages that one template compresses. A template is an earlier
+//! message; its code set is a Huffman code for the messages compressed with it.
 
 use alloc::vec::Vec;
 
@@ -8,18 +9,18 @@ use super::announcement::{read_u8, take};
 use super::error::DecodeError;
 use super::huffman::CodeSet;
 
-/// The paper's header of up to 16 bits, most significant first: deflate?, template?, and 14 bits
-/// for the template.
+/// The paper's header of up to 16 bits, most significant first: one bit for deflate, one that says whether a template
+/// was used, and 14 bits for the template.
 ///
-/// The last of the 14 says whether the template's code set was used, so that a packet made before
-/// the code set is still understood after it. Without a template the header is one byte.
+/// The last of the 14 says whether the template's code set was used, so that a packet made before the code set is still
+/// understood after it. Without a template the header is one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) deflate: bool,
     pub(super) template: Option<TemplateUse>,
 }
 
-/// The template of a packet, and whether its code set was used.
+/// The template of a packet, and whether the template's code set was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TemplateUse {
     pub(super) number: u16,
@@ -61,10 +62,10 @@ impl Header {
     }
 }
 
-/// Writes `payload` with the header, in the shortest way: as it is, with the code set, or deflated
-/// if `deflate` allows. Returns the bytes of the payload as written.
+/// Writes `payload` with its header in the shortest way: as it is, with the code set, or deflated if `deflate` allows
+/// that. Returns the bytes that the payload takes.
 ///
-/// Deflate gets the codes without Huffman coding: Huffman codes, which do not end on bytes, hide repetition.
+/// Deflate gets the payload before Huffman coding: Huffman codes, which do not end on bytes, hide repetition.
 pub(super) fn write(
     template: Option<(u16, Option<&CodeSet>)>,
     payload: &[u8],
@@ -89,14 +90,14 @@ pub(super) fn write(
     out.len() - start
 }
 
-/// Bytes after deflate (RFC 1951).
+/// Compresses bytes by deflate (RFC 1951).
 pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     Deflate.compress(bytes, &mut out);
     out
 }
 
-/// Writes the length of a packet that is put into a packet of packets: 7 bits in each byte, the lowest first.
+/// Writes the length of a packet inside a packet that contains packets: 7 bits in each byte, the lowest first.
 pub(super) fn write_length(mut length: usize, out: &mut Vec<u8>) {
     while length >= 0x80 {
         out.push(length as u8 | 0x80);
@@ -105,7 +106,7 @@ pub(super) fn write_length(mut length: usize, out: &mut Vec<u8>) {
     out.push(length as u8);
 }
 
-/// Reads the next packet from a packet of packets.
+/// Reads the next packet inside a packet that contains packets.
 pub(super) fn take_packet<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], DecodeError> {
     let mut length = 0;
     // Four groups of 7 bits are 256 MiB: no packet is larger.

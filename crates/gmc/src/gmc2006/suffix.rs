@@ -1,17 +1,18 @@
-//! The suffix structure of a template: which part of it does a text start with?
+//! The suffix structure of a template. It finds the longest start of a text that occurs in the template, which is an
+//! earlier message.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// A suffix automaton: the smallest automaton of all substrings of the template.
 ///
-/// It answers what the paper's suffix trie answers (section 4.1), in space and building time that
-/// grow with the template's length and not with its square.
+/// It answers what the paper's suffix trie answers (section 4.1). Its size and the time to build it grow with the
+/// template's length, not with the square of that.
 #[derive(Debug)]
 pub(super) struct SuffixAutomaton {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// The edges of the start node by byte: every search begins there.
+    /// The edges of the start node, by byte. Every search begins there.
     start: Vec<u32>,
 }
 
@@ -20,9 +21,9 @@ pub(super) struct SuffixAutomaton {
 struct Node {
     /// The length of the longest of these substrings.
     length: u32,
-    /// The node of the longest suffix that also ends at other places of the template.
+    /// The node of the longest suffix of these substrings that ends at more places of the template.
     link: u32,
-    /// Where the first occurrence ends, exclusive.
+    /// The end of the first occurrence in the template, exclusive.
     end: u32,
     first_edge: u32,
 }
@@ -44,11 +45,11 @@ pub(super) struct Span {
     pub(super) length: u16,
 }
 
-/// Bytes of the longest part of a dictionary entry: its length has one byte.
+/// The longest part, in bytes: a dictionary entry stores its length in one byte.
 pub(super) const MAX_SPAN: usize = 256;
 
 impl SuffixAutomaton {
-    /// The automaton of a template of at most 65,535 bytes, so that every offset fits into a [`Span`].
+    /// Builds the automaton of a template of at most 65,535 bytes, so that every offset fits into a [`Span`].
     pub(super) fn new(template: &[u8]) -> Self {
         debug_assert!(template.len() <= usize::from(u16::MAX));
         let mut this = Self {
@@ -64,12 +65,12 @@ impl SuffixAutomaton {
         this
     }
 
-    /// The longest prefix of `text`, up to [`MAX_SPAN`], that is in the template.
+    /// The longest start of `text`, up to [`MAX_SPAN`] bytes, that occurs in the template.
     pub(super) fn longest_prefix(&self, text: &[u8]) -> Option<Span> {
         self.prefixes(text).last()
     }
 
-    /// Every prefix of `text`, up to [`MAX_SPAN`], that is in the template; shortest first.
+    /// Every start of `text`, up to [`MAX_SPAN`] bytes, that occurs in the template; shortest first.
     pub(super) fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = Span> {
         let mut node = START;
         text.iter().take(MAX_SPAN).zip(1_u16..).map_while(move |(&byte, length)| {
@@ -78,7 +79,7 @@ impl SuffixAutomaton {
         })
     }
 
-    /// Bytes of memory of the automaton.
+    /// The memory of the automaton, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.edges.capacity() * size_of::<Edge>()
@@ -111,7 +112,7 @@ impl SuffixAutomaton {
         new
     }
 
-    /// Moves the substrings up to `length` from `node` into a node of their own.
+    /// Moves those substrings of `node` that have at most `length` bytes into a node of their own.
     fn split(&mut self, node: u32, length: u32) -> u32 {
         let original = self.nodes[node as usize];
         let copy = self.push(Node { length, first_edge: NONE, ..original });

@@ -1,4 +1,6 @@
-//! The encoder's templates, and the compression of a message with one (Figure 4).
+//! The encoder's templates, and the compression of a message with one (Figure 4 of the paper). The dictionary of a
+//! template gives one-byte keys to parts of it. A composite template is a sequence of such parts with holes between
+//! them.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -11,38 +13,39 @@ use super::huffman::{CodeSet, Frequencies};
 use super::number::Number;
 use super::suffix::{Span, SuffixAutomaton};
 
-/// An earlier message, and what was learned from the messages that were compressed with it.
+/// A template: an earlier message, and what was learned from the messages that were compressed with it.
 #[derive(Debug)]
 pub(super) struct Template {
     /// The number of the template in packets and announcements.
     pub(super) number: u16,
-    /// The number of the template that it replaces, as long as it is not announced.
+    /// The number of the template that this one replaces; set until this one is announced.
     pub(super) replaces: Option<u16>,
     pub(super) announced: bool,
     pub(super) bytes: Vec<u8>,
     pub(super) codes: Option<CodeSet>,
-    /// Messages compressed with it, and how often each code was in them, until there is a code set.
+    /// The number of messages compressed with the template. Together with `frequencies`, which counts the codes in
+    /// them, it serves until there is a code set.
     uses: u32,
     frequencies: Frequencies,
     profile: Profile,
     automaton: SuffixAutomaton,
-    /// The dictionary: keys count up from 0 in the order of the additions.
+    /// The dictionary. Keys count up from 0 in the order in which parts were added.
     keys: BTreeMap<Span, u8>,
     composites: Vec<(u8, Composite)>,
     structures: Structures,
 }
 
-/// A message in the codes of a template, see [`code`](super::code).
+/// A message in the codes of a template (see [`code`](super::code)).
 #[derive(Debug, Default)]
 pub(super) struct Coded {
     pub(super) bytes: Vec<u8>,
-    /// Parts that the dictionary lacks, with the keys that `bytes` uses for them.
+    /// The parts that the dictionary lacks, with the keys that `bytes` already uses for them.
     pub(super) additions: BTreeMap<Span, u8>,
-    /// Bytes of the message that are not in the template.
+    /// The number of bytes of the message that are not in the template.
     pub(super) escaped: usize,
-    /// The places of the parts; empty if a composite template was used.
+    /// The places of the parts in the message. Empty if a composite template was used.
     pub(super) lookups: Vec<Lookup>,
-    /// Bytes when sent, with the code set if that is shorter.
+    /// The number of bytes when sent: with the Huffman code set if that is shorter.
     pub(super) size: usize,
 }
 
@@ -64,7 +67,7 @@ impl Template {
         }
     }
 
-    /// Translates `message` into codes. The dictionary stays as it is: see [`Template::add`].
+    /// Translates `message` into codes. The dictionary is not changed: see [`Template::add`].
     pub(super) fn compress(&self, message: &[u8], coded: &mut Coded) {
         coded.clear();
         let mut at = 0;
@@ -97,18 +100,19 @@ impl Template {
         self.compress_with_composites(message, coded);
     }
 
-    /// Bytes that `codes` take when sent: Huffman coded, if there is a code set and that is shorter.
+    /// The bytes that `codes` take when sent: Huffman coded, if there is a code set and the result is shorter.
     pub(super) fn size(&self, codes: &[u8]) -> usize {
         self.codes.as_ref().map_or(codes.len(), |set| set.bits(codes).div_ceil(8).min(codes.len()))
     }
 
-    /// Adds the parts that a message needed to the dictionary.
+    /// Adds to the dictionary the parts that a message needed.
     pub(super) fn add(&mut self, additions: &BTreeMap<Span, u8>) {
         self.keys.extend(additions);
     }
 
-    /// Looks at the structure of a message that this template has coded, now with all its parts in
-    /// the dictionary. Returns a new composite template's key and its parts' keys, if it makes one.
+    /// Looks at the structure of a message that this template has compressed, when all its parts are in the dictionary.
+    /// If the structure was seen before, makes a composite template of it, and returns its key and the keys of its
+    /// parts.
     pub(super) fn learn_structure(
         &mut self,
         coded: &Coded,
@@ -127,8 +131,8 @@ impl Template {
         Some((key, composite, parts))
     }
 
-    /// Counts the codes of a message. After `enough` messages it makes the code set, and
-    /// returns the frequencies.
+    /// Counts the codes of a message. After `enough` messages makes the Huffman code set, and returns the frequencies
+    /// that it was made from.
     pub(super) fn count(&mut self, codes: &[u8], enough: u32) -> Option<Box<Frequencies>> {
         if self.codes.is_some() {
             return None;
@@ -143,7 +147,7 @@ impl Template {
         })
     }
 
-    /// Bytes of memory of the template, about.
+    /// The approximate memory of the template, in bytes.
     pub(super) fn memory(&self) -> usize {
         // An entry of the dictionary, in a tree, takes about 16 bytes.
         size_of::<Self>() + self.bytes.len() + self.automaton.memory() + self.keys.len() * 16
@@ -153,7 +157,7 @@ impl Template {
         (self.keys.len() + self.composites.len()) as u8
     }
 
-    /// The longest part, or in Plus perhaps a number, that begins at `at`.
+    /// The longest part that begins at `at`, or in the profile Plus perhaps a number.
     fn next_item(&self, message: &[u8], at: usize, coded: &Coded) -> Option<Item> {
         let text = &message[at..];
         let part = self.longest_part(text, coded);
@@ -177,7 +181,7 @@ impl Template {
         }
     }
 
-    /// The longest prefix of `text` in the template that has a key or can get one.
+    /// The longest start of `text` that is in the template and has a key or can get one.
     fn longest_part(&self, text: &[u8], coded: &Coded) -> Option<Span> {
         let longest = self.automaton.longest_prefix(text)?;
         if self.has_room(&coded.additions) || self.has_key(longest, &coded.additions) {
@@ -195,7 +199,7 @@ impl Template {
         self.keys.contains_key(&part) || additions.contains_key(&part)
     }
 
-    /// The key of a part. A part without a key gets the next free one, as an addition.
+    /// The key of a part. A part without a key gets the next free one, which is noted in `additions`.
     fn key(&self, part: Span, additions: &mut BTreeMap<Span, u8>) -> u8 {
         let next = self.next_key() + additions.len() as u8;
         match self.keys.get(&part) {
@@ -221,7 +225,7 @@ impl Template {
 
 enum Item {
     Part(Span),
-    /// The length of the number as text.
+    /// A number, and its length as text in bytes.
     Number(Number, usize),
 }
 

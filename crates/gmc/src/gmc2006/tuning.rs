@@ -1,9 +1,10 @@
-//! The target ratio, which is lowered until messages take too long (section 4.1.1).
+//! The target ratio (compressed to original size), which is lowered until messages take too long to compress (section
+//! 4.1.1 of the paper). A template is an earlier message, with which similar ones are compressed.
 
 use core::time::Duration;
 
-/// A low target makes more templates, and each costs time for every message. So each message that
-/// was quick lowers the target a little.
+/// A message that no template compresses below the target becomes a template. So a low target makes more templates, and
+/// each costs time for every message. Each message that was compressed fast enough lowers the target a little.
 #[derive(Debug)]
 pub(super) struct TargetRatio {
     start: u32,
@@ -11,23 +12,23 @@ pub(super) struct TargetRatio {
     budget: Duration,
 }
 
-/// The number of steps from the first target to zero. The paper names no number: a thousand messages are half a minute
+/// The number of steps from the first target to zero. The paper states no number: a thousand messages are half a minute
 /// of one user's telepointer.
 const STEPS: u32 = 1000;
 
 impl TargetRatio {
-    /// Starts at `start` ten-thousandths.
+    /// Starts at `start` ten-thousandths. `budget` is the time that a message may take.
     pub(super) fn new(start: u32, budget: Duration) -> Self {
         Self { start, current: start, budget }
     }
 
-    /// Whether `compressed` bytes for `original` bytes are fewer than the target asks for.
+    /// Whether `compressed` bytes for `original` bytes are fewer than the target allows.
     pub(super) fn is_met(&self, compressed: usize, original: usize) -> bool {
         (compressed as u64) * 10_000 < u64::from(self.current) * (original as u64)
     }
 
-    /// Notes the time that the last message took. Above the budget the target rises again by one step, so that it
-    /// follows the load of the machine.
+    /// Notes the time that the last message took. If that is above the budget, the target rises again by one step, so
+    /// that it follows the load of the machine.
     pub(super) fn took(&mut self, time: Duration) {
         let step = self.start.div_ceil(STEPS);
         self.current = if time > self.budget {

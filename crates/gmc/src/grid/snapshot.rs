@@ -1,11 +1,12 @@
-//! Grids in a snapshot.
+//! Grids (scale and offset of the numbers in a hole, a place of a message where values differ) in a snapshot. A
+//! snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it.
 
 use super::{BELIEF_MAX, GRAIN_MAX, Grid, PERIOD, STEPS_MAX};
 use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const LOW: u32 = 0xb00;
 const SPAN: u32 = 0xb01;
 const LAST: u32 = 0xb02;
@@ -17,7 +18,7 @@ const COMMON: u32 = 0xb07;
 const CHANGES: u32 = 0xb08;
 
 impl Grid {
-    /// Codes a grid, given another one that may be similar.
+    /// Writes or reads a grid. It takes few bits if it resembles `guess`, another grid.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -36,7 +37,7 @@ impl Grid {
         if self.is_sound() { Ok(()) } else { Err(SnapshotError::Malformed) }
     }
 
-    /// Whether the grid can have been learned: [`Grid`] relies on this.
+    /// Whether the grid can be the result of learning. The methods of [`Grid`] rely on this.
     fn is_sound(&self) -> bool {
         let ends = [self.low, self.high, self.last];
         ends.into_iter().all(|ordinal| self.line.has(ordinal))

@@ -1,4 +1,7 @@
-//! The history in a snapshot, and what compaction keeps of it.
+//! The history (the last strings coded byte by byte, in a ring) in a snapshot, and what compaction keeps of it.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use alloc::vec::Vec;
 
@@ -7,7 +10,7 @@ use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const HEAD: u32 = 0x600;
 const STRING: u32 = 0x601;
 const STALE: u32 = 0x602;
@@ -17,7 +20,7 @@ const AGE: u32 = 0x605;
 const LENGTH: u32 = 0x606;
 
 impl History {
-    /// Codes all strings in the ring. The index is made anew from the strings.
+    /// Writes or reads all strings in the ring. The index is not stored but made anew from the strings.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -42,8 +45,8 @@ impl History {
         Ok(())
     }
 
-    /// Codes the place of a string: that the string is no longer in the ring, or the number of strings after it, or its
-    /// age and length if it is not a whole string of the ring.
+    /// Writes or reads the place of a string: a flag if the string is no longer in the ring; or the number of strings
+    /// after it; or, if it is not exactly one of the strings in the ring, its age and length in bytes.
     pub(crate) fn archive_place<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -68,7 +71,7 @@ impl History {
         if self.has(place) { Ok(place) } else { Err(SnapshotError::Malformed) }
     }
 
-    /// The strings in the ring, the oldest first. Of the oldest one perhaps only the end is left.
+    /// The places of the strings in the ring, the oldest first. Of the oldest string perhaps only the end is left.
     pub(crate) fn strings(&self) -> Vec<Place> {
         let head = self.head();
         let filled = self.bytes.len().min(head as usize) as u32;
@@ -85,7 +88,7 @@ impl History {
         strings
     }
 
-    /// Keeps only these strings, in this order. Returns their new places.
+    /// Keeps only the strings at these places, in this order. Returns their new places.
     pub(crate) fn keep(&mut self, places: &[Place]) -> Vec<Place> {
         let strings: Vec<Vec<u8>> =
             places.iter().map(|&place| self.bytes(place).collect()).collect();
@@ -102,7 +105,7 @@ impl History {
         strings.iter().map(|string| self.add(string)).collect()
     }
 
-    /// A place whose string is not in the ring, now or later.
+    /// A place that stands for a string which is not in the ring, now or later.
     pub(crate) fn stale(&self) -> Place {
         let behind = self.bytes.len() as u32 + 1;
         Place { start: self.head().wrapping_sub(behind), length: 1 }

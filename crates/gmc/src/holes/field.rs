@@ -1,4 +1,8 @@
-//! Holes at fixed places of binary messages in an unknown format: integers and floats of up to eight bytes.
+//! Holes at fixed places of binary messages in an unknown format: integers and floats of up to eight bytes. A hole is a
+//! place of a message where the value differs from message to message; its shape says how values are stored.
+//!
+//! Floats may lie on a grid: they are then multiples of 1/grid. To "code" is to write in the encoder and to read in the
+//! decoder.
 
 use alloc::vec::Vec;
 
@@ -16,9 +20,9 @@ use crate::range_coder::Coder;
 use crate::series::Series;
 use crate::template::Hole;
 
-/// A difference of at most this many bits raises no doubt about the form of a field.
+/// A difference of at most this many bits is no evidence against the present form (byte order and kind of number).
 const CHEAP: u32 = 4;
-/// Grids that are tried for a hole that has none: fractions with most small denominators are multiples of 1/3600, and
+/// Grids that are tried for a hole without one: most fractions with a small denominator are multiples of 1/3600, and
 /// decimals of up to three digits are multiples of 1/1000.
 const USUAL: [u16; 2] = [3600, 1000];
 
@@ -89,7 +93,7 @@ impl FieldCoder<'_> {
                 shape.stay();
             } else {
                 let finer = float::find_grid(given, width, shape.grid);
-                // If the coded grid is impossible, a decoder continues as if there were none.
+                // If the coded grid is impossible, the decoder goes on as if none had been coded.
                 let finer = code_finer(pass, label, finer).unwrap_or(None);
                 shape.stray(finer);
                 on_grid = finer.is_some() && shape.grid != 0;
@@ -111,7 +115,8 @@ impl FieldCoder<'_> {
     }
 }
 
-/// Weighs whether another form of the field would have taken fewer bits.
+/// Compares the bits of the difference from the last value in the present form with those in other forms, as evidence
+/// for changing the form.
 fn doubt_field(hole: &mut Hole, width: usize, before: i64, value: i64) {
     let bits = size(value.wrapping_sub(before));
     if bits <= CHEAP || width == 1 {
@@ -122,6 +127,6 @@ fn doubt_field(hole: &mut Hole, width: usize, before: i64, value: i64) {
     let mask = u64::MAX >> (64 - 8 * width);
     let float = Width::of_bytes(width)
         .and_then(|width| float::distance(before as u64 & mask, value as u64 & mask, width));
-    // In doubt, what looks like a float is one.
+    // If unsure, what looks like a float is taken as one.
     hole.shape.weigh(bits, swapped, float.map_or(u32::MAX / 2, |bits| bits.saturating_sub(2)));
 }

@@ -1,4 +1,6 @@
-//! What the coders of floats in fields and in self-describing formats share.
+//! What the coders of floats in fields and in self-describing formats share. A float may lie on a grid: it is then a
+//! multiple of 1/grid. To "code" is to write in the encoder and to read in the decoder. A hole is a place of a message
+//! where the value differs from message to message.
 
 use super::integers::{Coded, Integers};
 use crate::binary::float::{self, Width};
@@ -9,14 +11,14 @@ use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::series::Series;
 
-// Contexts of floats.
+// Contexts: each selects the probabilities of one kind of decision.
 pub(super) const GRID: u32 = 0x5ca1;
 const ERROR: u32 = 0x5ca8;
 
-/// A double that was converted from a float of 32 bits ends with this many zero bits.
+/// The number of zero bits at the end of a double that was converted from a float of 32 bits.
 const PROMOTED: u32 = 29;
 
-/// Codes the distance of a float from the one nearest to its place on the grid.
+/// Codes the distance of a float from the one nearest to its point of the grid.
 pub(super) fn code_error<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     label: u32,
@@ -30,7 +32,7 @@ pub(super) fn code_error<C: Coder + ?Sized>(
     code_signed(pass, contexts, i64::from(given)) as i8
 }
 
-/// Codes a finer grid, or that there is none.
+/// Codes a finer grid for the hole, or that there is none.
 pub(super) fn code_finer<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     label: u32,

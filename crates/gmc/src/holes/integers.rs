@@ -1,4 +1,7 @@
-//! Integers in holes: one of a few, or the difference from a prediction.
+//! Integers in holes: one of a few known values, or the difference from a prediction. A hole is a place of a message
+//! where the value differs from message to message; a series is the values of one sender in one hole.
+//!
+//! To "code" is to write in the encoder and to read in the decoder.
 
 use crate::budget::Budget;
 use crate::cache::Cache;
@@ -10,10 +13,10 @@ use crate::reference::Reference;
 use crate::series::Series;
 use crate::table::Versioned;
 
-/// The earlier integers in holes.
+/// The earlier integers in holes, which predict the next ones.
 #[derive(Clone)]
 pub(crate) struct Integers {
-    /// The last values, by series and by hole.
+    /// The last values, by series, and by hole for all senders together.
     pub(crate) references: Cache<Reference>,
     /// The last different values, by hole.
     pub(crate) categories: Cache<Category>,
@@ -24,7 +27,7 @@ pub(crate) struct Coded {
     /// The last value of the series before this one, if there was one.
     pub(crate) before: Option<i64>,
     pub(crate) value: i64,
-    /// What this integer shows of the template's key: the hole that tells to which sender or object the other values
+    /// What this integer tells about the template's key: the hole that tells to which sender or object the other values
     /// belong (see [`keys`](crate::keys)).
     pub(crate) seen: Seen,
 }
@@ -37,12 +40,12 @@ impl Integers {
         }
     }
 
-    /// Bytes of state.
+    /// The memory of these tables, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.references.memory() + self.categories.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.references.visit(visit);
         self.categories.visit(visit);
@@ -100,12 +103,13 @@ impl Integers {
         (value, seen)
     }
 
-    /// The last values of a series, or else of any sender in the hole, and their place in the table.
+    /// The last values of a series, or if there are none, those of any sender in the hole; and the index of the series
+    /// in the table.
     pub(crate) fn recall(&self, series: Series) -> (Reference, Option<usize>) {
         Reference::recall(&self.references, series)
     }
 
-    /// Keeps the last values of a series at the place where they were found.
+    /// Stores the last values of a series. `at` is the index at which the series was found in the table.
     pub(crate) fn remember<C: Coder + ?Sized>(
         &mut self,
         pass: &Pass<'_, C>,

@@ -1,4 +1,5 @@
-//! What fills the holes of templates: a coder for each kind of hole, over the values that were seen in them before.
+//! What fills the holes of templates. A template is an earlier message, and its holes are the places where other
+//! messages of the type differ. There is a coder for each kind of hole, which uses the values seen in the hole before.
 
 mod coder;
 mod field;
@@ -32,11 +33,11 @@ use varint::VarintCoder;
 
 pub(crate) use coder::Value;
 
-/// The earlier values of the holes of all templates.
+/// The earlier values in the holes of all templates.
 #[derive(Clone)]
 pub(crate) struct Holes {
     pub(crate) integers: Integers,
-    /// The grids of numbers with fractions, by series.
+    /// The grids (scale and offset) of numbers with fractions, by series: the values of one sender in one hole.
     pub(crate) grids: Cache<Grid>,
     pub(crate) texts: Texts,
 }
@@ -50,19 +51,20 @@ impl Holes {
         }
     }
 
-    /// Bytes of state.
+    /// The memory of these tables, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.integers.memory() + self.grids.memory() + self.texts.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.integers.visit(visit);
         self.grids.visit(visit);
         self.texts.visit(visit);
     }
 
-    /// Codes a value with the coder of its kind of hole, and appends its bytes to `out`.
+    /// Codes a value with the coder of its kind of hole, and appends its bytes to `out`. It is written in the encoder
+    /// and read in the decoder.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,

@@ -1,4 +1,10 @@
-//! Holes of decimal numbers in text: the digits as an integer, or as a place on a line of numbers.
+//! Holes of decimal numbers in text: coded by their digits as an integer, or by their place on a line of numbers. A
+//! hole is a place of a message where the value differs from message to message; a series is the values of one sender
+//! in one hole.
+//!
+//! All numbers that can be in a hole form its line, sorted by value; the ordinal of a number is its count on the line.
+//! Where the numbers of a series are multiples of some scale plus an offset, they lie on a grid (see
+//! [`grid`](crate::grid)), and the index is the multiple.
 
 use alloc::vec::Vec;
 
@@ -19,9 +25,8 @@ use crate::reference::Reference;
 use crate::series::Series;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
-/// A number with fewer digits after the point than this is always coded as digits. A longer one may be coded by its
-/// ordinal, its place among all 64-bit floating-point numbers in ascending order: few digits cost less than to choose
-/// one of the 2^52 doubles between two powers of two.
+/// A number on a binary line with fewer digits after the point than this is always coded as digits. A longer one may be
+/// coded by its ordinal: few digits cost less than to choose one of the 2^52 doubles between two powers of two.
 const DECIMALS_LONG: u32 = 9;
 
 /// The coder of [`HoleKind::Number`](crate::template::HoleKind::Number).
@@ -43,10 +48,11 @@ impl HoleCoder for NumberCoder<'_> {
         let start = out.len();
         let seen = self.code_value(pass, series, value.given, out)?;
         if pass.is_deferred() {
-            // Keys learn from a packet when it is replayed.
+            // The search for keys learns from a packet when the packet is acknowledged and learned.
             return Ok(seen);
         }
-        // Keys compare numbers by their whole part, since what is after the point may be in other units.
+        // The search for keys compares numbers by their whole part, since what is after the point may be in another
+        // unit.
         let whole = Parts::of(&out[start..]).value(Format::default());
         Ok(Some(match seen {
             Some(seen) => Seen { number: seen.number.map(|_| whole), ..seen },
@@ -60,16 +66,16 @@ impl HoleCoder for NumberCoder<'_> {
     }
 }
 
-/// A number on the line of a hole.
+/// A number that was coded on the line of a hole.
 struct OnLine {
     ordinal: i64,
     numeral: Numeral,
-    /// Whether it was coded in the unit that [`Grid::unit`] returned.
+    /// Whether the number was coded in the unit that [`Grid::unit`] returned.
     in_unit: bool,
 }
 
 impl NumberCoder<'_> {
-    /// Codes the digits of a number and appends them to `out`.
+    /// Codes a number in the way that suits its series, and appends it to `out`.
     fn code_value<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -121,7 +127,8 @@ impl NumberCoder<'_> {
         }
     }
 
-    /// Codes a number as an index of the grid, or else as an ordinal of its line; or that it is coded as neither.
+    /// Codes a number as an index of the grid, or else as an ordinal of the line. Codes and returns that it is neither
+    /// if it is not on the line.
     fn code_on_line<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -137,7 +144,7 @@ impl NumberCoder<'_> {
         let line = grid.line();
         let numeral = if pass.coder.decodes() { None } else { Numeral::of(given) };
         let ordinal = numeral.and_then(|numeral| line.ordinal(numeral));
-        // Other senders' values are in other units.
+        // The values of other senders are in other units, so they predict nothing here.
         let unknown = Reference::default();
         let row = pass.single(hash(series.label, 0x6d0));
         if unit == Unit::Step {
@@ -166,7 +173,7 @@ impl NumberCoder<'_> {
         Ok(Some(OnLine { ordinal, numeral, in_unit: unit == Unit::Ordinal }))
     }
 
-    /// Codes the digits of a number in decimal, a long fraction by itself.
+    /// Codes the digits of a number as an integer, and the digits of a long fraction separately.
     fn code_digits<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -228,7 +235,7 @@ impl NumberCoder<'_> {
     }
 }
 
-/// Codes how a number is written: nearly always like the one before it.
+/// Codes how a number is written: nearly always like the number before it in the hole.
 fn code_format<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     label: u32,

@@ -1,7 +1,8 @@
-//! Holes of self-describing formats: a number, a string or a simple value, of any width.
+//! Holes of self-describing formats: a number, a string or a simple value, of any width. A hole is a place of a message
+//! where the value differs from message to message; to "code" is to write in the encoder and to read in the decoder.
 //!
 //! A number is predicted by its value, whether it is written as an integer or as a float. How it is written nearly
-//! always follows from the value.
+//! always follows from the value. Numbers may lie on a grid: they are then multiples of 1/grid.
 
 use alloc::vec::Vec;
 
@@ -21,7 +22,7 @@ use crate::range_coder::Coder;
 use crate::series::Series;
 use crate::text::Texts;
 
-// Contexts of a scalar hole.
+// Contexts: each selects the probabilities of one kind of decision.
 const TYPE: u32 = 0x5ca0;
 const FORM: u32 = 0x5ca2;
 const FIRST: u32 = 0x5ca4;
@@ -70,7 +71,7 @@ impl HoleCoder for ScalarCoder<'_> {
     }
 }
 
-/// A number, and the first byte of how it is written.
+/// A number, and the first byte of its encoding in the message.
 #[derive(Clone, Copy)]
 struct Written {
     number: Number,
@@ -78,7 +79,7 @@ struct Written {
 }
 
 impl ScalarCoder<'_> {
-    /// Codes a number: as a point of the hole's grid, or else as it is.
+    /// Codes a number: as a point of the hole's grid, or else by itself.
     fn code_number<C: Coder + ?Sized>(
         self,
         pass: &mut Pass<'_, C>,
@@ -204,7 +205,7 @@ impl ScalarCoder<'_> {
     }
 }
 
-/// Codes the first byte of a value that is not in its shortest form.
+/// Codes the first byte of a value whose encoding is not the shortest.
 fn code_first<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     label: u32,
@@ -215,7 +216,7 @@ fn code_first<C: Coder + ?Sized>(
     u8::try_from(first).map_err(|_| DecodeError::Malformed)
 }
 
-/// The point of a grid at which a number is.
+/// The point of `grid` at which a number is, if it is on the grid.
 fn on_grid(number: Number, grid: u16) -> Option<Point> {
     match number {
         Number::Integer(value) if grid == 1 => Some(Point { steps: value, error: 0 }),

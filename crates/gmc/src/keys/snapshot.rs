@@ -1,4 +1,9 @@
-//! Keys in a snapshot, and what compaction keeps of them.
+//! Keys (for each template, the hole that tells to which sender or object the other values belong) in a snapshot, and
+//! what compaction keeps of them.
+//!
+//! A template is an earlier message, and its holes are the places where other messages differ; a label names a hole. A
+//! snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use super::{FAILURES_MAX, Key, Keys, TRIAL};
 use crate::archive::{Archive, Result};
@@ -8,7 +13,7 @@ use crate::hash::hash;
 use crate::range_coder::Coder;
 use crate::sort::sort;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const KEYS: u32 = 0x1200;
 const PROBES: u32 = 0x1201;
 const LABEL: u32 = 0x1202;
@@ -41,7 +46,7 @@ impl Keys {
         })
     }
 
-    /// Keeps the keys of the `most` templates used last, and ends all trials if `ends_trials`.
+    /// Keeps the keys of the `most` templates used last. Ends all trials of other keys if `ends_trials` is set.
     pub(crate) fn compact(&mut self, most: usize, ends_trials: bool) {
         self.keys.compact(most, |_| true);
         if !ends_trials {
@@ -51,7 +56,7 @@ impl Keys {
         self.probes.compact(0, |_| false);
     }
 
-    /// The labels of holes that are keys, each once.
+    /// The labels of the holes that are keys, each once.
     pub(crate) fn labels(&self) -> alloc::vec::Vec<u32> {
         let mut labels = alloc::vec![self.latest[0]];
         self.keys.each(|key| labels.push(key.label));

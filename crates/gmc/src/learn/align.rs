@@ -1,4 +1,5 @@
-//! Finds where two texts of the same type differ.
+//! Finds where two texts of the same type differ: the message that is learned, and the example of a known template, the
+//! base. A template is an example message with holes, the places where other messages of the type differ.
 //!
 //! Numbers may differ anywhere. Other differences become text holes if they look like values: what is between quotes,
 //! or what has no structure of its own. Messages that differ in structure are of different types and get a template
@@ -10,7 +11,7 @@ use core::ops::Range;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind, Token};
 
-/// A part of the base template: a token of its example or a text hole.
+/// A part of the base template: a token (number, word or other byte) of its example, or a text hole.
 pub(crate) struct Item {
     kind: ItemKind,
     range: Range<usize>,
@@ -23,17 +24,17 @@ enum ItemKind {
     Text,
 }
 
-/// The most differences between messages of one type.
+/// The most differences between two messages of one type.
 const GAPS_MAX: usize = 16;
-/// The most tokens of an unquoted difference, in both texts together.
+/// The most tokens of a difference that is not between quotes, in both texts together.
 const GAP_TOKENS: usize = 24;
-/// Bytes that show structure.
+/// Bytes that are part of a message's structure and not of its values.
 const STRUCTURE: &[u8] = b"<>{}[]()=:\"";
-/// The least equal bytes of messages of one type.
+/// The least number of equal bytes in messages of one type.
 const EQUAL_MIN: usize = 8;
 
-/// The holes of a template that fits both `base` and `message`, as ranges of `message`, if the two are of one type.
-/// `items` is a buffer.
+/// The holes of a template that fits both `base` and `message`, as ranges of `message`. `None` if the two are of
+/// different types. `items` is a buffer.
 pub(crate) fn align(
     base: &Template,
     message: &[u8],
@@ -69,7 +70,7 @@ pub(crate) fn align(
     (gaps <= GAPS_MAX && equal >= EQUAL_MIN && equal >= unquoted * 2).then_some(holes)
 }
 
-/// Splits the base template's example into items.
+/// Splits the example of the base template into items.
 fn split(base: &Template, items: &mut Vec<Item>) {
     items.clear();
     let example = base.example();
@@ -116,7 +117,7 @@ impl Texts<'_> {
         self.tokens.get(token).map_or(self.message.len(), |token| token.range.start)
     }
 
-    /// The item and the token of the closing quotes, if the texts differ between quotes.
+    /// The item and the token of the closing quotes, if the texts differ between quotes from here on.
     fn quoted_gap(&self, item: usize, token: usize) -> Option<(usize, usize)> {
         let before = self.start(token).checked_sub(1)?;
         let quote = self.message[before];
@@ -135,7 +136,7 @@ impl Texts<'_> {
         Some((item + item_end, token + token_end))
     }
 
-    /// The nearest place where both texts agree again, if what lies between has no structure.
+    /// The item and the token where both texts agree again, if what lies between has no structure.
     fn plain_gap(&self, item: usize, token: usize) -> Option<(usize, usize)> {
         for distance in 1..=GAP_TOKENS {
             for items in 0..=distance {
@@ -153,7 +154,7 @@ impl Texts<'_> {
         None
     }
 
-    /// Whether the texts are the same for two tokens, or to the end.
+    /// Whether both texts agree from here on: for two tokens, or up to the end.
     fn agree(&self, item: usize, token: usize) -> bool {
         if item >= self.items.len() || token >= self.tokens.len() {
             return item == self.items.len() && token == self.tokens.len();

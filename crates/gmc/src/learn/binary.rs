@@ -1,4 +1,5 @@
-//! Makes templates of binary messages, in self-describing formats and in others.
+//! Makes templates of binary messages, in self-describing formats and in others. A template is an earlier message with
+//! holes, the places where other messages of its type differ.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,7 +11,8 @@ use crate::binary::shape::Shape;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token;
 
-/// Makes a template of `message`, given the known template that is most like it. `None` if the message is text.
+/// Makes a template of `message`, given `base`, the known template that is most like the message. `None` if the message
+/// is text.
 pub(crate) fn learn(
     base: Option<&Template>,
     message: &[u8],
@@ -46,7 +48,8 @@ pub(crate) fn learn(
     Some(Learned { template: Template::new(message, Vec::new()), replaces_base: false })
 }
 
-/// Looks for the fields of a template again, given another message that fits. `None` if they are where they were.
+/// Searches again for the fields (numbers at fixed places) of a template, given another message that fits it. `None` if
+/// they have not changed.
 pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
     let holes = template.holes();
     if holes.is_empty() || !holes.iter().all(|hole| is_place(hole.kind)) {
@@ -67,7 +70,7 @@ fn is_place(kind: HoleKind) -> bool {
     matches!(kind, HoleKind::Field | HoleKind::Opaque | HoleKind::String(_) | HoleKind::Varint)
 }
 
-/// The holes of a message that starts and ends like `base` but is longer or shorter.
+/// The holes of a message that starts and ends like the example of `base` but is longer or shorter.
 fn middle(base: &Template, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<Vec<Hole>> {
     let example = base.example();
     let left = base.likeness(message, spans).min(example.len());

@@ -1,7 +1,9 @@
-//! Splits messages in known formats into tokens, and finds where two messages differ.
+//! Splits messages in known formats into tokens, and finds where two messages differ. A template is a message in which
+//! the values that differ are marked as holes.
 //!
-//! A message is taken to be in a format if it can be read to its end in that format. Only values can be holes;
-//! everything else, such as the keys of maps, is structure and tells the type of the message.
+//! A message is taken to be in a format if it can be read to its end in that format. Only values can be holes, the
+//! places where messages of a type may differ. Everything else, such as the keys of maps, is structure, which is the
+//! same in all messages of a type.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -24,48 +26,49 @@ pub(crate) enum Grammar {
     ProtocolBuffers,
 }
 
-/// A part of a message.
+/// A part of a message: a value, or a piece of structure.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
     kind: Kind,
     range: Range<usize>,
-    /// Names the place: a hash of the keys that lead to it.
+    /// The name of the place: a hash of the map keys and indices that lead to it.
     name: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Structure,
-    /// A value that is likely to differ from message to message: always a hole.
+    /// A value that is likely to differ from message to message. It is always a hole.
     Number(HoleKind),
-    /// A value that becomes a hole when it differs.
+    /// A value that becomes a hole when it differs between two messages.
     Value(HoleKind),
 }
 
-/// The most tokens of a message that is learned. A message of more is not one of many small similar ones.
+/// The most tokens of a message that is learned. One with more is not one of many small similar messages.
 const TOKENS_MAX: usize = 4096;
-/// The deepest nesting. Deeper messages are taken as bytes.
+/// The deepest nesting of arrays and maps. A message with deeper nesting is treated as one in an unknown format.
 const DEPTH_MAX: usize = 32;
-/// The deepest nesting of messages in Protocol Buffers, where each level reads the bytes again to find out whether they
-/// are a message.
+/// The deepest nesting of messages in Protocol Buffers. Each level reads the bytes again to find out whether they are a
+/// message.
 const MESSAGE_DEPTH_MAX: usize = 6;
-/// The largest field number. Larger ones are rare, and bytes that look like one are mostly something else.
+/// The largest field number of Protocol Buffers that is accepted. Larger ones are rare, and bytes that look like one
+/// are mostly something else.
 const FIELD_MAX: u64 = 2047;
 /// The shortest message that is taken for Protocol Buffers. Fewer bytes may be in the format by chance.
 const PROOF: usize = 4;
 
 impl Grammar {
-    /// The format of a message, if it is in a known one. `tokens` is filled with its parts.
+    /// Finds the known format that a message is in, if there is one, and fills `tokens` with the message's parts.
     pub(crate) fn of(message: &[u8], tokens: &mut Vec<Token>) -> Option<Self> {
         let [first, ..] = message else { return None };
         let self_describing = [Format::MessagePack, Format::Cbor].map(Self::SelfDescribing);
-        // ASCII text starts with none of the heads of arrays and maps.
+        // The head of an array or a map is 0x80 or more, which no ASCII text starts with.
         let candidates = if *first >= 0x80 { &self_describing[..] } else { &[] };
         let candidates = candidates.iter().chain([&Self::ProtocolBuffers]);
         candidates.copied().find(|grammar| grammar.split(message, tokens))
     }
 
-    /// Splits a message in this format. `false` if the message is not in the format.
+    /// Splits a message that is in this format. Returns `false` if it is not.
     fn split(self, message: &[u8], tokens: &mut Vec<Token>) -> bool {
         tokens.clear();
         match self {
@@ -82,7 +85,7 @@ impl Grammar {
     }
 }
 
-/// The holes of a message, given a template of messages like it.
+/// The holes of a message, given `base`, a template of similar messages.
 pub(crate) fn holes(
     grammar: Grammar,
     base: Option<&Template>,
@@ -103,7 +106,7 @@ pub(crate) fn holes(
     numbers.collect()
 }
 
-/// The holes of a template that fits both messages, if they have the same structure.
+/// The holes of a template that fits both messages. `None` if the two have different structures.
 fn align(
     base: &Template,
     base_tokens: &[Token],
@@ -143,7 +146,8 @@ fn align(
 impl Token {
     fn hole(&self, kind: HoleKind, message: &[u8]) -> Hole {
         let mut hole = Hole::named(kind, self.range.clone(), self.name);
-        // An odd name marks a little-endian number, as in Protocol Buffers, and an even name a big-endian one.
+        // In the name of a number the lowest bit tells the byte order: odd for little-endian, as in Protocol Buffers,
+        // and even for big-endian.
         if kind == HoleKind::Field
             && let Some(width) = Width::of_bytes(self.range.len())
         {
@@ -155,15 +159,15 @@ impl Token {
     }
 }
 
-/// An array or a map that is being read.
+/// An array or a map whose values are being read.
 struct Level {
-    /// The number of values to come, or `None` if a break ends them.
+    /// The number of values that are still to come, or `None` if a break byte ends them.
     left: Option<usize>,
     map: bool,
-    /// In a map, whether a key comes next.
+    /// In a map, whether the next value is a key.
     key: bool,
     name: u32,
-    /// The name of the next value.
+    /// The name of the place of the next value.
     next: u32,
 }
 
@@ -198,7 +202,7 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
                     1..=8 => Kind::Number(HoleKind::Field),
                     _ => Kind::Value(HoleKind::Opaque),
                 };
-                // An even name: big-endian.
+                // An even name: the number is big-endian.
                 tokens.push(Token { kind, range: start..at, name: name & !1 });
                 close(&mut levels);
                 if levels.is_empty() {
@@ -208,7 +212,7 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
             }
             Part::Array(count, end) if !is_key => {
                 at = end;
-                // Arrays of different lengths seldom hold the same kinds of values.
+                // Arrays of different lengths seldom hold the same kinds of values, so the length is part of the name.
                 let name = hash(name, count as u32);
                 opened = Some(Level { left: Some(count), map: false, key: false, name, next: 0 });
                 Kind::Structure
@@ -263,7 +267,7 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
     (at == message.len()).then_some(())
 }
 
-/// Counts a finished value in its array or map, and closes the arrays and maps of which it is the last value.
+/// Counts a value as read in its array or map. Closes each array and map of which it was the last value.
 fn close(levels: &mut Vec<Level>) {
     while let Some(level) = levels.last_mut() {
         if level.map {
@@ -284,8 +288,8 @@ fn close(levels: &mut Vec<Level>) {
     }
 }
 
-/// Splits the fields of Protocol Buffers, and messages in them. `None` if the bytes are no fields, `Some(true)` if
-/// there are several.
+/// Splits the fields of Protocol Buffers, and the messages inside them. `None` if the bytes are not fields;
+/// `Some(true)` if there are several fields.
 fn split_fields(
     message: &[u8],
     range: Range<usize>,
@@ -314,7 +318,7 @@ fn split_fields(
         tokens.push(Token { kind: Kind::Structure, range: at..value, name });
         let (kind, end) = match tag & 7 {
             0 => (Kind::Number(HoleKind::Varint), varint_end(bytes, value)?),
-            // An odd name: little-endian.
+            // An odd name: the number is little-endian.
             1 => (Kind::Number(HoleKind::Field), value + 8),
             5 => (Kind::Number(HoleKind::Field), value + 4),
             2 => {

@@ -1,4 +1,5 @@
-//! Makes a template of a message. Where the message differs from the most similar known template, there are holes.
+//! Makes a template of a message. A template is a message with holes, the places where other messages of its type
+//! differ: here, where the message differs from the most similar known template, the base.
 
 mod align;
 pub(crate) mod binary;
@@ -13,13 +14,14 @@ use scratch::{Learned, Scratch};
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind, Token};
 
-/// The most tokens of a message that is learned. A message of more is not one of many small similar ones, and learning
-/// from it would take long.
+/// The most tokens (numbers, words and other bytes) of a message that is learned. One with more is not one of many
+/// small similar messages, and learning from it would take long.
 const TOKENS_MAX: usize = 4096;
-/// The most holes of a template. One with more costs more memory than it saves bytes.
+/// The most holes of a template. A template with more costs more memory than it saves bytes.
 pub(crate) const HOLES_MAX: usize = 512;
 
-/// Makes a template of `message`, given the known template that is most like it.
+/// Makes a template of `message`, given `base`, the known template that is most like it. `None` if the message is not
+/// suitable.
 pub(crate) fn learn(
     base: Option<&Template>,
     message: &[u8],
@@ -45,8 +47,7 @@ pub(crate) fn learn(
         .then(|| Learned { template: Template::new(message, holes), replaces_base: false })
 }
 
-/// The holes of a message that cannot be compared with another: numbers and identifiers, which are most likely to
-/// differ.
+/// The holes of a message without a similar template: its numbers and identifiers, which are most likely to differ.
 fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
     let holes = tokens.iter().enumerate().filter_map(|(index, token)| {
         let kind = match token.kind {
@@ -68,7 +69,7 @@ fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
 /// The shortest identifier. Shorter words with digits are names of fields, such as `x1`.
 const IDENTIFIER_MIN: usize = 6;
 
-/// Whether a word looks like an identifier: hexadecimal digits, a UUID, a colour.
+/// Whether a word looks like an identifier, such as hexadecimal digits, a UUID or a colour.
 fn is_identifier(word: &[u8]) -> bool {
     let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
     word.len() >= IDENTIFIER_MIN && digits * 4 >= word.len()

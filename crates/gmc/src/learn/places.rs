@@ -1,5 +1,8 @@
-//! Finds where two binary messages in an unknown format differ: in strings with a length before them, in
-//! variable-length integers, and at fixed places in integers, floats and bytes that are neither.
+//! Finds where two binary messages in an unknown format differ: in strings that follow their length, in variable-length
+//! integers, and at fixed places in integers, floats and bytes that are neither.
+//!
+//! One of the two is the message that is learned, the other the example of a known template, the base. A template is an
+//! example message with holes, the places where other messages of its type differ. A field is a hole of fixed length.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,37 +17,39 @@ use crate::binary::varint::varint_end;
 use crate::integer::size;
 use crate::template::{Hole, HoleKind, Template};
 
-/// Bytes of the widest number.
+/// The widest number, in bytes.
 const WIDTH_MAX: usize = 8;
-/// How many bytes before a difference a string is looked for.
+/// How far before a difference the search for a string's length begins, in bytes.
 const STRING_SEARCH: usize = 72;
-/// The shortest string that proves that the bytes before it are its length.
+/// The shortest string, in bytes, that proves that the bytes before it are its length.
 const STRING_MIN: usize = 3;
-/// The most bytes that the search for strings looks at, for each byte of the message.
+/// The most bytes that the search for strings reads, for each byte of the message.
 const SEARCH_PER_BYTE: usize = 64;
-/// How many bytes before a difference in length a variable-length integer is looked for.
+/// How far before a difference the search for a variable-length integer begins, in bytes, if the messages differ in
+/// length.
 const VARINT_SEARCH: usize = 3;
 
-/// A part of both messages in which fields have the same places.
+/// A stretch: a part of both messages, between holes of varying length, in which fields have the same places.
 struct Stretch<'a> {
     example: &'a [u8],
     message: &'a [u8],
-    /// The start of the stretch in the message.
+    /// The offset of the stretch in the message.
     start: usize,
-    /// The known fields of the stretch, in order, with their places in the stretch.
+    /// The known fields of the stretch, in order. Their ranges count from its start.
     known: Vec<Hole>,
 }
 
-/// The most bytes that begin to differ at once in messages of a known type. If more do, the message is of another type.
+/// The most bytes that may differ between messages of a known type without being in a hole so far. If there are more,
+/// the message is taken to be of another type.
 const NEW_MAX: usize = 6;
-/// The largest message, in bytes outside of strings, that may differ nearly everywhere. In larger ones finding the
-/// fields would take long and save little.
+/// The largest message, in bytes outside of strings, that may differ from the base nearly everywhere. In a larger one
+/// finding the fields would take long and save little.
 const SMALL: usize = 512;
-/// The most bytes that begin to differ at once if the new template replaces the old one.
+/// The most bytes that differ without being in a hole so far, if the new template is to replace the base.
 const NEW_SMALL: usize = 3;
 
-/// The holes of a template that fits both messages, if they have enough in common, and whether the template replaces
-/// the known one.
+/// The holes of a template that fits both messages, and whether that template replaces the base. `None` if the messages
+/// have too little in common.
 pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)> {
     let mut found = Vec::new();
     let mut stretches = Vec::new();
@@ -55,7 +60,7 @@ pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)
     let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
     let differing: usize = stretches.iter().map(Stretch::differing).sum();
     let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
-    // A first byte that differs is often the type of the message.
+    // The first byte of a message is often its type. A difference there is evidence of another type.
     let is_type = stretches.first().is_some_and(Stretch::begins_anew);
     if !is_new && unknown > NEW_MAX && (is_type || unknown > fixed / 2) {
         return None;
@@ -90,7 +95,8 @@ fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
     merged
 }
 
-/// Walks both messages from the left. Finds the holes of varying length, and the stretches between them.
+/// Walks both messages from the left. Fills `found` with the holes of varying length, and `stretches` with what lies
+/// between them.
 fn align<'a>(
     base: &'a Template,
     message: &'a [u8],
@@ -162,24 +168,25 @@ fn align<'a>(
     Some(())
 }
 
-/// A value of varying length: how many bytes back it begins, its kind, and where it ends in both messages.
+/// A value of varying length: how many bytes before the difference it begins, its kind, and the positions of its end in
+/// the example and in the message.
 type Variable = (usize, HoleKind, (usize, usize));
 
-/// A place where two messages differ.
+/// A place where two messages differ: `i` in the example and `j` in the message.
 struct Place<'a> {
-    /// The example up to the next known hole.
+    /// The example of the base, up to its next hole.
     example: &'a [u8],
     message: &'a [u8],
     i: usize,
     j: usize,
-    /// The number of bytes before the place that are in no known hole.
+    /// The number of bytes before the place that are in no hole.
     free: usize,
-    /// How many bytes more follow the place in the message than in the whole example; may be negative.
+    /// How many bytes more the message has after the place than the whole example; may be negative.
     more: isize,
 }
 
 impl Place<'_> {
-    /// A string with its length before it, if the messages differ in one at this place.
+    /// The string at this place, with its length before it, if the messages differ in such a string.
     fn string(&self, budget: &mut usize) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
         let mut likely = None;
@@ -210,7 +217,7 @@ impl Place<'_> {
         likely
     }
 
-    /// A variable-length integer that is longer in one of the messages than in the other.
+    /// The variable-length integer at this place, if it is longer in one of the messages than in the other.
     fn varint(&self) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
         for back in 0..=self.free.min(VARINT_SEARCH) {
@@ -226,20 +233,20 @@ impl Place<'_> {
     }
 }
 
-/// The estimated cost of a field in addition to the bits of its difference, in bits.
+/// The estimated cost of coding a field, in bits, in addition to the bits of the difference from its last value.
 const FIELD: u32 = 8;
-/// The cost of a width that is no power of two, in bits: integers are seldom three or five bytes wide.
+/// The additional cost of a width that is no power of two, in bits: integers are seldom three or five bytes wide.
 const ODD: u32 = 3;
-/// What a zero high byte saves, in bits: it shows that a field is wider than its bytes that have changed.
+/// What a zero high byte saves, in bits: it shows that a field is wider than the bytes that have changed so far.
 const ZEROS: u32 = 2;
-/// What a field saves that is already known, in bits.
+/// What a field that is already known saves, in bits.
 const KNOWN: u32 = 2;
-/// The cost of bytes that nothing predicts, in addition to these bytes, in bits.
+/// The cost of bytes that are not a number, in bits, in addition to the bytes themselves.
 const OPAQUE: u32 = 12;
 /// Widths of binary identifiers.
 const OPAQUE_WIDTHS: [usize; 6] = [4, 8, 12, 16, 20, 32];
 
-/// The first field, or the first byte outside of fields, in the cheapest division of the end of a stretch into fields.
+/// The first part (a field, or a byte outside of fields) in the cheapest division of the end of a stretch into parts.
 #[derive(Clone, Copy)]
 struct Step {
     cost: u32,
@@ -253,13 +260,13 @@ impl Stretch<'_> {
         self.example.iter().zip(self.message).filter(|(a, b)| a != b).count()
     }
 
-    /// Whether the first byte differs and is in no known field.
+    /// Whether the first byte of the stretch differs and is in no known field.
     fn begins_anew(&self) -> bool {
         let known = self.known.first().is_some_and(|hole| hole.range().start == 0);
         self.example.first() != self.message.first() && !known
     }
 
-    /// Bytes that differ outside of known fields.
+    /// The number of bytes that differ and are in no known field.
     fn unknown(&self) -> usize {
         let known = self.known.iter().map(|hole| {
             let range = hole.range();
@@ -272,8 +279,8 @@ impl Stretch<'_> {
         self.differing() - known.sum::<usize>()
     }
 
-    /// Finds the fields that explain the differences in the fewest bits, by dynamic programming from the right. Returns
-    /// the bits.
+    /// Finds the fields that explain the differences at the lowest cost, by dynamic programming from the right, and
+    /// appends them to `holes`. Returns the cost in bits.
     fn fields(&self, little_endian: bool, holes: &mut Vec<Hole>) -> u32 {
         let length = self.message.len();
         let mut changes: Vec<bool> =
@@ -296,7 +303,7 @@ impl Stretch<'_> {
                 }
                 let (cost, float) = self.number(at..at + width, little_endian);
                 let cost = cost.saturating_add(steps[at + width].cost);
-                // Of fields with equal cost the widest is taken.
+                // Of several fields with equal cost the widest is taken.
                 if cost <= best.cost {
                     best = Step { cost, width: width as u8, kind: Some(HoleKind::Field), float };
                 }
@@ -320,7 +327,7 @@ impl Stretch<'_> {
         steps[0].cost
     }
 
-    /// The cost of a number in bits, and whether it is a float.
+    /// The cost of a number at this range, in bits, and whether it is taken as a float.
     fn number(&self, range: Range<usize>, little_endian: bool) -> (u32, bool) {
         let width = range.len();
         let read = |bytes: &[u8]| {
@@ -353,7 +360,7 @@ impl Stretch<'_> {
         self.known.get(found.ok()?).filter(|hole| hole.range() == *range)
     }
 
-    /// What is saved, in bits, if the field is known.
+    /// What is saved, in bits, if this range is a known field for which `is_same` is true.
     fn saving(&self, range: &Range<usize>, is_same: impl Fn(&Hole) -> bool) -> u32 {
         if self.known_at(range).is_some_and(is_same) { KNOWN } else { 0 }
     }

@@ -1,4 +1,5 @@
-//! The result of learning, and its buffers.
+//! The result of learning a template (a message with holes, the places where other messages differ), and buffers for
+//! it.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -9,14 +10,14 @@ use crate::binary::shape::Shape;
 use crate::template::Template;
 use crate::token::Token;
 
-/// A new template.
+/// A template that was made of a message.
 pub(crate) struct Learned {
     pub(crate) template: Template,
-    /// Whether the template replaces the one that it was made from.
+    /// Whether the template replaces the base, the known template with which the message was compared.
     pub(crate) replaces_base: bool,
 }
 
-/// Buffers that are used again for each message.
+/// Buffers that are reused for each message.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) spans: Vec<Range<usize>>,
@@ -24,6 +25,7 @@ pub(crate) struct Scratch {
     pub(crate) base: Vec<align::Item>,
     pub(crate) binary_tokens: Vec<grammar::Token>,
     pub(crate) binary_base: Vec<grammar::Token>,
-    /// Index and new shape of each hole whose shape the present message changes.
+    /// For each hole whose shape (how its values are stored) the present message changes: its index in the template,
+    /// and its new shape.
     pub(crate) shapes: Vec<(usize, Shape)>,
 }

@@ -1,4 +1,5 @@
-//! Number lines in a snapshot.
+//! Number lines (which numbers can be at a place of a message, and how they are written) in a snapshot. A snapshot is
+//! the model as bytes, for a decoder that joins late; the archive writes and reads it.
 
 use super::{Kind, Line, ORDINAL_MAX};
 use crate::archive::{Archive, Result};
@@ -6,7 +7,7 @@ use crate::error::SnapshotError;
 use crate::float_text::{DECIMALS_MAX, Tie};
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const SAME: u32 = 0xc00;
 const KIND: u32 = 0xc01;
 const DECIMALS: u32 = 0xc02;
@@ -33,7 +34,7 @@ impl Line {
         Ok(Self { kind, decimals, point, tie })
     }
 
-    /// Whether there is a number with this ordinal.
+    /// Whether a number on this line has this ordinal: its count when the numbers are sorted.
     pub(crate) fn has(self, ordinal: i64) -> bool {
         match self.binary() {
             Some(binary) => binary.has(ordinal),

@@ -1,10 +1,13 @@
-//! The literal coder in a snapshot, and what compaction keeps of it.
+//! The literal coder (which codes strings byte by byte) in a snapshot, and what compaction keeps of it.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use super::LiteralCoder;
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-/// The context of the probabilities of matches.
+/// The context that selects the archive's statistics for the probabilities of matches.
 const HIT: u32 = 0x1000;
 
 impl LiteralCoder {
@@ -20,7 +23,8 @@ impl LiteralCoder {
         self.history.archive(archive)
     }
 
-    /// Rounds all probabilities. Forgets the byte contexts unless `keeps_contexts`: they are soon learned again.
+    /// Rounds all probabilities. Forgets the probabilities of single bytes unless `keeps_contexts` is set: they are
+    /// soon learned again.
     pub(crate) fn compact(&mut self, keeps_contexts: bool) {
         for length in 0..self.hits.len() {
             let hit = self.hits[length].rounded();

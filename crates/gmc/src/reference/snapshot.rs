@@ -1,21 +1,25 @@
-//! References in a snapshot, and what compaction keeps of them.
+//! References (the last values at one place of messages, by which the next is predicted) in a snapshot, and what
+//! compaction keeps of them.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use super::Reference;
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const SEEN: u32 = 0x900;
 const VALUE: u32 = 0x901;
 const DELTA: u32 = 0x902;
 const COST: u32 = 0x903;
 const STAMP: u32 = 0x904;
 
-/// The unit to which compaction rounds costs: it is enough to find the best predictor.
+/// The unit to which compaction rounds the costs of predictors. It is fine enough to find the best predictor.
 const COST_UNIT: u8 = 4;
 
 impl Reference {
-    /// Codes a reference, given another one of the same hole.
+    /// Writes or reads a reference. `guess` is another one of the same place, which may be similar.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,

@@ -1,4 +1,5 @@
-//! Compaction: forgets what is worth least until a snapshot of the model is small.
+//! Compaction: rounds and forgets until a snapshot of the model is small. The model is all that was learned from
+//! messages; a snapshot is the model as bytes, for a decoder that joins late.
 
 use alloc::vec::Vec;
 
@@ -8,17 +9,17 @@ use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::text::snapshot::KeptText;
 
-/// The most bytes of a compacted model in a snapshot. The whole snapshot then has less than 4 KiB.
+/// The most bytes that a compacted model takes in a snapshot. The whole snapshot then has less than 4 KiB.
 const TARGET: usize = 4000;
-/// Bytes of the target that are reserved for packets that wait to be learned, which a snapshot contains too.
+/// Bytes of the target that are reserved for packets that wait to be learned, which a snapshot holds too.
 const WAITING: usize = 800;
 
 /// What a level of compaction keeps.
 struct Level {
-    /// Contexts used less than this are forgotten.
+    /// Contexts (rows of probabilities) that were used less than this are forgotten.
     uses: u16,
     templates: usize,
-    /// The most entries of each table of values.
+    /// The most entries that are kept of each table of values.
     values: usize,
     /// What is kept of strings.
     text: KeptText,
@@ -41,13 +42,15 @@ const LEVELS: [Level; 12] = [
 ];
 
 impl Stream {
-    /// Compacts the model, level by level, until it is small enough in a snapshot. Equal models are compacted equally.
+    /// Compacts the model by one level after the other, until it is small enough in a snapshot. Equal models stay
+    /// equal.
     pub(crate) fn compact(&mut self) {
         let target = match self.config.delivery {
             Delivery::Ordered => TARGET,
             _ => TARGET - WAITING,
         };
-        // In a larger model the byte contexts, which only the first level keeps, alone take more bytes than the target.
+        // The first level alone keeps the byte contexts (probabilities of single bytes). In a larger model they take
+        // more bytes than the target by themselves.
         let first = if self.config.memory / 8 > target { 1 } else { 0 };
         for level in &LEVELS[first..] {
             self.compact_to(level);
@@ -72,7 +75,7 @@ impl Stream {
         self.contexts.compact(level.uses);
     }
 
-    /// Bytes of the model in a snapshot.
+    /// The bytes that the model takes in a snapshot.
     pub(crate) fn archived_size(&mut self) -> usize {
         let mut bytes = Vec::new();
         let mut coder = RangeEncoder::new(&mut bytes);

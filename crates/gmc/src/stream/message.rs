@@ -1,4 +1,9 @@
-//! Codes one message after the other: its fields, its template, and what fills the template's holes.
+//! Codes one message after the other: its fields, its template, and what fills the template's holes. A template is an
+//! earlier message, and its holes are the places where other messages of its type differ. Fields are small numbers,
+//! such as channel and sender.
+//!
+//! To "code" is to write in the encoder and to read in the decoder. The key hole of a template tells to which sender or
+//! object the other values belong; a label is a number that names a hole.
 
 use alloc::vec::Vec;
 
@@ -20,9 +25,9 @@ use crate::table::{Table, Versioned};
 use crate::template::TemplateId;
 use crate::templates::Templates;
 
-/// The label of a whole message that fits no template.
+/// The label of the text of a message that fits no template.
 const MISS: u32 = 0x3155;
-/// Distinguishes the hash of a sender's number from other hashes.
+/// Makes the hash of a sender's number differ from other hashes.
 const SENDER: u32 = 0x5e;
 
 /// The model of messages, except for the probabilities of decisions, which are in the context table.
@@ -32,12 +37,12 @@ pub(crate) struct MessageCoder {
     pub(super) holes: Holes,
     pub(super) fields: Fields,
     pub(super) keys: Keys,
-    /// The place in the history of the last message that fitted no template.
+    /// The place in the history of strings of the last message that fitted no template.
     pub(super) last_miss: Table<Place>,
     buffers: Buffers,
 }
 
-/// Buffers that are used again for each message.
+/// Buffers that are reused for each message.
 #[derive(Default)]
 struct Buffers {
     /// The value of the key hole of the message.
@@ -52,7 +57,7 @@ pub(super) fn sender_hash(sender: u32) -> u32 {
     hash(sender, SENDER)
 }
 
-/// The hash that stands for the messages of one sender in one channel.
+/// The hash that stands for one sender in one channel.
 pub(super) fn channel_hash(channel: u32, sender: u32) -> u32 {
     hash(channel, sender_hash(sender))
 }
@@ -83,7 +88,7 @@ impl MessageCoder {
         }
     }
 
-    /// Bytes of state.
+    /// The memory of these parts of the model, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.templates.memory()
             + self.choices.memory()
@@ -92,7 +97,7 @@ impl MessageCoder {
             + self.keys.memory()
     }
 
-    /// Calls `visit` with each table whose changes can be taken back.
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.templates.visit(visit);
         self.choices.visit(visit);
@@ -131,7 +136,7 @@ impl MessageCoder {
         let choice = self.choices.code(pass, stream, choice)?;
         if let Some(id) = choice {
             self.code_holes(pass, id, sender_hash(sender), given.bytes, limit, out)?;
-            // From a deferred packet, templates and keys learn later, when it is replayed.
+            // If learning is deferred until the packet is acknowledged, templates and keys learn only then.
             if !pass.is_deferred() {
                 let Buffers { scratch, seen, .. } = &mut self.buffers;
                 for (index, shape) in scratch.shapes.drain(..) {
@@ -175,7 +180,7 @@ impl MessageCoder {
         let Buffers { key: key_value, seen, scratch } = buffers;
         seen.clear();
         let end = out.len() + limit;
-        // The key is coded first, since its value helps to predict the other holes.
+        // The value of the key hole is coded first, since it helps to predict the values of the other holes.
         let key = self.keys.label(id).and_then(|label| template.find(label));
         let mut sender = sender;
         key_value.clear();
@@ -187,7 +192,7 @@ impl MessageCoder {
                 if pass.coder.decodes() { &[] } else { &given[scratch.spans[index].clone()] };
             let value = Value { hole: &mut hole, sender, given, limit };
             let coded = holes.code(pass, value, out)?;
-            // Keys identify a hole by its own label, even if its values are coded under another label.
+            // The search for keys names a hole by its own label, even if the values are coded under another label.
             seen.extend(coded.map(|seen| Seen { label: hole.label, ..seen }));
             if hole.shape != shape {
                 scratch.shapes.push((index, hole.shape));

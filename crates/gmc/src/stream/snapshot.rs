@@ -1,4 +1,8 @@
-//! The model in a snapshot, part by part.
+//! The model in a snapshot, part by part. The model is all that was learned from messages; a snapshot is the model as
+//! bytes, for a decoder that joins late; the archive writes and reads it.
+//!
+//! A label is a number that names a hole, which is a place of messages where values differ. A series is the values of
+//! one sender in one hole.
 
 use alloc::vec::Vec;
 
@@ -20,14 +24,14 @@ use crate::sort::sort;
 use crate::template::HoleKind;
 use crate::trace::Trace;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const REFERENCES: u32 = 0x1300;
 const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
 const USUAL: u32 = 0x1303;
 
 impl Stream {
-    /// A copy of the model without its logs.
+    /// A copy of the model without the logs of its changes.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self {
             config: self.config.clone(),
@@ -42,10 +46,10 @@ impl Stream {
         copy
     }
 
-    /// Codes the model. When reading, it must be an empty one.
+    /// Writes or reads the model. When reading, it must be empty before.
     ///
-    /// Most keys of the tables are hashes of labels that follow from the templates, and of values that follow from
-    /// other tables. These parts come first, so that the keys need not be coded.
+    /// Most keys of the tables are hashes: of labels, which follow from the templates, and of values, which follow from
+    /// other tables. Templates and these tables come first, so that such keys need not be stored.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -83,8 +87,9 @@ impl Stream {
         self.contexts.archive(archive)
     }
 
-    /// Codes a packet that waits to be learned as if it were coded under the present model, and then the difference of
-    /// its own training trace from the trace of that coding.
+    /// Writes or reads a packet that waits to be learned: the packet as if it were coded under the present model, then
+    /// how its own training trace (the record of decisions from which the model learns) differs from the trace of that
+    /// coding.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -108,7 +113,7 @@ impl Stream {
         Ok((done, trace))
     }
 
-    /// The keys of choices: channels and senders.
+    /// The keys in the table of choices: hashes of channel and sender.
     fn streams(&self) -> Vec<Candidate> {
         let known = self.messages.fields.known().into_iter();
         known
@@ -133,7 +138,8 @@ impl Stream {
         each_once(&labels)
     }
 
-    /// The hashes of all senders, alone and combined with each value that a key can have: the `sender`s of all series.
+    /// The hashes of all senders, alone and combined with each value that a key hole can have. These are the `sender`s
+    /// of all series.
     fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
         let mut first: Vec<u32> = self
             .messages
@@ -167,7 +173,7 @@ impl Stream {
     }
 }
 
-/// The values in order, each only where it occurs first.
+/// The values in order, without repetition: each stands where it occurs first.
 fn each_once(values: &[u32]) -> Vec<u32> {
     // Sorted by value, then by place. A set would make the WebAssembly module larger.
     let places = values.iter().zip(0u64..).map(|(&value, place)| u64::from(value) << 32 | place);
@@ -179,7 +185,7 @@ fn each_once(values: &[u32]) -> Vec<u32> {
     places.into_iter().map(|value| value as u32).collect()
 }
 
-/// The keys of these senders' values in these holes, and with `all` those of any sender.
+/// The keys of the series of these senders in these holes; with `all` also those for all senders together.
 fn senders_of(
     labels: &[u32],
     senders: impl Iterator<Item = u32> + Clone,

@@ -1,4 +1,8 @@
-//! Templates in a snapshot, and what compaction keeps of them.
+//! Templates in a snapshot, and what compaction keeps of them. A template is an earlier message (the example) with
+//! holes, the places where other messages of its type differ.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,7 +20,7 @@ use crate::range_coder::Coder;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
 
-// Contexts of the archive.
+// Contexts: each selects the archive's statistics for one kind of value.
 const RESERVED: u32 = 0x700;
 const PRESENT: u32 = 0x701;
 const USES: u32 = 0x702;
@@ -32,7 +36,7 @@ const LENGTH: u32 = 0x70b;
 const LABEL: u32 = 0x70c;
 const NAME: u32 = 0x70d;
 
-/// The kinds of holes by number. The number must fit into four bits.
+/// The kinds of holes by number, which must fit into four bits.
 const KINDS: [HoleKind; 14] = [
     HoleKind::Number,
     HoleKind::Text,
@@ -86,7 +90,7 @@ impl Templates {
         Ok(())
     }
 
-    /// Keeps the `most` templates that save most, and rounds their counts.
+    /// Keeps the `most` templates that save the most bytes, and rounds their counts of uses.
     pub(crate) fn compact(&mut self, most: usize) {
         while self.count() > most.max(1) {
             self.evict();
@@ -94,7 +98,7 @@ impl Templates {
         for number in 0..self.slots.len() {
             let uses = self.uses[number];
             let is_present = self.slots[number].is_some();
-            // The highest bit is enough to find the template that saves least.
+            // The highest bit is enough to find out which template saves the fewest bytes.
             let rounded = uses.checked_ilog2().filter(|_| is_present).map_or(0, |log| 1 << log);
             self.uses.put(number, rounded);
             let fits = self.fits[number];
@@ -151,7 +155,7 @@ fn archive_template<C: Coder + ?Sized>(
     if matches && fits { Ok(template) } else { Err(SnapshotError::Malformed) }
 }
 
-/// Codes an example: the number of bytes at the start that it shares with the last example, and the rest.
+/// Writes or reads an example: how many of its first bytes it shares with the last example, and the rest.
 fn archive_example<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     last: Option<&Template>,
@@ -169,13 +173,13 @@ fn archive_example<C: Coder + ?Sized>(
 /// The part of an example in which the next hole can be.
 struct Place<'a> {
     example: &'a [u8],
-    /// The end of the last hole.
+    /// The end of the last hole in the example.
     end: usize,
 }
 
 impl Place<'_> {
-    /// Codes a hole's kind and range. Most likely the hole is the next number of a text, or the hole of the same index
-    /// in the last template.
+    /// Writes or reads a hole's kind and range. Most likely the hole is the next number of a text, or is like the hole
+    /// with the same index in the last template.
     fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -214,7 +218,7 @@ impl Place<'_> {
         range.start >= self.end && range.end <= self.example.len()
     }
 
-    /// The next number after the last hole.
+    /// The range of the next number in the example after the last hole.
     fn next_number(&self) -> Option<Range<usize>> {
         let mut at = self.end;
         while at < self.example.len() {

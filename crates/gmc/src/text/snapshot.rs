@@ -1,4 +1,8 @@
-//! Strings of holes in a snapshot, and what compaction keeps of them.
+//! Strings of holes in a snapshot, and what compaction keeps of them. A hole is a place of a message where the value
+//! differs from message to message, and a label is a number that names a hole.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
+//! model small by rounding and forgetting. The strings are in a ring, the history, to which holes refer.
 
 use alloc::vec::Vec;
 
@@ -9,7 +13,7 @@ use crate::hash::hash_message;
 use crate::history::{History, Place};
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const CACHE: u32 = 0x1102;
 const USED: u32 = 0x1100;
 const TAIL: u32 = 0x1101;
@@ -17,11 +21,12 @@ const TAIL: u32 = 0x1101;
 /// What compaction keeps of the strings of holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptText {
-    /// All strings, and the byte contexts, which predict the bytes of new strings. Their probabilities are rounded.
+    /// All strings, and the byte contexts: the probabilities of single bytes, which predict new strings. Probabilities
+    /// are rounded.
     All,
     /// All strings, but not the byte contexts.
     Strings,
-    /// The newest strings in holes, up to this many bytes together, and no byte contexts.
+    /// The newest strings to which holes refer, up to this many bytes together, and no byte contexts.
     Recent(usize),
 }
 
@@ -42,7 +47,7 @@ impl Recent {
         if used == 0 {
             end = None;
         }
-        // The tail mostly is the end of the newest string.
+        // The tail is, as a rule, the end of the newest string.
         let mut usual = [0; 2];
         for byte in end.into_iter().flat_map(|place| history.bytes(place)) {
             usual = [usual[1], byte];
@@ -59,8 +64,8 @@ impl Recent {
 }
 
 impl Texts {
-    /// Codes the strings of the candidates `labels`, then of the candidates that `more` derives from them, then all
-    /// others.
+    /// Writes or reads the strings of the holes that may be known: first those of `labels`, then those that `more`
+    /// derives from the result, then all others.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -83,7 +88,8 @@ impl Texts {
         })
     }
 
-    /// The identities of the strings that are known in a hole: see [`Seen::identity`](crate::keys::Seen).
+    /// The identities of the strings that are known in a hole: the hashes that [`Seen::identity`](crate::keys::Seen)
+    /// has for them.
     pub(crate) fn identities(&self, label: u32) -> Vec<u32> {
         let history = &self.literals.history;
         let known = self.recents.find(label).map_or(&[][..], Recent::known);
@@ -91,8 +97,8 @@ impl Texts {
         known.map(|&place| hash_message(0x1d, &history.bytes(place).collect::<Vec<_>>())).collect()
     }
 
-    /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. Returns the new place of
-    /// the string at `other`.
+    /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. `other` is the place of a
+    /// string that no hole refers to; returns its new place.
     pub(crate) fn compact(&mut self, most: usize, other: Place, kept: KeptText) -> Place {
         self.recents.compact(most, |_| true);
         self.recents.change_all(|recent| recent.novelty = recent.novelty.rounded());
@@ -103,8 +109,8 @@ impl Texts {
         }
     }
 
-    /// Keeps only the newest strings that holes refer to, and that at `other`, up to `bytes` bytes together. Returns
-    /// the new place of the string at `other`.
+    /// Keeps only the newest strings to which holes refer, and the one at `other`, up to `bytes` bytes together.
+    /// Returns the new place of the string at `other`.
     fn keep_recent(&mut self, other: Place, bytes: usize) -> Place {
         let history = &self.literals.history;
         let mut kept = alloc::vec![other];
@@ -119,7 +125,7 @@ impl Texts {
             left -= if fits { place.length as usize } else { 0 };
             fits
         });
-        // The oldest string is added first.
+        // The oldest string must be added first.
         kept.reverse();
         let moved = self.literals.history.keep(&kept);
         let gone = self.literals.history.stale();

@@ -1,4 +1,8 @@
-//! Training traces in a snapshot: only the differences from the trace of coding the same messages under another model.
+//! Training traces in a snapshot. A training trace is the record of the decisions that coding a packet took. Only the
+//! differences from another trace are stored: that of coding the same messages under the present model.
+//!
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. The context of a
+//! decision is a hash of what is known before it.
 
 use alloc::vec::Vec;
 
@@ -8,7 +12,7 @@ use crate::batch::Batch;
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const EMPTY: u32 = 0x1500;
 const SAME: u32 = 0x1501;
 const COUNT: u32 = 0x1502;
@@ -23,11 +27,11 @@ const ERRORS: u32 = 0x1507;
 const LABEL: u32 = 0x1508;
 const BITS: u32 = 0x1509;
 
-/// The most decisions for a byte, a field or a message.
+/// The most decisions for each byte, field and message.
 const DECISIONS_MAX: usize = 64;
 
 impl Trace {
-    /// Codes the trace of these messages, given one that is expected to be similar.
+    /// Writes or reads the trace of these messages. `guess` is a trace that is expected to be similar.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -43,7 +47,7 @@ impl Trace {
         }
         let (given, like) = (self.groups(), guess.groups());
         let count = archive_count(archive, most, like.len(), given.len())?;
-        // A context that only one of the two traces has shifts the others.
+        // A context that only one of the two traces has shifts all later ones.
         let mut at = 0;
         for index in 0..count {
             let given = given.get(index).copied().unwrap_or_default();
@@ -87,7 +91,7 @@ impl Trace {
     }
 }
 
-/// The decisions in a context.
+/// A group: two contexts, and the decisions with these contexts.
 type Group<'a> = (Contexts, &'a [u8]);
 
 impl Trace {
@@ -98,8 +102,8 @@ impl Trace {
     }
 }
 
-/// Codes the contexts of the next group, which are likely to be like those of another trace from `at` on. Returns the
-/// contexts, and the other trace's decisions in these contexts if it has any.
+/// Writes or reads the contexts of the next group. They are likely to be those of the other trace at `at` or soon
+/// after. Returns the contexts, and the decisions with these contexts in the other trace, if there are any.
 fn archive_contexts<'a, C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     like: &[Group<'a>],
@@ -134,7 +138,7 @@ fn archive_contexts<'a, C: Coder + ?Sized>(
     Ok(([general, special], decisions))
 }
 
-/// Codes the decisions of a group, given others that may be similar.
+/// Writes or reads the decisions of a group. `like` are decisions that may be similar.
 fn archive_decisions<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     most: usize,
@@ -151,7 +155,7 @@ fn archive_decisions<C: Coder + ?Sized>(
         } else {
             archive.byte(DECISION_BITS, given)?
         };
-        // A row has fifteen decisions.
+        // A context has fifteen decisions.
         if decision >> 1 >= 15 {
             return Err(SnapshotError::Malformed);
         }

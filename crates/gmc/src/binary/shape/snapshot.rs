@@ -1,11 +1,12 @@
-//! Shapes in a snapshot.
+//! Shapes (how the values at one place of binary messages are stored) in a snapshot. A snapshot is the state that both
+//! ends have learned, as bytes for a decoder that joins late. The archive writes and reads snapshots.
 
 use super::{DOUBTS_MAX, FLOAT, LITTLE_ENDIAN, RETURNS, STRAYS_MAX, Shape, ZIGZAG};
 use crate::archive::{Archive, Result};
 use crate::binary::float::GRID_MAX;
 use crate::range_coder::Coder;
 
-// Contexts: the archive has statistics of its own for each kind of value.
+// Contexts: each selects the statistics that the archive keeps for one kind of value.
 const SAME: u32 = 0x800;
 const GRID: u32 = 0x801;
 const FORM: u32 = 0x802;
