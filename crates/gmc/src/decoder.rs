@@ -319,8 +319,9 @@ impl Decoder {
     }
 }
 
-/// Whether the check byte of a datagram, if it has one, confirms that these messages are the encoder's. `chain` is the
-/// hash of all that was learned before.
+/// Whether the messages `done` are those that the encoder put into datagram `number`, as its check byte tells; true if
+/// it has none. `chain` is the hash of all that the epoch of the datagram has learned; that of nothing, if the datagram
+/// needs no model.
 fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
     check.is_none_or(|check| check == chain.then(number, done).check())
 }

@@ -82,8 +82,8 @@ const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
 /// The number of changes of the index in a period. In this many changes a movement by hand has, as a rule, one of a
 /// single true step.
 const PERIOD: u8 = 32;
-/// The largest factor by which steps are divided: the difference of the first two numbers is hardly ever more true
-/// steps than this.
+/// The largest factor by which a step is shortened at once. The first step that is assumed is the difference of two
+/// numbers, which is hardly ever longer than this many of the true steps.
 const FACTOR_MAX: i64 = 1024;
 
 const _: () = assert!(Cache::<Grid>::ENTRY == 48);
@@ -248,8 +248,8 @@ impl Grid {
         self.grain = self.grain_of(a).min(self.grain_of(b));
     }
 
-    /// Moves the grid to another origin, if `a` and `b`, the last two numbers, are a whole number of steps apart.
-    /// Neither of them is on the grid so far.
+    /// Moves the grid so that `a` is on it, without a change of its step, if `a` and `b`, the last two numbers, are a
+    /// whole number of steps apart. `None`, and no change, if they are not. `b` is not on the grid so far.
     fn shift(&mut self, a: i64, b: i64) -> Option<()> {
         let place = self.line.place(a);
         let span = self.line.place(self.high) - self.line.place(self.low);

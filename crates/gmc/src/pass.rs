@@ -14,7 +14,8 @@ pub(crate) struct Pass<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: &'a mut ContextTable,
     learning: Learning<'a>,
-    /// Whether the pass leaves the model unchanged: true if no later part of the packet needs what this one teaches.
+    /// Whether the pass leaves the model unchanged. True only in the last part of a packet that is learned later: no part
+    /// after it needs what it would teach, and the change would be undone anyway.
     read_only: bool,
     /// The number of the packet that is coded or learned; 0 on an ordered link.
     packet: PacketNumber,

@@ -47,9 +47,10 @@ pub struct AckFrequency {
     pub reordering: u32,
 }
 
-/// The acknowledgements that both ends ask of each other (T21). They wait a little longer than a tick (40 ms), so that
-/// most piggyback on the packets of the next tick: dedicated packets for them are the largest cost of a thin path.
-/// Ends that do not know the extension, such as browsers, acknowledge every second packet, after 25 ms at most.
+/// The acknowledgements that both ends ask of each other (T21). They wait a little longer than 40 ms, the interval at
+/// which a server sends collected messages, so that most travel in packets with messages: packets of their own would be
+/// the largest cost on a link of low bandwidth. Ends without the QUIC extension for such requests, such as browsers,
+/// acknowledge every second packet, after 25 ms at most.
 pub const RARE_ACKS: AckFrequency =
     AckFrequency { threshold: 4, max_delay: Duration::from_millis(45), reordering: 2 };
 

@@ -1,5 +1,6 @@
-//! Follows the rate of a limited link: lets its queue drain, and tests whether the limit has gone. A standing queue is
-//! one that does not drain; the limit, or cap, is what the sender is told not to exceed.
+//! Follows the rate of a limited link: lets the link's queue drain, then tests whether the link has become faster. A
+//! standing queue is one that does not drain. The *limit* is the rate of the link as measured; the *cap* is the rate that
+//! the sender is told not to exceed.
 
 use super::RATE_FLOOR;
 use super::arrivals::Arrivals;

@@ -20,9 +20,9 @@ use crate::wire::MessageHead;
 /// The most missing messages that are remembered: four seconds of a telepointer (the pointer of another user). The
 /// oldest ones beyond this number are given up. It bounds the memory of a channel. Chosen by judgement; not tuned.
 const MISSING: usize = 128;
-/// After this many consecutive messages with indices near each other that are all older than the remembered ones, the
-/// channel continues from these indices. Then either the highest index was false, or the sender began anew. Packet
-/// numbers have the same rule: see [`numbers`](super::numbers).
+/// After this many consecutive messages whose indices are near each other, below the highest one, and not missing, the
+/// channel may continue from these indices: either the highest index was false, or the sender began anew. Further
+/// conditions are in `is_new_start`. Packet numbers have the same rule: see [`numbers`](super::numbers).
 const ASTRAY: u8 = 6;
 /// The error budget from which missing messages are waived: not requested, because the target permits to miss them. It
 /// saves up at most 4 permitted misses and remembers at most 12 misses that were not permitted. Chosen by judgement;

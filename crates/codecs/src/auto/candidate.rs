@@ -7,8 +7,9 @@ use super::estimate::Estimate;
 use super::slowdown::Slowdown;
 use crate::Choice;
 
-/// Messages between two trials of a candidate: at first, and at most. 256 keep a stream of noise nearly free of trials,
-/// and find text again within some hundred messages.
+/// The number of messages between two trials of a candidate, at first and at most. A trial packs a message with a
+/// candidate that is not the best one, to see whether that has changed. With an interval of 256, incompressible messages
+/// cost hardly any trials, and compressible ones that follow are noticed within some hundred messages.
 const INTERVALS: RangeInclusive<u64> = 8..=256;
 /// Size classes: below 128 bytes, below 256, and so on; the last has no upper end.
 pub(super) const CLASSES: usize = 10;

@@ -93,7 +93,9 @@ impl Reader<'_> {
         Ok(usize::from(u16::from_le_bytes(*rest.ok_or(CodecError::Malformed)?)))
     }
 
-    /// The length `short`; if that is 0, `most` plus the bytes that follow.
+    /// The length that an instruction states: `short`, if that is not 0. Otherwise `most`, the largest value of the
+    /// instruction's own field, plus a number in the bytes that follow: 255 for each zero byte, plus the first byte that is
+    /// not zero, which ends it.
     #[inline(always)]
     fn length(&mut self, short: usize, most: usize) -> Result<usize, CodecError> {
         if short > 0 {

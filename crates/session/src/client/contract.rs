@@ -161,8 +161,9 @@ impl Joined {
         }
     }
 
-    /// W79, W80: reads a CONTRACT frame: the share of messages that the server expects to be missed on each channel,
-    /// and the time at which it made the packet.
+    /// W79, W80: reads a CONTRACT frame. Its entries say for a channel what share of messages reached the server late or
+    /// not at all, and what share the server expects this client to miss. It may also hold the time at which the server
+    /// made the packet.
     ///
     /// # Errors
     /// Contracts were not agreed on, or the frame cannot be read.

@@ -103,7 +103,8 @@ pub(super) struct PayloadWriter {
     payloads: Vec<u8>,
     /// Made with the first coded body, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Encoder>>,
-    /// True if repeated messages are not coded together with other messages. It is used to measure what this costs.
+    /// True if repeated messages are written without gmc, beside the coded ones. Only for measuring how many bytes it
+    /// saves to code them together with the others.
     repeats_alone: bool,
 }
 
