@@ -6,6 +6,8 @@ CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
 LOCKED := $(if $(CI),--locked)
+# The packages of the laboratory, which are built only where they are named.
+LAB := --package groupwire-lab --package groupwire-papers
 
 NPM := web/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
@@ -22,7 +24,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build test fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc test-rust \
+.PHONY: help run build lab test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc test-rust \
 	wasm web size test-scripts test-web \
 	test-browser test-python test-readme soak fuzz fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -36,7 +38,10 @@ run: build ## build everything and start the server with its pages
 build: web ## build the groupwire command with the web parts inside
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-cli
 
-test: ## run all checks and tests, as CI does
+lab: build ## build the program of the experiments, groupwire-lab, too
+	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
+
+test: ## run all checks and tests of the product
 	@scripts/test.sh
 
 fmt: $(NPM) ## format Rust and TypeScript
@@ -51,7 +56,7 @@ conflicts: ## check that no file holds conflict markers of an unfinished merge
 	@node scripts/check-conflicts.mjs
 
 clippy: web ## lint Rust
-	cargo clippy $(LOCKED) --workspace --all-targets -- --deny warnings
+	cargo clippy $(LOCKED) --all-targets -- --deny warnings
 
 licences: ## check that all we ship is permissively licensed
 	@node scripts/check-licences.mjs
@@ -66,10 +71,10 @@ cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session tunnel wasm wasm-codecs
 
 doc: web ## build the Rust documentation
-	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --workspace --no-deps
+	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
 
 test-rust: web ## run Rust's tests and the examples in its documentation
-	cargo test $(LOCKED) --workspace
+	cargo test $(LOCKED)
 
 wasm: $(WASM) ## build the browser's core and its other codecs
 
@@ -84,7 +89,7 @@ test-scripts: ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-readme test-python: GROUPWIRE_PROFILE = dev
+test-browser test-readme test-python test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -97,7 +102,7 @@ test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
 soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000)
-	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) cargo test $(LOCKED) --workspace --release
+	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) cargo test $(LOCKED) --release
 
 # The check links nothing, so that it needs no fuzzing library, which is C++.
 fuzz-check: ## check that the fuzz targets compile
@@ -108,6 +113,11 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 		"rustup toolchain install nightly && cargo install cargo-fuzz" >&2; exit 1; }
 	set -e; for target in $(FUZZ_TARGETS); do \
 		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
+
+test-lab: build ## check and test the laboratory, which tests of the product leave out
+	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
+	cargo test $(LOCKED) $(LAB)
 
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built

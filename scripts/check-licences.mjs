@@ -64,7 +64,7 @@ export function satisfiable(expression, allowed = ALLOWED) {
 }
 
 /** The packages that the answer of `cargo metadata` ships: { name, version, licence, path }. */
-export function shippedCrates({ packages, resolve, workspace_members: ours }) {
+export function shippedCrates({ packages, resolve, workspace_default_members: ours }) {
   const package_ = new Map(packages.map((p) => [p.id, p]));
   const node = new Map(resolve.nodes.map((n) => [n.id, n]));
   // Breadth first, so that the path shown is a shortest one.

@@ -31,7 +31,7 @@ test("finds the crate that may not be shipped and shows how it got in", () => {
   const crate = (id, license) => ({ id, name: id, version: "1.0.0", license });
   const dep = (pkg, kind) => ({ pkg, dep_kinds: [{ kind }] });
   const metadata = {
-    workspace_members: ["ours"],
+    workspace_default_members: ["ours"],
     packages: [crate("ours", "MIT"), crate("a", "ISC"), crate("b", "GPL-3.0"), crate("c", null), crate("d", "GPL-3.0")],
     resolve: {
       nodes: [

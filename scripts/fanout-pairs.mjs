@@ -1,12 +1,13 @@
-// Measures an older and a newer build of `groupwire serve` in turn by `groupwire lab fanout`, and prints for each setting
+// Measures an older and a newer build of `groupwire serve` in turn by `groupwire-lab fanout`, and prints for each setting
 // the ratio new / old of the server's processor time per delivery, of bytes, and of memory per idle connection: the
 // median of all pairs and an interval that holds the true median with 98 % (between the second and the second to last of
-// 11 pairs). Ctrl+C ends early with what there is. The same generator, that of the new build, measures both. Leave the machine alone meanwhile.
+// 11 pairs). Ctrl+C ends early with what there is. The same generator, groupwire-lab (`make lab`), measures both. Leave the machine alone meanwhile.
 //
-// node scripts/fanout-pairs.mjs --old FILE --new FILE [--pairs 11] [--seconds 1] [--clients 100,500,1000] [--idle 0]
+// node scripts/fanout-pairs.mjs --old FILE --new FILE [--lab FILE] [--pairs 11] [--seconds 1] [--clients 100,500,1000] [--idle 0]
 //   [--settings websocket:40,websocket:0,webtransport:40]
 
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const FIELDS = ["server_us_per_delivery", "wire_bytes_per_delivery", "kb_per_connection"];
@@ -15,6 +16,7 @@ const { values } = parseArgs({
   options: {
     old: { type: "string" },
     new: { type: "string" },
+    lab: { type: "string", default: fileURLToPath(new URL("../target/release/groupwire-lab", import.meta.url)) },
     pairs: { type: "string", default: "11" },
     seconds: { type: "string", default: "1" },
     clients: { type: "string", default: "100,500,1000" },
@@ -35,7 +37,7 @@ async function measure(server) {
     const clients = (only ?? values.clients).split(/[,+]/).flatMap((count) => ["--clients", count]);
     const options = ["--system", `groupwire-${system}`, "--tick", tick, ...clients];
     const times = ["--seconds", values.seconds, "--idle", values.idle];
-    const lines = await run(values.new, ["lab", "fanout", "--server", server, "--json", ...options, ...times]);
+    const lines = await run(values.lab, ["fanout", "--groupwire", server, "--json", ...options, ...times]);
     for (const line of lines) {
       const row = JSON.parse(line);
       rows.set(`${row.system} tick ${row.tick_ms} clients ${row.clients}`, row);

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the servers that `groupwire lab fanout` compares with Groupwire into .cache/peers. Nothing of Groupwire is built
+# Installs the servers that `groupwire-lab fanout` compares with Groupwire into .cache/peers. Nothing of Groupwire is built
 # from them. The script names the servers that it cannot install, and goes on without them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 peers=$PWD/.cache/peers
 mkdir -p "$peers"
-cp crates/lab/peers/* "$peers"
+cp lab/experiments/peers/* "$peers"
 
 missing=0
 miss() {

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use groupwire_fuzz::{Input, Messages};
-use groupwire_gmc::gmc2006::{Config, DecodeError, Decoder, EncodeError, Encoder, Profile};
+use groupwire_papers::gmc2006::{Config, DecodeError, Decoder, EncodeError, Encoder, Profile};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -56,7 +56,7 @@ function quantile(values, share) {
 
 // Uses the page's initial network. The server has no tick, because waiting for a tick delays both transports alike. How
 // far datagrams are ahead depends on how busy the machine is, so the test only says by how much, and asks that they are
-// ahead at all; `groupwire lab web --network lossy` measures it.
+// ahead at all; `groupwire-lab web --network lossy` measures it.
 test("at 5 % loss datagrams are ahead of WebSocket, and the recording sums up what was shown", patient, async (t) => {
   const prompt = await Server.start("--tick", "0");
   t.after(() => prompt.kill());

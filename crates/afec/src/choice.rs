@@ -50,7 +50,7 @@ const ANSWERS: u8 = 3;
 /// path that loses 5 %, one dedicated packet for each message costs this much. Chosen by judgement; not tuned.
 pub(crate) const WORTH: f64 = 20.0;
 /// The target counts as nearly met if the least possible share of misses is below this many times the target: the model
-/// is no more exact than that. Tuned on those settings of `groupwire lab afec --part grid` in which the target is
+/// is no more exact than that. Tuned on those settings of `groupwire-lab afec --part grid` in which the target is
 /// nearly out of reach.
 pub(crate) const NEAR: f64 = 2.0;
 /// A target also counts as met if the expected share of misses exceeds it by no more than this, which is a rounding

@@ -38,7 +38,7 @@ impl Default for Afec2012 {
     /// The values of the paper's evaluation (section 4): 5 to 6 % of the last 1000 messages. The paper does not state
     /// the period. With 5 s the error rate stays within 4 to 7 % on all loss patterns of the paper, as the paper
     /// reports (section 4.1.3). With 1 s the error rate stays below that range and the repeats cost twice as much
-    /// (measured with `groupwire lab afec --part paper`).
+    /// (measured with `groupwire-lab afec --part paper`).
     fn default() -> Self {
         Afec2012 { min: 0.05, max: 0.06, window: 1000, period_ms: 5000, late_counts: false }
     }

@@ -1,7 +1,5 @@
 //! The `groupwire` command.
 
-mod ace;
-mod lab;
 mod process;
 mod replay;
 mod serve;
@@ -27,10 +25,6 @@ enum Command {
     Replay(replay::Args),
     /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
-    /// Measure Groupwire and comparable software.
-    Lab(lab::Args),
-    /// Prepare the policy ace-2005, which chooses codecs as the paper ACE of 2005 did.
-    Ace(ace::Args),
 }
 
 #[tokio::main]
@@ -39,8 +33,6 @@ async fn main() -> ExitCode {
         Command::Serve(args) => serve::run(args).await,
         Command::Replay(args) => replay::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
-        Command::Lab(args) => lab::run(args),
-        Command::Ace(args) => ace::run(args),
     };
     match outcome {
         Ok(code) => code,

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use groupwire_lab::Trace;
+use groupwire_trace::Trace;
 
 pub(crate) use options::Args;
 

@@ -6,6 +6,7 @@ mod screen;
 mod status;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,10 +16,9 @@ use std::time::Duration;
 use std::{env, fs};
 
 use clap::{Args as ClapArgs, Subcommand};
-use groupwire_tunnel::profile;
 use groupwire_tunnel::{
-    Codecs, Connect, ConnectConfig, DEFAULT_ROUTE, Fingerprint, Forward, Listen, ListenConfig,
-    Options, Route, Trust, address_of, target_of,
+    Connect, ConnectConfig, DEFAULT_ROUTE, Fingerprint, Forward, Listen, ListenConfig, Options,
+    Route, Trust, address_of, target_of,
 };
 
 use self::screen::{LogTo, Screen};
@@ -117,8 +117,8 @@ struct CommonArgs {
     #[arg(long)]
     insecure_plain: bool,
 
-    /// How codecs are chosen for the bytes that this end sends: adaptive, never, ace-2005 (after groupwire ace profile), or
-    /// one codec for all, such as lz4 or zstd-3+history.
+    /// How codecs are chosen for the bytes that this end sends: adaptive, never, or one
+    /// codec for all, such as lz4 or zstd-3+history.
     #[arg(long, value_name = "POLICY", default_value = "adaptive")]
     policy: String,
 
@@ -219,9 +219,18 @@ fn compression_note(never: bool) -> &'static str {
     if never { ", never compressed" } else { "" }
 }
 
-/// The default file of the certificate, in the folder of the profile that `groupwire ace profile` writes.
+/// The default file of the certificate: `groupwire/tunnel.pem` in `$XDG_DATA_HOME`, or in `~/.local/share`. `None` if
+/// neither `XDG_DATA_HOME` nor `HOME` is an absolute path.
 fn default_identity() -> Option<PathBuf> {
-    profile::default_path().map(|profile| profile.with_file_name("tunnel.pem"))
+    identity_below(env::var_os("XDG_DATA_HOME"), env::var_os("HOME"))
+}
+
+fn identity_below(data: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    // The XDG Base Directory Specification says to ignore paths that are not absolute.
+    let data = data.map(PathBuf::from).filter(|data| data.is_absolute());
+    let home = home.map(PathBuf::from).filter(|home| home.is_absolute());
+    let data = data.or_else(|| home.map(|home| home.join(".local/share")))?;
+    Some(data.join("groupwire/tunnel.pem"))
 }
 
 impl CommonArgs {
@@ -246,16 +255,8 @@ impl CommonArgs {
 
     fn options(&self) -> Result<Options, Box<dyn Error>> {
         let mut options = Options::default();
-        options.codecs = match self.policy.as_str() {
-            "ace-2005" => {
-                let path =
-                    profile::default_path().ok_or("there is no home directory with a profile")?;
-                let training = profile::load(&path)
-                    .map_err(|error| format!("{error}\nRun groupwire ace profile first."))?;
-                Codecs::Ace2005(training)
-            }
-            name => name.parse().map_err(|error| format!("--policy {name}: {error}"))?,
-        };
+        let policy = &self.policy;
+        options.codecs = policy.parse().map_err(|error| format!("--policy {policy}: {error}"))?;
         options.max_connections = self.max_connections.map(|count| count as usize);
         options.drain = Duration::from_secs(self.drain);
         Ok(options)
@@ -268,5 +269,24 @@ impl Screen {
         let mut out = io::stdout().lock();
         writeln!(out, "{text}")?;
         out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_file_follows_the_xdg_specification() {
+        let file = |data: Option<&str>, home: Option<&str>| {
+            let file = identity_below(data.map(OsString::from), home.map(OsString::from))?;
+            file.to_str().map(str::to_owned)
+        };
+        let (data, home) = (Some("/data"), Some("/home/ada"));
+        assert_eq!(file(data, home).as_deref(), Some("/data/groupwire/tunnel.pem"));
+        let at_home = "/home/ada/.local/share/groupwire/tunnel.pem";
+        assert_eq!(file(None, home).as_deref(), Some(at_home));
+        assert_eq!(file(Some("data"), home).as_deref(), Some(at_home));
+        assert_eq!(file(None, None), None);
     }
 }

@@ -101,7 +101,6 @@ mod encoder;
 mod error;
 mod fields;
 mod float_text;
-pub mod gmc2006;
 mod grid;
 mod hash;
 mod history;

@@ -15,7 +15,6 @@ mod listen;
 mod options;
 mod policy;
 mod preface;
-pub mod profile;
 mod relay;
 mod routes;
 mod serve;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use groupwire_ace::{
     Candidate, Decision, Delivered, Duplex, Forecast, Packed, Policy, Settings, SettingsError,
-    Situation, Training,
+    Situation,
 };
 use groupwire_codecs::{ChoiceError, by_number};
 
@@ -23,8 +23,6 @@ pub enum Codecs {
     Adaptive,
     /// No block is compressed.
     Never,
-    /// The policy of the paper of 2005 ([`groupwire_ace::Ace2005`]), with the result of its training run.
-    Ace2005(Training),
     /// The same candidate for every block.
     Always(Candidate),
 }
@@ -56,12 +54,11 @@ impl Codecs {
         Duplex::with_policy(&settings, Box::new(policy))
     }
 
-    /// The settings of a stream. The policy of 2005 has sizes of its own.
+    /// The settings of a stream.
     fn settings(&self, Sizes { block, history }: Sizes) -> Settings {
         let settings = match self {
             Codecs::Adaptive => Settings::adaptive(costs::known()),
             Codecs::Never => Settings::always(Candidate::NONE),
-            Codecs::Ace2005(training) => return Settings::ace2005(training.clone()),
             Codecs::Always(candidate) => Settings::always(*candidate),
         };
         Settings { block, history, ..settings }
@@ -86,7 +83,6 @@ impl fmt::Display for Codecs {
         match self {
             Codecs::Adaptive => f.write_str("adaptive"),
             Codecs::Never => f.write_str("never"),
-            Codecs::Ace2005(_) => f.write_str("ace-2005"),
             Codecs::Always(candidate) => candidate.fmt(f),
         }
     }
@@ -152,8 +148,7 @@ struct Permitted {
     policy: Box<dyn Policy>,
     permission: Permission,
     workbench: Workbench,
-    /// Whether this policy chooses a fast codec during an overload. Fixed candidates and the policy of 2005 stay
-    /// unchanged.
+    /// Whether this policy chooses a fast codec during an overload. Fixed candidates stay unchanged.
     reacts_to_contention: bool,
 }
 
@@ -215,8 +210,7 @@ mod tests {
     #[test]
     fn without_permission_no_policy_compresses() {
         let lz4 = Codecs::Always("lz4".parse().unwrap());
-        for codecs in [Codecs::Adaptive, Codecs::Never, Codecs::Ace2005(Training::reference()), lz4]
-        {
+        for codecs in [Codecs::Adaptive, Codecs::Never, lz4] {
             let permission = Permission::default();
             assert!(wire(&codecs, &permission) > 30_000);
             permission.deny();

@@ -1,4 +1,4 @@
-/** The commands of the lab and the page's answers, in the order of `crates/lab/src/web/protocol.rs`. */
+/** The commands of the lab and the page's answers, in the order of `lab/experiments/src/web/protocol.rs`. */
 
 export type App = "whiteboard" | "puzzle" | "pointer";
 

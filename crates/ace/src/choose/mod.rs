@@ -1,7 +1,7 @@
 //! The default policy, which chooses a way to compress each block by a model of the link, of both processors and of the
 //! content.
 //!
-//! docs/ace.md describes the model. The experiment `ace` of `groupwire lab` compares its choices with the best fixed
+//! docs/ace.md describes the model. The experiment `ace` of `groupwire-lab` compares its choices with the best fixed
 //! candidate on links from 1 Mbit/s to 10 Gbit/s. The constants that name no other source were chosen by that
 //! experiment. A candidate is a codec with its level; a ratio is compressed bytes per plain byte; the load of a
 //! processor is how much slower that processor is than expected. Blocks in flight are sent and not acknowledged yet;

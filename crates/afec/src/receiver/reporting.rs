@@ -33,7 +33,7 @@ const APART: Duration = Duration::from_millis(5);
 /// The most parts about channels in a report, so that the report fits beside large messages. Further parts wait for the
 /// next report.
 const PARTS: usize = 16;
-/// By how many messages a channel's error-budget balance must change to be worth a report. Tuned on `groupwire lab afec
+/// By how many messages a channel's error-budget balance must change to be worth a report. Tuned on `groupwire-lab afec
 /// --part steps`: with five, misses after a change to 20 % loss were made up for too late.
 const BALANCE_NEWS: f64 = 3.0;
 

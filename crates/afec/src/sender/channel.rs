@@ -24,7 +24,7 @@ use crate::within::Within;
 const KEYS: usize = 64;
 
 /// The number of messages over which an error-budget balance, positive or negative, is brought back to zero. Tuned on
-/// changes from 0 to 20 % loss (`groupwire lab afec --part steps`, 200 seeds): the mean share of misses meets its
+/// changes from 0 to 20 % loss (`groupwire-lab afec --part steps`, 200 seeds): the mean share of misses meets its
 /// target from two seconds on.
 const REPAID_OVER: f64 = 300.0;
 /// The part of the balance, in messages, that a receiver which requests missing messages corrects by these requests:
@@ -32,10 +32,10 @@ const REPAID_OVER: f64 = 300.0;
 const CORRECTED_BY_REQUESTS: f64 = 6.0;
 /// The usual aim and the highest one, as shares of the target, on a path that loses clearly more than the target: a
 /// little below the target, so that most windows of 1000 messages hold the target and not only half of them. Tuned on
-/// `groupwire lab afec --part grid`.
+/// `groupwire-lab afec --part grid`.
 const CAREFUL: (f64, f64) = (0.97, 0.97);
 /// The same two numbers as [`CAREFUL`], for a path that nearly holds the target without repeats: a little above the
-/// target, so that nothing is repeated because of chance. Tuned on `groupwire lab afec --part grid` with 5 % loss and a
+/// target, so that nothing is repeated because of chance. Tuned on `groupwire-lab afec --part grid` with 5 % loss and a
 /// target of 5 %.
 const CALM: (f64, f64) = (1.06, 1.1);
 /// A path loses clearly more than the target if it loses this many times as much. Chosen by judgement; not tuned.
@@ -44,10 +44,10 @@ const LOSES: f64 = 1.3;
 const LEAST_AIM: f64 = 0.35;
 /// The highest aim on a conflated channel, as a share of the target. It is above [`CALM`] because it is hard to predict
 /// how many values will be replaced by newer ones in time; the misses that the receiver reports show it better. Tuned
-/// on Table 1 of the paper over two legs that lose 20 % (`groupwire lab contract --setup table1`).
+/// on Table 1 of the paper over two legs that lose 20 % (`groupwire-lab contract --setup table1`).
 const CONFLATED_MOST: f64 = 1.25;
 /// The lowest and the highest aim of a conflated channel on a path with a rate limit, as shares of the target. A repeat
-/// takes the place of a newer value there, so more repeats mean more misses (measured with `groupwire lab contract
+/// takes the place of a newer value there, so more repeats mean more misses (measured with `groupwire-lab contract
 /// --setup modem`).
 const CONFLATED_LIMITED: (f64, f64) = (2.0, 3.0);
 /// A target counts as out of reach if the least possible share of misses is more than this many times the target.

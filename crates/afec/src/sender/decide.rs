@@ -21,14 +21,14 @@ use crate::rate::{Demand, share};
 use crate::scheme::Scheme;
 
 /// The number of standard errors that are added to the loss rate. Just after a change little is known about the path,
-/// and then too few repeats cost more than too many. Tuned on `groupwire lab afec --part steps`.
+/// and then too few repeats cost more than too many. Tuned on `groupwire-lab afec --part steps`.
 const DOUBT: f64 = 0.4;
 /// The factor by which the target is multiplied for a code with requests: a receiver that must request nearly every
-/// missing message has no reserve for answers that are lost. Tuned on `groupwire lab afec --part grid`.
+/// missing message has no reserve for answers that are lost. Tuned on `groupwire-lab afec --part grid`.
 const WITH_REQUESTS: f64 = 0.93;
 /// Repeats alone are preferred to repeats with requests, unless they cost more than this many times as much: after a
 /// repeat that was lost, perhaps in a burst of losses, little time is left for a request. Tuned on losses in bursts at
-/// 50 ms round trip and 250 ms deadline (`groupwire lab afec --part grid`).
+/// 50 ms round trip and 250 ms deadline (`groupwire-lab afec --part grid`).
 const PREFER_REPEATS: f64 = 1.2;
 /// A delay of requests with which the choice leaves requests out: it is longer than the longest deadline.
 const NO_REQUESTS: Duration = Duration::from_secs(3600);
@@ -43,7 +43,7 @@ const SETTLED_REPEATS: u8 = 6;
 const SETTLED_TARGET: f64 = 0.5;
 /// On the first of two legs a value is repeated earlier than at the last moment, by this fraction of [`Qos::ahead`]: a
 /// value that arrives at the last moment on this leg is often too late on the second leg. Tuned on Table 1 of the paper
-/// over two legs that lose 20 % (`groupwire lab contract --setup table1`).
+/// over two legs that lose 20 % (`groupwire-lab contract --setup table1`).
 const LEAD: (u32, u32) = (3, 16);
 
 impl Sender {

@@ -21,7 +21,7 @@ const KEYS: usize = 24;
 /// The most values of a key that are tracked at a time. Older values were already followed by [`MOST`] sendings.
 const PENDING: usize = MOST;
 /// The most sendings of a key within the time of a value. Twelve get through bursts of ten lost packets: tuned on text
-/// values with a deadline of 100 ms over two legs that lose 19 % in bursts of up to ten (`groupwire lab contract
+/// values with a deadline of 100 ms over two legs that lose 19 % in bursts of up to ten (`groupwire-lab contract
 /// --setup table1`), where six were too few.
 pub(super) const MOST: usize = 12;
 /// The number of values over which averages are taken. Chosen by judgement; not tuned.
@@ -45,7 +45,7 @@ const SETTLED_AFTER: (u32, u32) = (3, 2);
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Repeats are planned as if this share of a channel's minimum rate were enough: the loss rates that the plan uses are
 /// a little too high, which makes up for the difference. Tuned on Table 1 of the paper over two legs that lose 20 %
-/// (`groupwire lab contract --setup table1`).
+/// (`groupwire-lab contract --setup table1`).
 const ENOUGH: f64 = 0.88;
 
 /// The values of a channel that may be repeated, and the plan of their repeats.

@@ -1,7 +1,7 @@
 //! The channels of a replay: one for each kind of message in the recording.
 
 use groupwire_client::Qos;
-use groupwire_lab::Trace;
+use groupwire_trace::Trace;
 
 use super::options::QosChoice;
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use groupwire_client::{
     Channel, Event, Events, Framing, ParticipantId, Payload, Room, SendOptions, Sent, Stats,
 };
-use groupwire_lab::Trace;
+use groupwire_trace::Trace;
 use hdrhistogram::Histogram;
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groupwire_client::{Kind, Overflow, Qos};
-use groupwire_lab::Trace;
+use groupwire_trace::Trace;
 
 /// The pace of the replay.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +101,7 @@ fn place_of(qos: &[Qos], channel: usize) -> usize {
 /// The recorded messages, with the recorded people assigned to the senders round-robin.
 fn recorded(trace: &Trace, senders: usize, speed: f64) -> Vec<Step> {
     let people = trace.senders();
-    let step = |(message, recorded): (usize, &groupwire_lab::TraceMessage)| {
+    let step = |(message, recorded): (usize, &groupwire_trace::TraceMessage)| {
         let person =
             people.iter().position(|person| *person == recorded.sender).unwrap_or_default();
         Step { at: recorded.at.div_f64(speed), sender: person % senders, message, sequence: 0 }
@@ -135,7 +135,7 @@ fn at_rate(trace: &Trace, senders: usize, hz: f64, seconds: f64) -> Vec<Step> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use groupwire_lab::TraceMessage;
+    use groupwire_trace::TraceMessage;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The report of a replay, as tables and as JSON.
 
-use groupwire_lab::Trace;
+use groupwire_trace::Trace;
 use serde_json::{Value, json};
 
 use super::load::{KindOutcome, Outcome};
@@ -133,7 +133,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Prints a row for each kind of channel and one for all. Fields that the rows of `groupwire lab fanout` have too
+    /// Prints a row for each kind of channel and one for all. Fields that the rows of `groupwire-lab fanout` have too
     /// have the same names.
     pub(super) fn print_json(&self) {
         let Outcome { transactions, awareness, stats, framing, .. } = self.outcome;
@@ -227,7 +227,15 @@ fn percent(after: u64, before: u64) -> f64 {
 
 /// Formats 12850 as 12,850.
 fn grouped(number: u64) -> String {
-    groupwire_lab::report::grouped(&number.to_string())
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 #[cfg(test)]

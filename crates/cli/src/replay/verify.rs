@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use groupwire_client::Incoming;
-use groupwire_lab::Trace;
+use groupwire_trace::Trace;
 
 use super::plan::Plan;
 

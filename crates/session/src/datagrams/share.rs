@@ -10,7 +10,7 @@ use crate::wire::record::Direction;
 use crate::{Overflow, Qos};
 
 // The first four constants are shares of the loss that the channel permits (`Qos::loss`). They were tuned so that at 20 % loss
-// on both legs every contract of AFEC's Table 1 is met in simulated time (`groupwire lab contract --setup table1`).
+// on both legs every contract of AFEC's Table 1 is met in simulated time (`groupwire-lab contract --setup table1`).
 
 /// The share of the leg to the server, and of the leg to a client until the loss on the leg to the server is known. It
 /// is a little less than half, because afec meets a target on average only, and because some messages that reach the

@@ -345,7 +345,7 @@ mod tests {
     }
 
     /// The expected numbers are those of the simulated TCP of `groupwire-lab` with the same input, which its own tests
-    /// check too (`crates/lab/src/sim/tcp/tests.rs`). The simulated TCP has no jitter; here the mean jitter is 1 ms.
+    /// check too (`lab/experiments/src/sim/tcp/tests.rs`). The simulated TCP has no jitter; here the mean jitter is 1 ms.
     #[test]
     fn a_steady_pointer_takes_as_long_as_over_simulated_tcp() {
         for (loss, mean, p99) in

@@ -1,0 +1,146 @@
+//! The techniques: Groupwire, the published one, and their peers.
+
+mod announcer;
+mod brotli;
+mod deflate;
+mod groupwire;
+mod hand;
+mod lz4;
+mod paper;
+mod zstd;
+
+use groupwire_papers::gmc2006::Profile;
+
+use super::dictionary::Dictionary;
+use super::framing::Framing;
+use super::row::Mode;
+use super::technique::{Failure, Technique};
+use crate::hand as formats;
+
+/// What a technique is built with.
+pub(super) struct Setup<'a> {
+    pub(super) mode: Mode,
+    pub(super) dictionary: &'a Dictionary,
+    /// Whether Groupwire is told the kind and the sender of each message.
+    pub(super) senders: bool,
+}
+
+/// A technique by its name.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) transport: Transport,
+    /// Whether it has a dictionary from before the first message.
+    pub(super) has_dictionary: bool,
+    /// Whether acknowledgements, and so their delay, make a difference.
+    pub(super) is_acknowledged: bool,
+    /// Whether it has to know what the messages say.
+    pub(super) codes_events: bool,
+    pub(super) build: fn(&Setup<'_>) -> Result<Box<dyn Technique>, Failure>,
+}
+
+/// What a technique can run over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// Only one that is reliable and ordered.
+    Stream,
+    /// Also one that loses and reorders packets.
+    Any,
+}
+
+impl Kind {
+    pub(super) fn runs_over(&self, mode: Mode) -> bool {
+        mode == Mode::Stream || self.transport == Transport::Any
+    }
+}
+
+/// Every technique, in the order of the tables.
+pub(super) static ALL: [Kind; 16] = [
+    Kind {
+        is_acknowledged: true,
+        ..kind("groupwire", Transport::Any, |setup| {
+            Ok(Box::new(groupwire::Groupwire::new(setup.mode, setup.senders)))
+        })
+    },
+    Kind {
+        is_acknowledged: true,
+        ..kind("gmc-2006", Transport::Any, |setup| {
+            Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
+        })
+    },
+    Kind {
+        is_acknowledged: true,
+        ..kind("gmc-2006-plus", Transport::Any, |setup| {
+            Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006Plus)))
+        })
+    },
+    kind("deflate", Transport::Any, |setup| Ok(Box::new(deflate::Deflate::new(setup.framing())))),
+    kind("zstd", Transport::Any, |setup| Ok(Box::new(zstd::Zstd::new(setup.framing())?))),
+    kind("lz4", Transport::Any, |setup| Ok(Box::new(lz4::Lz4::new(setup.framing())))),
+    kind("brotli", Transport::Any, |setup| Ok(Box::new(brotli::Brotli::new(setup.framing())))),
+    Kind {
+        has_dictionary: true,
+        ..kind("deflate-dict", Transport::Any, |setup| {
+            Ok(Box::new(deflate::Deflate::with_dictionary(setup.framing(), setup.dictionary)))
+        })
+    },
+    Kind {
+        has_dictionary: true,
+        ..kind("zstd-dict", Transport::Any, |setup| {
+            Ok(Box::new(zstd::Zstd::with_dictionary(setup.framing(), setup.dictionary)?))
+        })
+    },
+    kind("permessage-deflate", Transport::Stream, |setup| {
+        Ok(Box::new(deflate::PermessageDeflate::new(setup.framing())))
+    }),
+    kind("zstd-stream", Transport::Stream, |setup| {
+        Ok(Box::new(zstd::ZstdStream::new(setup.framing())?))
+    }),
+    kind("brotli-stream", Transport::Stream, |setup| {
+        Ok(Box::new(brotli::BrotliStream::new(setup.framing())))
+    }),
+    Kind {
+        codes_events: true,
+        ..kind("asn1-per", Transport::Any, |setup| {
+            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::asn1_per)))
+        })
+    },
+    Kind {
+        codes_events: true,
+        ..kind("hand-bits", Transport::Any, |setup| {
+            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::bits)))
+        })
+    },
+    Kind {
+        codes_events: true,
+        ..kind("hand-primitives", Transport::Any, |setup| {
+            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::primitives)))
+        })
+    },
+    Kind {
+        codes_events: true,
+        ..kind("hand-strong", Transport::Stream, |setup| {
+            Ok(Box::new(hand::Hand::remembering(setup.framing(), formats::strong)))
+        })
+    },
+];
+
+const fn kind(
+    name: &'static str,
+    transport: Transport,
+    build: fn(&Setup<'_>) -> Result<Box<dyn Technique>, Failure>,
+) -> Kind {
+    Kind {
+        name,
+        transport,
+        has_dictionary: false,
+        is_acknowledged: false,
+        codes_events: false,
+        build,
+    }
+}
+
+impl Setup<'_> {
+    fn framing(&self) -> Framing {
+        if self.mode.messages_per_packet() == 1 { Framing::Single } else { Framing::Several }
+    }
+}

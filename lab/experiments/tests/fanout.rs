@@ -1,0 +1,74 @@
+//! Runs of `groupwire-lab fanout` with few clients and for a short time.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn fanout(arguments: &[&str]) -> Output {
+    let small = ["--clients", "10", "--senders", "3", "--seconds", "1", "--idle", "5"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
+    command.args(["fanout", "--peers", "/nowhere"]).args(small).args(arguments);
+    command.output().unwrap()
+}
+
+fn row(system: &str) -> Value {
+    let output = fanout(&["--json", "--tick", "20", "--system", system]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 1, "{text}{errors}");
+    rows.into_iter().next().unwrap()
+}
+
+#[test]
+fn over_websocket_every_message_arrives_and_is_compared() {
+    let row = row("groupwire-websocket");
+    assert_eq!(row["verified"], true, "{row}");
+    assert_eq!(
+        (&row["clients"], &row["senders"], &row["tick_ms"]),
+        (&10.into(), &3.into(), &20.into())
+    );
+    assert_eq!(row["delivered"], 1.0);
+    assert!(row["messages"].as_u64().unwrap() >= 100, "{row}");
+    let number = |field: &str| row[field].as_f64().unwrap();
+    assert!(number("server_us_per_delivery") > 0.0);
+    assert!(number("p50_ms") <= number("p99_ms"));
+    assert!(number("socket_bytes_per_delivery") > 1.0);
+    assert_eq!(row["idle_connections"], 5);
+}
+
+#[test]
+fn over_webtransport_messages_arrive_as_sent() {
+    let row = row("groupwire-webtransport");
+    assert_eq!(row["verified"], true, "{row}");
+    assert!(row["deliveries"].as_u64().unwrap() > 0, "{row}");
+    let number = |field: &str| row[field].as_f64().unwrap();
+    assert!(number("wire_bytes_per_delivery") > number("socket_bytes_per_delivery"));
+}
+
+#[test]
+fn peers_that_are_not_installed_are_named_and_left_out() {
+    let output = fanout(&["--system", "ws"]);
+    assert!(!output.status.success());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("ws, tick 0 ms was skipped"), "{errors}");
+    assert!(errors.contains("scripts/peers.sh"), "{errors}");
+}
+
+#[test]
+fn impossible_options_are_refused() {
+    for (option, value, says) in
+        [("--system", "carrier-pigeon", "uwebsockets"), ("--senders", "11", "senders are 1 to 100")]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
+        command.args(["fanout", "--clients", "10", option, value]);
+        let output = command.output().unwrap();
+        assert!(!output.status.success());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(says), "{errors}");
+    }
+}

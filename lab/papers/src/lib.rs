@@ -1,0 +1,6 @@
+//! The algorithms of the papers that Groupwire is based on, as they were published: baselines for experiments, which no
+//! product uses.
+
+extern crate alloc;
+
+pub mod gmc2006;
