@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
         ..room::Config::new("fuzz", 1)
     };
     let mut room = Room::new(config, Box::new(AllowAll));
-    let mut victim = joined(&mut room, LinkId(1));
+    let mut victim = joined(&mut room, LinkId(1), now);
     let mut packets = packets(data);
     if let Some((first, _)) = packets.next()
         && let Ok(opening) = Opening::read(first)
@@ -53,12 +53,11 @@ fuzz_target!(|data: &[u8]| {
         drain(&mut room, &mut victim, now);
     }
     // A room that was attacked still takes people in.
-    joined(&mut room, LinkId(3));
+    joined(&mut room, LinkId(3), now);
 });
 
 /// A client that has said hello and been welcomed, with channels of both kinds.
-fn joined(room: &mut Room, link: LinkId) -> Client {
-    let now = Duration::ZERO;
+fn joined(room: &mut Room, link: LinkId, now: Duration) -> Client {
     let mut client = Client::new(now, client::Config::new("fuzz")).expect("a valid configuration");
     client.channel("draw", Qos::transaction()).expect("a valid channel");
     client.channel("pointer", Qos::awareness()).expect("a valid channel");

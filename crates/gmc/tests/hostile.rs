@@ -3,7 +3,7 @@
 mod common;
 
 use common::message;
-use groupwire_gmc::{Config, DecodeError, Decoder, Encoder, Message};
+use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder, Message};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -63,6 +63,21 @@ fn session() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_acknowledgement_names_a_packet_that_was_not_sent(
+        room: bool,
+        forged in vec(vec(any::<u8>(), 0..12), 1..20),
+    ) {
+        let delivery = if room { Delivery::Room } else { Delivery::Datagrams };
+        let mut encoder = Encoder::new(Config { delivery, ..Config::default() });
+        encoder.encode(b"a message", &mut Vec::new()).expect("within the limits");
+        for acknowledgement in forged {
+            if let Ok(Some(top)) = encoder.acknowledge(&acknowledgement) {
+                prop_assert!(top <= encoder.newest(), "{top}");
+            }
+        }
+    }
 
     #[test]
     fn random_packets_are_harmless(packets in vec(vec(any::<u8>(), 0..200), 1..20), check: bool) {

@@ -148,8 +148,8 @@ fn w24_a_transaction_that_comes_after_the_end_makes_no_value_stale() {
         world.channel(ann, "pointer", POINTER);
         world.run(500 * MS);
         let was_delivered = !world.people[ann].texts(draw).is_empty();
-        let stale = world.people[ann].messages.iter().map(|one| one.stale && one.key.is_some());
-        assert_eq!(stale.last(), Some(was_delivered), "after {pause} ms");
+        let mut stale = world.people[ann].messages.iter().map(|one| one.stale && one.key.is_some());
+        assert_eq!(stale.next_back(), Some(was_delivered), "after {pause} ms");
     }
 }
 

@@ -202,8 +202,12 @@ impl Sent {
             return Err(AckError::NeverSent);
         }
         if !top.is_after(self.epoch) {
-            // In a room other decoders may be ahead of this one.
-            return Ok(Some(if self.skips { self.epoch } else { top }));
+            // In a room other decoders may be ahead of this one. Nothing before the model is to be learned.
+            return Ok(Some(match self.skips {
+                true => self.epoch,
+                false if self.base.is_after(top) => self.base,
+                false => top,
+            }));
         }
         if top.minus(ack.distance).is_after(self.epoch) {
             return Err(AckError::Contradictory);
