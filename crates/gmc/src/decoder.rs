@@ -295,6 +295,9 @@ impl Decoder {
         let epoch = Epoch::empty(base);
         let (trace, done) = (&mut self.trace, &mut self.done);
         let read = read_at(&mut stream, &mut coder, epoch, base, trace, done)?;
+        if received.would_be_old(read.number, base) {
+            return Err(DecodeError::Duplicate);
+        }
         if !is_intact(check, read.chain, read.number, &self.done) {
             return Err(DecodeError::CheckFailed);
         }

@@ -173,3 +173,25 @@ fn decode_takes_packets_of_one_message_only() {
     assert_eq!(decoder.decode(&packet, &mut out), Err(DecodeError::Poisoned));
     assert!(out.is_empty());
 }
+
+#[test]
+fn a_forged_packet_that_is_refused_leaves_a_new_decoder_able_to_learn() {
+    let config = Config { delivery: Delivery::Datagrams, ..Config::default() };
+    for forged in 0..=u16::MAX {
+        let mut decoder = Decoder::new(config.clone());
+        if decoder.decode_packet(&forged.to_le_bytes(), |_| {}).is_ok() {
+            continue;
+        }
+        let mut encoder = Encoder::new(config.clone());
+        let (mut packet, mut acknowledgement, mut acknowledged) = (vec![], vec![], None);
+        for _ in 0..3 {
+            packet.clear();
+            encoder.encode(b"a message", &mut packet).expect("within the limits");
+            let _ = decoder.decode_packet(&packet, |_| {});
+            acknowledgement.clear();
+            decoder.acknowledge(&mut acknowledgement);
+            acknowledged = encoder.acknowledge(&acknowledgement).unwrap();
+        }
+        assert_eq!(acknowledged, Some(3), "after {forged:#06x}");
+    }
+}

@@ -190,6 +190,19 @@ impl Received {
         self.is_new() || !self.modelled.is_after(base)
     }
 
+    /// Whether packet `number` would be an old one after a start with the empty model after packet `base`.
+    pub(crate) fn would_be_old(&self, number: PacketNumber, base: PacketNumber) -> bool {
+        match self.forgets_seen(base) {
+            true => !number.is_after(base),
+            false => self.is_old(number),
+        }
+    }
+
+    /// Whether a start with the empty model after packet `base` makes this decoder forget which packets arrived.
+    fn forgets_seen(&self, base: PacketNumber) -> bool {
+        self.is_new() && !self.seen.newest.is_after(base)
+    }
+
     /// Starts with an empty model that learns the packets after `base`.
     pub(crate) fn start(&mut self, base: PacketNumber) {
         // Skips the indices that packets for an earlier decoder can name, since such packets may still arrive.
@@ -201,7 +214,7 @@ impl Received {
             self.current.index = index;
             return;
         }
-        if self.is_new() && !self.seen.newest.is_after(base) {
+        if self.forgets_seen(base) {
             self.seen = Seen { newest: base, mask: 0 };
         }
         self.lost = false;

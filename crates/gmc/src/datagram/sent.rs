@@ -198,16 +198,13 @@ impl Sent {
         };
         let last = self.next.previous();
         let top = last.nearest(u32::from(ack.top), header::NUMBER_BITS);
-        if top.is_after(last) {
+        let is_before_the_first = self.base.is_after(top) && top.get() > self.base.get();
+        if top.is_after(last) || is_before_the_first {
             return Err(AckError::NeverSent);
         }
         if !top.is_after(self.epoch) {
-            // In a room other decoders may be ahead of this one. Nothing before the model is to be learned.
-            return Ok(Some(match self.skips {
-                true => self.epoch,
-                false if self.base.is_after(top) => self.base,
-                false => top,
-            }));
+            // In a room other decoders may be ahead of this one.
+            return Ok(Some(if self.skips { self.epoch } else { top }));
         }
         if top.minus(ack.distance).is_after(self.epoch) {
             return Err(AckError::Contradictory);
