@@ -214,12 +214,13 @@ impl Room {
         let Some(id) = common.links.get(&link).copied() else { return };
         let Some(peer) = peers.get_mut(&id) else { return };
         let served = serve(peer, common);
+        // Nearly always: then the peer need not be looked up again.
+        if common.effects.is_empty() {
+            return served.finish(now, peer, common);
+        }
         self.carry_out_effects();
-        let Some(peer) = self.peers.get_mut(&id) else { return };
-        match served {
-            Served::Done => {}
-            Served::Flush => peer.flush(now, &mut self.common),
-            Served::Failed(error) => peer.fail(now, error, &mut self.common),
+        if let Some(peer) = self.peers.get_mut(&id) {
+            served.finish(now, peer, &mut self.common);
         }
     }
 
@@ -283,4 +284,14 @@ enum Served {
     Flush,
     /// Close the peer's transport because of this error.
     Failed(Error),
+}
+
+impl Served {
+    fn finish(self, now: Duration, peer: &mut Peer, common: &mut Common) {
+        match self {
+            Served::Done => {}
+            Served::Flush => peer.flush(now, common),
+            Served::Failed(error) => peer.fail(now, error, common),
+        }
+    }
 }
