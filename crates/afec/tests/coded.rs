@@ -53,6 +53,28 @@ fn receive(end: &mut Endpoint, now: Duration, packet: &Packet) -> Result<(), Pac
 }
 
 #[test]
+fn more_messages_at_once_than_a_channel_keeps_are_all_sent() {
+    // The history of a channel keeps 32 messages, and 8 KB.
+    for (count, size) in [(60, 4), (20, 900), (60, 200)] {
+        let [mut here, _] = ends(Qos::new());
+        // What is coded becomes so small that many messages fit one packet.
+        here.on_coded(100_000, 1000);
+        let payload = vec![1; size];
+        for _ in 0..count {
+            here.submit(MS, CHANNEL, Submission::new(&payload)).unwrap();
+        }
+        let mut sent = Vec::new();
+        while let Some(packet) = transmit(&mut here, MS, false) {
+            let new = packet.messages.iter().filter(|message| !message.repeated).count();
+            assert_eq!(new, packet.made.new as usize);
+            sent.extend(packet.messages.iter().filter(|one| !one.repeated).map(|one| one.index));
+        }
+        let first = sent[0];
+        assert_eq!(sent, (first..first + count).collect::<Vec<_>>(), "{count} of {size} bytes");
+    }
+}
+
+#[test]
 fn a_fifth_of_the_packets_is_lost_and_the_target_is_met() {
     let [mut here, mut there] = ends(Qos { target: 0.025, order: Order::AsTheyCome, ..Qos::new() });
     let mut random = oorandom::Rand32::new(11);

@@ -70,7 +70,9 @@ impl Sender {
         self.entries.sort_unstable();
         for entry in &self.entries {
             let channel = &self.channels[entry.channel];
-            if let Some(sent) = channel.history.get(entry.index) {
+            let sent = channel.history.get(entry.index);
+            debug_assert!(sent.is_some(), "the history holds all messages of the packet");
+            if let Some(sent) = sent {
                 take(&head(channel.id, sent, now), &sent.payload);
             }
         }
@@ -112,6 +114,9 @@ impl Sender {
             let bytes = packet.expected(len);
             // The first message is always put into the packet: a caller that compresses messages may find that it fits.
             if bytes > packet.remaining && packet.summary.new > 0 {
+                break;
+            }
+            if channel.history.would_drop(packet.number, waiting.payload.capacity()) {
                 break;
             }
             let waiting = channel.waiting.pop_front().expect("the loop looked at it");

@@ -75,6 +75,19 @@ impl History {
         }
     }
 
+    /// Whether one more message, with a buffer of this capacity, would make the history drop a message of packet
+    /// `number`, which is being filled: what is dropped before the packet is complete is not sent.
+    pub(super) fn would_drop(&self, number: PacketNumber, capacity: usize) -> bool {
+        let (mut len, mut bytes) = (self.messages.len() + 1, self.bytes + capacity);
+        let dropped = self.messages.iter().take_while(|oldest| {
+            let is_dropped = len > MESSAGES || bytes > BYTES;
+            len -= 1;
+            bytes -= oldest.payload.capacity();
+            is_dropped
+        });
+        dropped.last().is_some_and(|last| last.packet == number)
+    }
+
     /// Drops all messages.
     pub(super) fn clear(&mut self) {
         self.messages.clear();
