@@ -25,7 +25,7 @@ const ARROWS = {
   client: ["session", "quic"],
   trace: [],
   // The laboratory may use everything; nothing may use it.
-  papers: ["codecs"],
+  papers: ["ace", "codecs"],
   lab: ["papers", "client", "session", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
   wasm: ["session"],
   "wasm-codecs": ["codecs"],

@@ -3,4 +3,5 @@
 
 extern crate alloc;
 
+pub mod ace2005;
 pub mod gmc2006;
