@@ -4,7 +4,8 @@ mod support;
 
 use std::time::Duration;
 
-use groupwire_afec::{Afec2012, Config, Endpoint, Order, Qos, Scheme, Submission};
+use groupwire_afec::code::{Code, Repeats};
+use groupwire_afec::{Config, Endpoint, Order, Qos, Scheme, Submission};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use support::{Conditions, World, pointer};
@@ -108,8 +109,7 @@ impl Victim {
 fn schemes() -> impl Strategy<Value = Scheme> {
     prop_oneof![
         Just(Scheme::Adaptive),
-        Just(Scheme::Afec2012(Afec2012::default())),
-        Just(Scheme::Fec(3)),
+        Just(Scheme::Fixed(Code { repeats: Repeats::repeat_last(3), ..Code::PLAIN })),
     ]
 }
 
@@ -336,6 +336,27 @@ fn jumping_indices_cost_little_time() {
     }
     let each = began.elapsed() / 20;
     assert!(each < Duration::from_millis(25), "{each:?} for a packet");
+}
+
+/// 240 messages in a packet, each with an index 32,000 higher: they are cheap to send, and must take little memory.
+#[test]
+fn jumping_indices_take_little_memory() {
+    let mut end = Endpoint::new(Config::default());
+    end.open(3, Qos::new()).expect("the QoS makes sense");
+    let mut number = 0;
+    for round in 0..20u16 {
+        let mut packet = start(0, round, 0);
+        for _ in 0..240 {
+            packet.push(3 * 4);
+            packet.extend(u16::to_be_bytes(number));
+            packet.extend([0, 0]);
+            number = number.wrapping_add(32_000);
+        }
+        end.receive(Duration::ZERO, &packet, |_| {}).expect("it is well-formed");
+    }
+    let judged = end.received(3).expect("the channel is open").judged;
+    assert!(judged > 20 * 239 * 31_000, "all but the newest missing messages are given up");
+    assert!(end.memory() < 2 * CHANNEL, "{} bytes", end.memory());
 }
 
 /// One message whose index is far ahead does not block a channel.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeats};
-use groupwire_afec::{Afec2012, Config, Notice, Order, Qos, Scheme};
+use groupwire_afec::{Config, Notice, Order, Qos, Scheme};
 use proptest::prelude::*;
 use support::{Conditions, World, pointer};
 
@@ -42,7 +42,7 @@ fn plain_datagrams_miss_the_messages_that_the_path_loses() {
 }
 
 #[test]
-fn fec_3_of_the_paper_misses_messages_that_are_lost_four_times() {
+fn three_repeats_miss_messages_that_are_lost_four_times() {
     let code = Code { repeats: Repeats::repeat_last(3), tail_flush: true, ..Code::PLAIN };
     let mut world = World::new(fixed(code), Conditions::losing(0.2), 1);
     world.open(3, pointer(Order::AsTheyCome));
@@ -61,16 +61,6 @@ fn requests_alone_meet_a_target_on_a_short_path() {
     let stats = world.ends[1].received(3).expect("the channel is open");
     assert!((0.035..0.056).contains(&stats.mer()), "{}", stats.mer());
     assert!(stats.asked < 800, "the target permits to lose half: {stats:?}");
-}
-
-#[test]
-fn the_papers_controller_holds_its_band() {
-    let scheme = Scheme::Afec2012(Afec2012::default());
-    let mut world = World::new(Config { scheme, ..Config::default() }, Conditions::losing(0.2), 1);
-    world.open(3, pointer(Order::AsTheyCome));
-    world.point(3, 20_000);
-    let stats = world.ends[1].received(3).expect("the channel is open");
-    assert!((0.03..0.08).contains(&stats.mer()), "{}", stats.mer());
 }
 
 #[test]
@@ -120,7 +110,8 @@ fn an_application_is_told_what_cannot_be_met() {
 
 #[test]
 fn an_application_is_told_that_repeats_do_not_fit() {
-    let config = Config { mtu: 100, scheme: Scheme::Fec(7), ..Config::default() };
+    let code = Code { repeats: Repeats::repeat_last(7), ..Code::PLAIN };
+    let config = Config { mtu: 100, ..fixed(code) };
     let mut world = World::new(config, Conditions::losing(0.0), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 100);
@@ -150,12 +141,7 @@ fn any_code() -> impl Strategy<Value = Code> {
 }
 
 fn any_scheme() -> impl Strategy<Value = Scheme> {
-    prop_oneof![
-        Just(Scheme::Adaptive),
-        any_code().prop_map(Scheme::Fixed),
-        (0u8..8).prop_map(Scheme::Fec),
-        Just(Scheme::Afec2012(Afec2012::default())),
-    ]
+    prop_oneof![Just(Scheme::Adaptive), any_code().prop_map(Scheme::Fixed),]
 }
 
 fn any_order() -> impl Strategy<Value = Order> {
