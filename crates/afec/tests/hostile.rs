@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeats};
 use groupwire_afec::{Config, Endpoint, Order, Qos, Scheme, Submission};
+use groupwire_sim::LinkConfig;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use support::{Conditions, World, pointer};
+use support::{World, losing, pointer};
 
 /// The most memory of a channel in each direction, in bytes.
 const CHANNEL: usize = 16 * 1024;
@@ -20,7 +21,7 @@ fn memory_max() -> usize {
 }
 
 fn opened(scheme: Scheme) -> World {
-    let mut world = World::new(Config { scheme, ..Config::default() }, Conditions::losing(0.0), 1);
+    let mut world = World::new(Config { scheme, ..Config::default() }, &losing(0.0), 1);
     for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
         world.open(channel, pointer(order));
     }
@@ -233,8 +234,8 @@ proptest! {
     /// One packet in eight is damaged.
     #[test]
     fn damaged_packets(scheme in schemes(), seed in any::<u64>()) {
-        let conditions = Conditions { corrupt: 0.125, duplicate: 0.1, ..Conditions::losing(0.05) };
-        let mut world = World::new(Config { scheme, ..Config::default() }, conditions, seed);
+        let path = LinkConfig { corrupt: 0.125, duplicate: 0.1, ..losing(0.05) };
+        let mut world = World::new(Config { scheme, ..Config::default() }, &path, seed);
         for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
             world.open(channel, pointer(order));
         }
@@ -242,7 +243,7 @@ proptest! {
         for end in &world.ends {
             prop_assert!(end.memory() <= memory_max(), "{}", end.memory());
         }
-        world.conditions = Conditions::losing(0.0);
+        world.change_path(&losing(0.0));
         // Transports check packets. Without a check, hundreds of packets were false, and some effects last longer than ten seconds.
         works_again(&mut world, 3)?;
     }
@@ -384,10 +385,10 @@ fn a_jump_of_an_index_is_forgotten() {
 #[test]
 fn a_path_that_recovers_is_used_again() {
     let mut world = opened(Scheme::Adaptive);
-    world.conditions.delay = Duration::from_millis(900);
+    world.change_path(&LinkConfig { delay: Duration::from_millis(900), ..losing(0.0) });
     talk(&mut world, 600);
     world.point(3, 40);
-    world.conditions.delay = Duration::from_millis(25);
+    world.change_path(&losing(0.0));
     world.run(world.now + Duration::from_secs(2));
     talk(&mut world, 300);
     works_again(&mut world, 28).expect("it works again");
