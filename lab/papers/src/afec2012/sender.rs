@@ -15,7 +15,7 @@ const SCHEDULED: usize = 640;
 /// A longer time between two messages is a pause between clusters of messages.
 const PAUSE: Duration = Duration::from_millis(250);
 /// The interval between messages in seconds until it is known: that of the paper's telepointer.
-const INTERVAL: f64 = 1.0 / 30.0;
+const INTERVAL: f64 = 0.033_333;
 /// While the path seems too slow for every message to be in time, one is sent this often nevertheless, or neither end
 /// would notice that the path became faster.
 const PROBE: Duration = Duration::from_millis(200);
