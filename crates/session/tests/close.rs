@@ -262,7 +262,7 @@ fn w18_a_channel_opened_again_while_another_room_welcomes_brings_all_of_that_roo
         world.run(500 * MS);
         close(&mut world, ann, draw);
         world.run(500 * MS);
-        // Bob, who is nearer, is there first.
+        // Bob's delay is shorter, so he joins the new room first.
         world.restart();
         (0..2).for_each(|step| _ = world.send(bob, draw, &format!("new {step}")));
         world.run(pause * MS);

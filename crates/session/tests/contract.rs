@@ -7,7 +7,9 @@ mod support;
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Event};
-use groupwire_session::{Breach, ContractReport, ContractState, Error, Measure, Qos, Redundancy};
+use groupwire_session::{
+    Breach, ContractReport, ContractState, Error, Measure, Qos, Rate, Redundancy,
+};
 use support::{Air, MS, World};
 
 const POINTER: Qos = Qos::awareness().loss_per_mille(200).rate(10, 25);
@@ -67,10 +69,13 @@ fn w76_a_contract_that_is_kept_says_so() {
     assert_eq!(report.state, ContractState::Met);
     assert_eq!((report.total.missed, report.total.judged), (0, 300));
     assert!((225..=260).contains(&report.recent.judged), "{report:?}");
-    assert!(report.rate.is_some_and(|rate| (24_000..=26_000).contains(&rate)), "{report:?}");
+    assert!(report.rate.is_some_and(|rate| (24.0..=26.0).contains(&rate.hertz())), "{report:?}");
     let p99 = report.latency.quantile(0.99).unwrap();
     assert!((MS * 15..=MS * 60).contains(&p99), "{p99:?}");
-    assert_eq!(report.measures, [Measure::Stream, Measure::RateLimited { rate: 25_000 }]);
+    assert_eq!(
+        report.measures,
+        [Measure::Stream, Measure::RateLimited { rate: Rate::per_second(25) }]
+    );
     assert_eq!(news(&world, 1, POINTING), []);
 }
 
@@ -245,7 +250,7 @@ fn w78_a_receiver_gets_as_few_as_it_asks_for_and_always_the_last() {
         let mut world = people(3);
         world.change_transport(1, Air { max, ..Air::default() });
         world.run(MS * 500);
-        world.people[1].client.limit_rate(POINTING, Some(5_000)).unwrap();
+        world.people[1].client.limit_rate(POINTING, Some(Rate::per_second(5))).unwrap();
         world.run(MS * 200);
         point(&mut world, 50);
         world.send(0, POINTING, "last");
@@ -256,14 +261,14 @@ fn w78_a_receiver_gets_as_few_as_it_asks_for_and_always_the_last() {
         assert_eq!(came(1).last().map(String::as_str), Some("last"));
         let report = report(&world, 1, POINTING);
         assert_eq!((report.total.missed, report.state), (0, ContractState::Met), "as it asked");
-        assert!(report.measures.contains(&Measure::Downsampled { rate: 5_000 }));
+        assert!(report.measures.contains(&Measure::Downsampled { rate: Rate::per_second(5) }));
     }
 }
 
 #[test]
 fn w78_each_key_has_its_newest_value_at_a_slot() {
     let mut world = people(2);
-    world.people[1].client.limit_rate(POINTING, Some(1_000)).unwrap();
+    world.people[1].client.limit_rate(POINTING, Some(Rate::per_second(1))).unwrap();
     world.run(MS * 500);
     for step in 0..100 {
         for key in ["a", "b", "c"] {
@@ -282,7 +287,7 @@ fn w78_each_key_has_its_newest_value_at_a_slot() {
 #[test]
 fn w78_the_wish_outlives_a_transport_and_ends_when_it_is_taken_back() {
     let mut world = people(2);
-    world.people[1].client.limit_rate(POINTING, Some(2_000)).unwrap();
+    world.people[1].client.limit_rate(POINTING, Some(Rate::per_second(2))).unwrap();
     world.run(MS * 100);
     world.cut(1);
     world.run(MS * 5000);
@@ -301,7 +306,7 @@ fn w78_the_wish_outlives_a_transport_and_ends_when_it_is_taken_back() {
 #[test]
 fn w78_only_channels_that_conflate_are_thinned() {
     let mut world = people(2);
-    assert!(world.people[1].client.limit_rate(DRAWING, Some(1)).is_err());
+    assert!(world.people[1].client.limit_rate(DRAWING, Some(Rate::from_millihertz(1))).is_err());
     // RATE for channel 2, the transactions, all the same.
     world.inject(1, &[0x21, 2, 2, 1]);
     for nth in 0..20 {
@@ -322,7 +327,8 @@ fn a_minimum_rate_that_a_narrow_link_cannot_hold_is_told() {
     point(&mut world, 300);
     let told = news(&world, 1, POINTING);
     let is_slow = |state: &ContractState| {
-        matches!(state.breach(), Some(Breach::Rate { target: 10_000, rate: ..9_000 }))
+        let ten = Rate::per_second(10);
+        matches!(state.breach(), Some(Breach::Rate { target, rate }) if target == ten && rate < Rate::per_second(9))
     };
     assert!(told.iter().any(is_slow), "{told:?}, {:?}", report(&world, 1, POINTING));
 }

@@ -8,7 +8,7 @@ mod support;
 use groupwire_session::client::{ChannelId, Event};
 use groupwire_session::codecs::{ALL, Choice, Packer};
 use groupwire_session::room::Event as RoomEvent;
-use groupwire_session::{Error, Qos};
+use groupwire_session::{Error, Qos, Rate};
 use support::{Air, MS, World, errors, varint};
 
 const POINTER: Qos = Qos::awareness().rate(0, 25);
@@ -110,7 +110,7 @@ fn w71_an_old_acknowledgement_lets_nobody_into_a_class() {
     }
     let old = old.pop().expect("it acknowledges");
     // Out of the class and in again.
-    world.people[19].client.limit_rate(POINTING, Some(1000)).unwrap();
+    world.people[19].client.limit_rate(POINTING, Some(Rate::per_second(1))).unwrap();
     point(&mut world, 20);
     let brought = world.people[19].brought.shared.0;
     point(&mut world, 20);

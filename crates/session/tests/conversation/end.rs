@@ -10,7 +10,7 @@ use groupwire_session::client::{
 use groupwire_session::room::{self, Room, whole_packet};
 use groupwire_session::{
     Access, Authority, ChangeRequest, Grant, JoinRequest, Kind, Limits, LinkId, OpenRequest,
-    Opening, Overflow, Position, Qos, Timing, refusal,
+    Opening, Overflow, Position, Qos, Rate, Timing, refusal,
 };
 
 use crate::grammar::unhex;
@@ -236,7 +236,9 @@ fn tell_client(
         }
         ["qos", to, qos] => client.set_qos(channel(to), read_qos(qos)).expect("a QoS"),
         ["limit", to, rate] => {
-            client.limit_rate(channel(to), Some(number(rate) as u32)).expect("a rate");
+            client
+                .limit_rate(channel(to), Some(Rate::from_millihertz(number(rate) as u32)))
+                .expect("a rate");
         }
         ["snapshot", as_of, count, part] => {
             let state = unhex(part).repeat(number(count) as usize);
@@ -306,8 +308,8 @@ fn read_qos(words: &str) -> Qos {
         private: private == 1,
         loss: loss as u16,
         deadline: (deadline > 0).then(|| Duration::from_millis(deadline.into())),
-        rate_min,
-        rate_max,
+        rate_min: Rate::from_millihertz(rate_min),
+        rate_max: Rate::from_millihertz(rate_max),
     }
 }
 
