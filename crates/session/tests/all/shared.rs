@@ -1,14 +1,11 @@
 //! Streams that many receivers share (wire W60 to W66).
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::{ChannelNo, Qos, room};
-use support::{Air, MS, World, errors};
+
+use crate::support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness();
@@ -267,12 +264,12 @@ fn where_there_are_datagrams_the_stream_has_the_rest() {
 #[test]
 fn random_models_and_bodies_end_a_client_with_a_typed_error() {
     use groupwire_session::client::{Event, Input, Output};
-    let mut random = support::Random::new(3);
+    let mut random = crate::support::Random::new(3);
     for _ in 0..60 {
         let mut world = world_of(1);
         let client = &mut world.people[0].client;
         let now = world.now;
-        let octets = |random: &mut support::Random, count: u64| -> Vec<u8> {
+        let octets = |random: &mut crate::support::Random, count: u64| -> Vec<u8> {
             (0..count).map(|_| random.next() as u8).collect()
         };
         // MODEL of lane 0, class 1; then SHARED.

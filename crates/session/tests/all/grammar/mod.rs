@@ -1,8 +1,6 @@
 //! The grammar of docs/wire, written a second time: packets are taken apart and put together by a table of fields, without
 //! any code of the crate. So a test that passes shows that the documents and the code agree.
 
-#![allow(unused_imports, reason = "each test file uses a part of it")]
-
 mod datagram;
 mod numbers;
 mod value;

@@ -1,18 +1,15 @@
 //! Changes of state are `tracing` events: what a log shows of a short session.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};
 
 use groupwire_session::Qos;
 use groupwire_session::client::ChannelId;
-use support::{Air, MS, World};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
+
+use crate::support::{Air, MS, World};
 
 /// Keeps every event as a line: level, text, fields.
 #[derive(Clone, Default)]

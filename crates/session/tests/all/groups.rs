@@ -1,14 +1,11 @@
 //! Datagrams by class: coded once, read by many (wire W70 to W75).
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::Qos;
 use groupwire_session::client::ChannelId;
-use support::{Air, MS, World};
+
+use crate::support::{Air, MS, World};
 
 const POINTER: Qos = Qos::awareness().rate(0, 25);
 const PATH: Qos = Qos::awareness().aggregate();
@@ -63,7 +60,7 @@ fn move_about(world: &mut World, steps: usize) {
 }
 
 /// Datagrams and octets that a person was sent since, alone and shared.
-fn since(world: &World, at: usize, before: support::Brought) -> [(usize, usize); 2] {
+fn since(world: &World, at: usize, before: crate::support::Brought) -> [(usize, usize); 2] {
     let now = world.people[at].brought;
     let less = |now: (usize, usize), before: (usize, usize)| (now.0 - before.0, now.1 - before.1);
     [less(now.alone, before.alone), less(now.shared, before.shared)]
@@ -292,7 +289,7 @@ fn w73_those_who_lose_much_share_repeats() {
 fn hostile_acknowledgements_and_models_cost_only_their_sender() {
     let mut world = crowd(20, CLEAR);
     move_about(&mut world, 50);
-    let mut random = support::Random::new(3);
+    let mut random = crate::support::Random::new(3);
     for _ in 0..200 {
         let mut packet: Vec<u8> = (0..random.below(30)).map(|_| random.next() as u8).collect();
         if let [tag, length, class, ..] = &mut packet[..] {

@@ -1,14 +1,11 @@
 //! What packets are said to be made of.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::room::{Event, TransportFacts};
 use groupwire_session::trace::{BYTE_COST, Carrier, Packet, Purpose};
 use groupwire_session::{ChannelNo, ParticipantId, Piece, Qos};
-use support::{Air, MS, World};
+
+use crate::support::{Air, MS, World};
 
 const DRAWING: ChannelId = ChannelId(0);
 const POINTING: ChannelId = ChannelId(1);

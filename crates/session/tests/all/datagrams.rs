@@ -1,15 +1,12 @@
 //! Awareness in datagrams beside the stream, and moving between transports (wire W38 to W43).
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::Qos;
 use groupwire_session::client::{ChannelId, Event, Input, Outgoing, Output, Status};
 use proptest::prelude::*;
-use support::{Air, MS, Random, World};
+
+use crate::support::{Air, MS, Random, World};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness().rate(0, 25);

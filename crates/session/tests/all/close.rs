@@ -1,9 +1,5 @@
 //! Closing channels (wire W85): pending messages go first, only the closing client's part ends, and the name can be
 //! opened again.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
@@ -13,7 +9,8 @@ use groupwire_session::client::{
 use groupwire_session::{
     Access, Authority, ChannelNo, Error, Grant, JoinRequest, OpenRequest, Qos, Room, Timing, room,
 };
-use support::{Air, MS, Random, World, errors};
+
+use crate::support::{Air, MS, Random, World, errors};
 
 const POINTER: Qos = Qos::awareness();
 const DRAW: Qos = Qos::transaction();

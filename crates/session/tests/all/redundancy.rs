@@ -1,16 +1,13 @@
 //! The way of awareness from application to application over two hops that lose packets (wire W67 to W69): each
 //! channel's target is met, a repeated message costs a few octets, and while nothing is lost nothing is sent twice.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
 use groupwire_session::trace::{Carrier, Purpose};
 use groupwire_session::{ChannelNo, Overflow, ParticipantId, Qos, Redundancy, room};
-use support::{Air, MS, World};
+
+use crate::support::{Air, MS, World};
 
 const DEADLINE: Duration = Duration::from_millis(250);
 const POINTER: Qos = Qos::awareness().loss_per_mille(50).deadline(DEADLINE).rate(0, 25);

@@ -1,18 +1,12 @@
 //! Rules of docs/wire that a client made by hand shows, packet by packet, and that no other test names.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod conversation;
-#[path = "wire_rules/datagrams.rs"]
 mod datagrams;
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod grammar;
-#[path = "wire_rules/groups.rs"]
 mod groups;
 
-use conversation::hand::{ByHand, hello, messages, open, record};
-use grammar::{Fields, Frame, Meaning, Numbers, Value};
 use groupwire_session::{Error, name_of};
+
+use crate::conversation::hand::{ByHand, hello, messages, open, record};
+use crate::grammar::{Fields, Frame, Meaning, Numbers, Value};
 
 const ANN: u64 = 1;
 const BOB: u64 = 2;
@@ -331,7 +325,7 @@ fn w33_a_gap_is_told_and_counting_goes_on_from_there() {
 /// W37: the table of the documents, against the errors of the crate.
 #[test]
 fn w37_codes_and_faults() {
-    let page = include_str!("../../../docs/wire/session.md");
+    let page = include_str!("../../../../docs/wire/session.md");
     let table: Vec<Vec<&str>> = page
         .lines()
         .filter(|line| line.starts_with("| ") && line.split('|').count() == 7)
@@ -360,7 +354,8 @@ fn w37_codes_and_faults() {
     assert_eq!(table.len(), errors.len());
     for (row, error) in table.iter().zip(&errors) {
         let refusal = groupwire_session::refusal(error);
-        let frames = grammar::read_packet(grammar::From::Server, true, &refusal).unwrap();
+        let frames =
+            crate::grammar::read_packet(crate::grammar::From::Server, true, &refusal).unwrap();
         let number = |column: usize| row[column].parse::<u64>().unwrap();
         assert_eq!(["code", "fault"].map(|name| frames[0].number(name)), [number(1), number(3)]);
         let name = name_of(number(1) as u32).replace('-', " ");

@@ -1,17 +1,13 @@
 //! Snapshots and cut logs, in cases that were once faults: answers that come late or cross a break, channels opened late,
 //! frames that bodies must not overtake.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
-
 use std::time::Duration;
 
 use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Outgoing, Output};
 use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, Limits, LinkId, Opening, Qos};
-use support::{MS, World, errors, tight};
+
+use crate::support::{MS, World, errors, tight};
 
 const DRAW: Qos = Qos::transaction();
 

@@ -1,16 +1,13 @@
 //! Transactions whose copies in datagrams come before a stream that is late (wire W81 to W83): in order, once, and whatever
 //! becomes of the datagrams.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig};
 use groupwire_session::trace::Carrier;
 use groupwire_session::{ChannelNo, Qos, Redundancy, room};
-use support::{Air, MS, World, errors, varint};
+
+use crate::support::{Air, MS, World, errors, varint};
 
 const DRAW: Qos = Qos::transaction().deadline(Duration::from_millis(800));
 const POINTER: Qos = Qos::awareness().loss_per_mille(50).deadline(Duration::from_millis(250));

@@ -1,11 +1,6 @@
 //! Corner cases of sessions, each of them once a fault: what was sent before the room had its say, and limits that do not
 //! fit together.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,7 +11,8 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, Room};
 use groupwire_session::{Access, Authority, Grant, JoinRequest, Limits, OpenRequest, Qos};
-use support::{Air, MS, World, errors};
+
+use crate::support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness();

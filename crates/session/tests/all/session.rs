@@ -1,14 +1,11 @@
 //! A room and its clients, end to end, in simulated time.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::client::{Config as ClientConfig, Event, GapReason, Input, Sent, Status};
 use groupwire_session::{Error, Index, Position, PresenceState, Qos, room};
-use support::{MS, World, tight};
+
+use crate::support::{MS, World, tight};
 
 const POINTER: Qos = Qos::awareness();
 const DRAW: Qos = Qos::transaction();

@@ -1,31 +1,21 @@
 //! The byte vectors of docs/wire/vectors: made from what the cores say, read by tests of every language.
 //!
 //! Each vector is taken apart by the grammar of the documents and put together again, so that documents, vectors and code
-//! agree. `RECORD=1 cargo test -p groupwire-session --test vectors` writes the files anew.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+//! agree. `RECORD=1 cargo test -p groupwire-session --test all vectors` writes the files anew.
 
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod conversation;
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod grammar;
-#[path = "vectors/plain.rs"]
 mod plain;
-#[path = "vectors/recovery.rs"]
 mod recovery;
-#[path = "vectors/refused.rs"]
 mod refused;
-#[path = "vectors/reports.rs"]
 mod reports;
-#[path = "vectors/written.rs"]
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{env, fs};
 
-use conversation::hand::{ByHand, hello};
-use conversation::{Sent, stories};
-use grammar::{
+use crate::conversation::hand::{ByHand, hello};
+use crate::conversation::{Sent, stories};
+use crate::grammar::{
     Fields, Frame, From, STREAM_RECORD, Value, hex, quoted, read_datagram, read_packet, unhex,
     write_datagram, write_packet, write_record,
 };
@@ -68,7 +58,7 @@ fn w1_varints() {
         let pong = room.hear(1).into_iter().find(|frame| frame.name == "PONG").unwrap();
         assert_eq!(pong.number("time"), number);
         let mut octets = Vec::new();
-        grammar::varint(number, &mut octets);
+        crate::grammar::varint(number, &mut octets);
         // As a string: not every language has exact numbers of 64 bits.
         let value = Value::Text(number.to_string());
         vectors.push(vector(&format!("varint {number}"), &octets).with("value", value));

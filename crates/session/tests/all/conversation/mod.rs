@@ -16,8 +16,6 @@
 //! Time passes by itself: each end is told of a timeout when it asked for that. A transport takes each packet and datagram
 //! at once.
 
-#![allow(unused_imports, reason = "each test file uses a part of it")]
-
 mod end;
 pub(crate) mod hand;
 mod replay;

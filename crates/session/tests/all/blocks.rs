@@ -1,8 +1,4 @@
 //! Snapshots, late-joiner state and large messages as packed blocks (wire W52 to W55), over links of some rate.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[path = "support/path.rs"]
-mod path;
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -10,9 +6,10 @@ use std::time::{Duration, Instant};
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Outgoing};
 use groupwire_session::codecs::{ALL, Choice, Codec, Packer};
 use groupwire_session::{Limits, Qos, room};
-use path::{Paths, Way, document};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::support::path::{Paths, Way, document};
 
 const DRAW: Qos = Qos::transaction();
 const MS: Duration = Duration::from_millis(1);
@@ -374,8 +371,8 @@ proptest! {
     }
 }
 
-/// Prints what joining takes, with work that takes its time: `cargo test --release -p groupwire-session --test blocks --
-/// --ignored --nocapture show`.
+/// Prints what joining takes, with work that takes its time: `cargo test --release -p groupwire-session --test all --
+/// --ignored --nocapture blocks::show`.
 #[test]
 #[ignore = "a measurement"]
 fn show() {
@@ -422,7 +419,7 @@ fn show_log() {
 
 /// Messages of people who draw together, as they were recorded.
 fn recorded() -> Vec<Vec<u8>> {
-    let mut rest = &include_bytes!("../../../samples/whiteboard.bin")[..];
+    let mut rest = &include_bytes!("../../../../samples/whiteboard.bin")[..];
     let mut messages = Vec::new();
     while let Some((length, after)) = rest.split_first_chunk() {
         let (message, after) = after.split_at(u32::from_le_bytes(*length) as usize);

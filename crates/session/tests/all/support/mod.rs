@@ -1,5 +1,6 @@
 //! A room and its clients in simulated time: no sockets, no clock, every run repeats from its seed.
 
+pub(crate) mod path;
 mod random;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -1,15 +1,12 @@
 //! Hostile input from a peer (law 3 in docs/laws.md): work and memory stay within stated limits, and no other participant is
 //! affected.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use groupwire_session::client::{ChannelId, Event};
 use groupwire_session::codecs::{ALL, Choice, Packer};
 use groupwire_session::room::Event as RoomEvent;
 use groupwire_session::{Error, Qos};
-use support::{Air, MS, World, errors, varint};
+
+use crate::support::{Air, MS, World, errors, varint};
 
 const POINTER: Qos = Qos::awareness().rate(0, 25);
 const PATH: Qos = Qos::awareness().aggregate();

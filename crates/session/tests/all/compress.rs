@@ -1,8 +1,4 @@
 //! Channels whose messages are packed each alone (wire W45 to W51), between a room and its clients.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
@@ -12,7 +8,8 @@ use groupwire_session::client::{
 use groupwire_session::codecs::{ALL, Choice, Codec, Filter, Packer};
 use groupwire_session::{ChannelStats, Compress, Qos, room};
 use proptest::prelude::*;
-use support::{Air, MS, World, errors};
+
+use crate::support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness();

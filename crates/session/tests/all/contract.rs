@@ -1,14 +1,11 @@
 //! Contracts: judged at the receiver, changed while channels are open, thinned as asked (wire W76 to W80).
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod support;
 
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Event};
 use groupwire_session::{Breach, ContractReport, ContractState, Error, Measure, Qos, Redundancy};
-use support::{Air, MS, World};
+
+use crate::support::{Air, MS, World};
 
 const POINTER: Qos = Qos::awareness().loss_per_mille(200).rate(10, 25);
 const POINTING: ChannelId = ChannelId(0);

@@ -1,19 +1,13 @@
 //! Conversations that were recorded with each version of the wire, replayed against the cores: a room that is told what a
 //! recorded room was told says exactly what that one said, and so does each client.
 //!
-//! `RECORD=1 cargo test -p groupwire-session --test conversations` records those of today's wire anew.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod conversation;
-#[allow(dead_code, reason = "each test file uses a part of it")]
-mod grammar;
+//! `RECORD=1 cargo test -p groupwire-session --test all conversations` records those of today's wire anew.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::{env, fs};
 
-use conversation::{replay, stories};
+use crate::conversation::{replay, stories};
 
 /// The wire that is spoken today: version 1, with capabilities 0 to 9.
 const TODAY: &str = "version-1";
