@@ -1,13 +1,12 @@
 //! A decoder from a snapshot goes on like one that had all packets.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::message;
 use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder, Message, SnapshotError};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::common::message;
 
 /// A step of a session.
 #[derive(Debug, Clone)]

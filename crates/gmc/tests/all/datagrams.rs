@@ -1,14 +1,13 @@
 //! Over a link that loses, repeats and reorders packets and acknowledgements, every message that arrives is the one
 //! that was sent.
 
-mod common;
-
 use std::collections::{BTreeMap, VecDeque};
 
-use common::message;
 use groupwire_gmc::{AckError, Config, DecodeError, Decoder, Delivery, Encoder, Message};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::common::message;
 
 /// A step of a session.
 #[derive(Debug, Clone)]

@@ -1,11 +1,10 @@
 //! Bytes out equal bytes in, for every input and every configuration.
 
-mod common;
-
-use common::message;
 use groupwire_gmc::{Config, Decoder, EncodeError, Encoder, Message};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::common::message;
 
 /// A message: fields, of which as many are used as configured, and bytes.
 type Owned = (Vec<u32>, Vec<u8>);
@@ -82,7 +81,7 @@ proptest! {
         format in 0u8..6,
         messages in vec((any::<i64>(), 0u32..64, any::<f32>(), 1u8..40, "[a-z]{0,9}", any::<u8>()), 1..120),
     ) {
-        use common::formats::{Value, write};
+        use crate::common::formats::{Value, write};
         let messages = messages.into_iter().map(|(number, shift, float, part, word, odd)| {
             let n = number >> shift;
             let quotient = f64::from(n as i32) / f64::from(part);

@@ -1,11 +1,10 @@
 //! Decoders follow compaction and new starts at any point of a stream.
 
-mod common;
-
-use common::message;
 use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder, Message};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::common::message;
 
 #[derive(Debug, Clone)]
 enum Step {

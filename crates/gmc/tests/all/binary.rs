@@ -1,10 +1,9 @@
 //! A session takes about as many bytes in a binary format as in JSON: only new values are sent, however they are
 //! written.
 
-mod common;
-
-use common::formats::{Value, write};
 use groupwire_gmc::{Config, Decoder, Encoder};
+
+use crate::common::formats::{Value, write};
 
 /// Names of the formats of [`write`].
 const FORMATS: [&str; 6] =

@@ -1,5 +1,4 @@
-//! Helpers for several tests. No test uses all of them.
-#![allow(dead_code)]
+//! Helpers for several tests.
 
 pub(crate) mod formats;
 

@@ -1,11 +1,10 @@
 //! No packet makes a decoder panic, hang or exceed its limits.
 
-mod common;
-
-use common::message;
 use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder, Message};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::common::message;
 
 const FIELDS: usize = 2;
 

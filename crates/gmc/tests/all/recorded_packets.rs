@@ -4,12 +4,11 @@
 //! that they report after each packet. A change that is meant to alter these bytes records the hashes anew: the failing
 //! test prints them all.
 
-mod common;
-
 use std::collections::VecDeque;
 
-use common::formats::{self, Value};
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder, Message};
+
+use crate::common::formats::{self, Value};
 
 /// Messages in a session.
 const MESSAGES: u32 = 700;
