@@ -1,5 +1,4 @@
 //! Why a server does not start: each cause has an error of its own, so that a program can give the right advice.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 

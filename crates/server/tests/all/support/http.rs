@@ -1,5 +1,4 @@
 //! HTTP requests, each over a connection of its own.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 

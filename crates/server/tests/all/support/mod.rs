@@ -1,6 +1,4 @@
 //! A real server over real sockets, for all tests of this folder.
-#![allow(dead_code, reason = "no test uses all of it")]
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 pub(crate) mod http;
 pub(crate) mod http_transport;

@@ -1,8 +1,5 @@
 //! A real server over WebSocket, and clients that break every rule: each gets a typed error or a close with a reason,
 //! and two other clients in the same room are not affected.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,11 +12,12 @@ use groupwire_server::session::client::{
     Client, Config as ClientConfig, Event, Input, Outgoing, Output,
 };
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Qos, name_of};
-use support::{PATIENCE, opening, server, server_with, status};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::support::{PATIENCE, opening, server, server_with, status};
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 

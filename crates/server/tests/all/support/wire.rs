@@ -1,5 +1,4 @@
 //! A transport as the session core sees it: packets in and out.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 
@@ -12,7 +11,7 @@ use tokio::task::JoinSet;
 pub(crate) struct Wire {
     pub(crate) outgoing: mpsc::Sender<Vec<u8>>,
     pub(crate) incoming: mpsc::Receiver<Vec<u8>>,
-    pub(crate) tasks: JoinSet<()>,
+    pub(crate) _tasks: JoinSet<()>,
 }
 
 /// Plain TCP (T8).
@@ -40,7 +39,7 @@ pub(crate) async fn socket(address: SocketAddr) -> Wire {
             }
         }
     });
-    Wire { outgoing, incoming, tasks }
+    Wire { outgoing, incoming, _tasks: tasks }
 }
 
 /// The length-prefixed form of a packet (T1).

@@ -1,5 +1,4 @@
 //! The session core over a transport, driven by the test.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::time::{Duration, Instant};
 

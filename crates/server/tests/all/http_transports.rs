@@ -1,7 +1,4 @@
 //! HTTP transports and plain TCP, with clients that break every rule.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,14 +9,15 @@ use groupwire_server::session::PresenceState;
 use groupwire_server::session::client::Event;
 use groupwire_server::session::name_of;
 use groupwire_server::{Config, HttpLimits, Origins};
-use support::http::{get, post, read, send};
-use support::http_transport::{Failures, Kind, Response, http_transport, upload};
-use support::person::Person;
-use support::wire::{framed, socket, take_packet};
-use support::{PATIENCE, opening, server, server_with, servers_with, status};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+
+use crate::support::http::{get, post, read, send};
+use crate::support::http_transport::{Failures, Kind, Response, http_transport, upload};
+use crate::support::person::Person;
+use crate::support::wire::{framed, socket, take_packet};
+use crate::support::{PATIENCE, opening, server, server_with, servers_with, status};
 
 /// An HTTP transport whose client has uploaded its first packet.
 async fn joined(address: SocketAddr, kind: Kind) -> Response {

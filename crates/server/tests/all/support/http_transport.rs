@@ -1,5 +1,4 @@
 //! A client of the HTTP transports that keeps the rules, with simulated failures.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -79,7 +78,7 @@ pub(crate) async fn http_transport(
     tasks.spawn(client.down(received, id_sender));
     let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
     tasks.spawn(client.up(to_send, id));
-    (Wire { outgoing, incoming, tasks }, counts)
+    (Wire { outgoing, incoming, _tasks: tasks }, counts)
 }
 
 struct Client {

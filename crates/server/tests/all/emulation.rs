@@ -1,5 +1,4 @@
 //! The emulated network over a real server: who may set it, and that it affects only connections that ask for it.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

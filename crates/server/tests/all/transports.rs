@@ -1,17 +1,15 @@
 //! Sessions over plain TCP and over every HTTP transport: no message is lost, repeated or reordered, through renewals,
 //! breaks and repeated uploads.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_server::{Config, HttpLimits};
-use support::http_transport::{Counts, Failures, Kind, http_transport};
-use support::person::Person;
-use support::wire::{Wire, socket};
-use support::{server_with, servers_with, status};
+
+use crate::support::http_transport::{Counts, Failures, Kind, http_transport};
+use crate::support::person::Person;
+use crate::support::wire::{Wire, socket};
+use crate::support::{server_with, servers_with, status};
 
 /// Transactions in each direction.
 const COUNT: usize = 500;
@@ -109,7 +107,7 @@ async fn different_transports_share_a_room_and_closed_ones_are_removed() {
     drop((bob, cid));
     let started = std::time::Instant::now();
     while status(http, "connections").await > 1 {
-        assert!(started.elapsed() < support::PATIENCE, "T18: connections are kept");
+        assert!(started.elapsed() < crate::support::PATIENCE, "T18: connections are kept");
         ann.for_a_while(Duration::from_millis(50)).await;
     }
 }

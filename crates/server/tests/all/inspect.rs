@@ -1,8 +1,5 @@
 //! The inspector over a real server: who may use it, what it shows, recordings, and an emulated network for one
 //! participant.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,10 +11,11 @@ use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
 use serde_json::Value;
-use support::http::{Answer, get, post, send};
-use support::person::Person;
-use support::{PATIENCE, servers_with, wire};
 use tokio::time::timeout;
+
+use crate::support::http::{Answer, get, post, send};
+use crate::support::person::Person;
+use crate::support::{PATIENCE, servers_with, wire};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 

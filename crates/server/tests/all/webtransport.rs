@@ -1,6 +1,5 @@
 //! WebTransport of a real server: renewal of certificates, and clients that break the rules. The native client's tests
 //! cover those that keep them.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};

@@ -1,15 +1,13 @@
 //! A server calls its `Observer` once for each transaction of a room, in the order of the room.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
 
 use std::sync::{Arc, Mutex};
 
 use groupwire_server::session::room::Ordered;
 use groupwire_server::{Config, Observer};
-use support::person::Person;
-use support::servers_with;
-use support::wire::socket;
+
+use crate::support::person::Person;
+use crate::support::servers_with;
+use crate::support::wire::socket;
 
 /// Keeps room, position, channel and text of each transaction.
 #[derive(Default)]

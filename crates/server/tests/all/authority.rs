@@ -1,8 +1,5 @@
 //! The server's authority decides who may join, and about changes of a channel's QoS, asked for by a client over a
 //! real socket.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
-mod support;
 
 use std::sync::Arc;
 
@@ -11,9 +8,10 @@ use groupwire_server::session::{
     AllowAll, Authority, ChangeRequest, Error, Fault, Grant, JoinRequest, OpenRequest, Qos,
 };
 use groupwire_server::{Config, is_same_secret};
-use support::person::Person;
-use support::servers_with;
-use support::wire::socket;
+
+use crate::support::person::Person;
+use crate::support::servers_with;
+use crate::support::wire::socket;
 
 /// The QoS of channel `draw` that every client here asks for.
 const WANTED: Qos = Qos::transaction().priority(7);
