@@ -1,7 +1,5 @@
 //! Errors of `groupwire serve` at its start.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;

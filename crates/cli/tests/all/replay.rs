@@ -1,7 +1,5 @@
 //! Runs of `groupwire replay` against `groupwire serve`.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
