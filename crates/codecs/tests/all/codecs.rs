@@ -99,7 +99,7 @@ proptest! {
 
 /// Messages of different content and length.
 fn samples() -> Vec<Vec<u8>> {
-    let text = include_bytes!("../src/codec.rs");
+    let text = include_bytes!("../../src/codec.rs");
     let mut random = 7u32;
     let random = |_| {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -350,7 +350,7 @@ fn bounds(name: &str) -> Memory {
 
 #[test]
 fn memory_is_bounded() {
-    let text = include_bytes!("../src/codec.rs").repeat(20);
+    let text = include_bytes!("../../src/codec.rs").repeat(20);
     for codec in ALL {
         let levels = codec.levels().map_or(vec![None], |levels| {
             [levels.min, levels.default, levels.max].map(Some).to_vec()
@@ -379,11 +379,11 @@ fn memory_is_bounded() {
 /// documentation.
 #[test]
 fn browser_and_documentation_list_every_codec() {
-    let core = include_str!("../../wasm/src/codecs.rs");
-    let client = include_str!("../../../web/client/src/compress.ts");
+    let core = include_str!("../../../wasm/src/codecs.rs");
+    let client = include_str!("../../../../web/client/src/compress.ts");
     let client = client.split("CODECS = [").nth(1).unwrap().split(']').next().unwrap();
     let client: Vec<&str> = client.split('"').skip(1).step_by(2).collect();
-    let page = include_str!("../../../docs/codecs.md");
+    let page = include_str!("../../../../docs/codecs.md");
     assert_eq!(client, ALL.iter().map(|codec| codec.name()).collect::<Vec<_>>());
     for codec in ALL {
         let (number, name) = (codec.number(), codec.name());

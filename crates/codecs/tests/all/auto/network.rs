@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::random::Random;
+use super::random::Random;
 
 /// The fixed time of a packet in one direction, ns: system calls, interrupts, distance.
 pub(crate) const FIXED: f64 = 30_000.0;

@@ -1,9 +1,8 @@
 //! `compress`, `uncompress` and `gzip` read what our LZW writes, and we read what `compress` writes.
 
-mod programs;
-
 use groupwire_codecs::by_name;
-use programs::{run, samples};
+
+use crate::programs::{run, samples};
 
 /// The start of a file: the magic number, then block mode and 16 bits.
 const HEADER: [u8; 3] = [0x1f, 0x9d, 0x90];

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Packer};
 
-use crate::network::{FIXED, Network};
-use crate::payload::Kind;
-use crate::random::Random;
+use super::network::{FIXED, Network};
+use super::payload::Kind;
+use super::random::Random;
 
 /// Different messages of each content; they are really packed, and then sent repeatedly.
 const DISTINCT: usize = 100;

@@ -1,6 +1,6 @@
 //! Generated messages, from a seed.
 
-use crate::random::Random;
+use super::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

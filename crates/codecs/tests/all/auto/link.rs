@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use groupwire_codecs::Link;
 
-use crate::network::Network;
-use crate::random::Random;
+use super::network::Network;
+use super::random::Random;
 
 /// Adds exchanges of packets of 200 to 1400 bytes to `link`.
 fn hear(link: &mut Link, network: Network, exchanges: usize, random: &mut Random) {

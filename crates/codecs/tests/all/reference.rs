@@ -10,7 +10,7 @@ use groupwire_codecs::{Options, by_name};
 
 /// The messages for every codec.
 fn payloads() -> Vec<Vec<u8>> {
-    let text = include_bytes!("../src/codec.rs");
+    let text = include_bytes!("../../src/codec.rs");
     let mut random = 7u32;
     let random = |_| {
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -240,7 +240,7 @@ fn xz() {
 /// zstd with a dictionary.
 #[test]
 fn a_dictionary() {
-    let dictionary = include_bytes!("../src/packer.rs");
+    let dictionary = include_bytes!("../../src/packer.rs");
     let file = std::env::temp_dir().join(format!("groupwire-codecs-{}", std::process::id()));
     std::fs::write(&file, dictionary).unwrap();
     let name = file.display().to_string();

@@ -5,10 +5,9 @@
 //! number. Then blocks: the lengths of the original and of the block, checksums as the flags say, and the block, which
 //! is the original if it would be no smaller. A length of zero ends the file.
 
-mod programs;
-
 use groupwire_codecs::by_name;
-use programs::{run, samples};
+
+use crate::programs::{run, samples};
 
 const MAGIC: [u8; 9] = [0x89, b'L', b'Z', b'O', 0, b'\r', b'\n', 0x1a, b'\n'];
 /// The largest block of an lzop file, bytes.
