@@ -3,8 +3,6 @@
 //! A change of structure must not change a hash. A change of the algorithm does; then the message of the failed test shows
 //! the new value to commit.
 
-#![cfg(feature = "all")]
-
 use std::collections::VecDeque;
 use std::time::Duration;
 

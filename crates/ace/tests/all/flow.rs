@@ -1,7 +1,5 @@
 //! The window, acknowledgements, and the memory of an idle stream.
 
-mod pair;
-
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
@@ -9,7 +7,8 @@ use groupwire_ace::{
     Candidate, Coders, Decision, Delivered, Duplex, Forecast, Packed, Policy, Settings, Situation,
 };
 use groupwire_codecs::ALL;
-use pair::{Pair, RoundRobin, text};
+
+use crate::pair::{Pair, RoundRobin, text};
 
 const MS: Duration = Duration::from_millis(1);
 

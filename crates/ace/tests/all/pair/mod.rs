@@ -1,7 +1,5 @@
 //! Two ends of a stream with a transport between them that the tests control.
 
-#![allow(dead_code, reason = "each test file uses some of the helpers")]
-
 use std::collections::VecDeque;
 use std::time::Duration;
 

@@ -1,11 +1,10 @@
 //! Streams between correct ends: the read bytes are the written ones, and nothing hangs.
 
-mod pair;
-
 use groupwire_ace::{Candidate, Settings, Training};
 use groupwire_codecs::Costs;
-use pair::{Pair, RoundRobin, text};
 use proptest::prelude::*;
+
+use crate::pair::{Pair, RoundRobin, text};
 
 fn settings(name: &str) -> Settings {
     Settings::always(name.parse().expect("a candidate"))

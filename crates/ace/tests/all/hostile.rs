@@ -1,13 +1,12 @@
 //! Hostile peers: errors are typed, memory is bounded, and no byte is read that was not sent.
 
-mod pair;
-
 use std::time::Duration;
 
 use groupwire_ace::{Coders, Duplex, Settings, StreamError};
 use groupwire_codecs::{Codec, CodecError, Zstd};
-use pair::{Pair, RoundRobin, receive_all, text};
 use proptest::prelude::*;
+
+use crate::pair::{Pair, RoundRobin, receive_all, text};
 
 const HELLO: [u8; 8] = [b'G', b'W', b'A', 1, 0xff, 0x1f, 20, 17];
 
