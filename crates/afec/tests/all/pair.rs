@@ -1,14 +1,13 @@
 //! Two endpoints with a lossy path between them.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeats};
 use groupwire_afec::{Afec2012, Config, Notice, Order, Qos, Scheme};
 use proptest::prelude::*;
-use support::{Conditions, World, pointer};
+
+use crate::support::{Conditions, World, pointer};
 
 fn fixed(code: Code) -> Config {
     Config { scheme: Scheme::Fixed(code), ..Config::default() }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use groupwire_afec::{Config, Endpoint, Scheme, Submission};
 
-use crate::digest::Digest;
-use crate::path::{Direction, Process};
-use crate::{MS, PATHS, channels, sends};
+use super::digest::Digest;
+use super::path::{Direction, Process};
+use super::{MS, PATHS, channels, sends};
 
 const TICK: Duration = Duration::from_millis(11);
 const TICKS: u32 = 2500;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use groupwire_afec::{Arrival, Config, Endpoint, Planned, Qos, Submission};
 
-use crate::digest::Digest;
-use crate::path::{Direction, Process};
-use crate::{MS, channels, sends};
+use super::digest::Digest;
+use super::path::{Direction, Process};
+use super::{MS, channels, sends};
 
 const TICK: Duration = Duration::from_millis(11);
 const TICKS: u32 = 5000;

@@ -1,13 +1,12 @@
 //! Hostile packets: an endpoint does not panic, keeps its limits of memory and packets, and works again after the attack.
 
-mod support;
-
 use std::time::Duration;
 
 use groupwire_afec::{Afec2012, Config, Endpoint, Order, Qos, Scheme, Submission};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use support::{Conditions, World, pointer};
+
+use crate::support::{Conditions, World, pointer};
 
 /// The most memory of a channel in each direction, in bytes.
 const CHANNEL: usize = 16 * 1024;

@@ -4,8 +4,8 @@ use groupwire_afec::choice::{Choice, Situation, choose, expect, family};
 use groupwire_afec::code::Code;
 use groupwire_afec::loss::{LAGS, LossModel};
 
-use crate::MS;
-use crate::digest::Digest;
+use super::MS;
+use super::digest::Digest;
 
 fn digest_choice(digest: &mut Digest, choice: &Choice) {
     digest.code(&choice.code);

@@ -143,7 +143,6 @@ impl World {
     }
 
     /// Sends `count` messages from end 0, 30 per second in clusters of 40 with pauses of a second.
-    #[allow(dead_code, reason = "not every test points")]
     pub(crate) fn point(&mut self, channel: u32, count: u32) {
         for nth in 0..count {
             let gap = if nth % 40 == 39 { 1000 } else { 33 };

@@ -1,7 +1,7 @@
 //! Rate control over a simulated link: bounds for the measurements of `examples/rate`.
 
 #[allow(dead_code, reason = "the example uses all of it")]
-#[path = "../examples/rate/link.rs"]
+#[path = "../../examples/rate/link.rs"]
 mod link;
 
 use link::{Capacity, Path};
