@@ -1,12 +1,9 @@
 //! Channels with every codec, between native clients and the real server, over every transport.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-mod support;
-
 use groupwire_client::codecs::{ALL, Choice};
 use groupwire_client::{ChannelOptions, Compress, Event, Events, Qos, Room, SendOptions};
-use support::{Over, Running, any_port, over_every_transport, synced, until, until_true};
+
+use crate::support::{Over, Running, any_port, over_every_transport, synced, until, until_true};
 
 over_every_transport! {
     every_codec_both_ways

@@ -1,9 +1,5 @@
 //! The native client and the real server, over real sockets and every transport.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-mod support;
-
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -13,10 +9,11 @@ use groupwire_client::{
 };
 use groupwire_server::Config;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
-use support::{
+use tokio::time::sleep;
+
+use crate::support::{
     Over, Proxy, Running, any_port, over_every_transport, synced, texts, until, until_true,
 };
-use tokio::time::sleep;
 
 over_every_transport! {
     two_clients_exchange_messages_and_one_leaves

@@ -1,7 +1,5 @@
 //! A server in this process, and a proxy before it that can break and delay connections.
 
-#![allow(dead_code, reason = "no test uses all of it")]
-
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
@@ -37,7 +35,7 @@ macro_rules! over_every_transport {
     };
     (@ $module:ident $over:ident $($test:ident)*) => {
         mod $module {
-            use super::support::Over;
+            use crate::support::Over;
             $(
                 #[tokio::test(flavor = "multi_thread")]
                 async fn $test() {
