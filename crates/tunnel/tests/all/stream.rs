@@ -1,9 +1,5 @@
 //! Streams over transports with large, small and irregular buffers.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-mod support;
-
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -13,13 +9,14 @@ use std::time::Duration;
 use groupwire_ace::{Candidate, Settings, StreamError};
 use groupwire_codecs::Costs;
 use groupwire_tunnel::{Stream, Workbench};
-use support::{in_time, mixed};
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf,
     duplex, split,
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
+
+use crate::support::{in_time, mixed};
 
 fn settings() -> Settings {
     Settings::adaptive(Costs::reference())

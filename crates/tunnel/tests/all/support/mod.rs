@@ -1,7 +1,5 @@
 //! Helpers of the tests.
 
-#![allow(dead_code, reason = "each test file uses some of the helpers")]
-
 use std::future::Future;
 use std::time::Duration;
 

@@ -1,9 +1,5 @@
 //! Both ends of a tunnel over real sockets, with programs on both sides.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-mod support;
-
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,11 +10,12 @@ use groupwire_tunnel::{
     Connect, ConnectConfig, Connections, Fingerprint, Forward, Listen, ListenConfig, Options,
     Route, StartError, Status, Trust,
 };
-use support::{in_time, mixed};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::support::{in_time, mixed};
 
 const HERE: &str = "127.0.0.1:0";
 
