@@ -1,5 +1,4 @@
 //! What both ends of a connection negotiate: acknowledgements and connection ids.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;

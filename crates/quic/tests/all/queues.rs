@@ -1,5 +1,4 @@
 //! QUIC's buffers when a path stalls: two ends over a link that can be held.
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
