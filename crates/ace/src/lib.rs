@@ -62,3 +62,7 @@ pub use error::{SettingsError, StreamError};
 pub use policy::{Always, Decision, Delivered, Forecast, Packed, Policy, Situation};
 pub use report::Report;
 pub use settings::{Profile, Settings};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

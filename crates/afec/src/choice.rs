@@ -57,7 +57,7 @@ pub(crate) const NEAR: f64 = 2.0;
 /// error.
 const ROUNDING: f64 = 1e-9;
 /// The error of the expected misses, as a share of them, up to which [`family`] still contains the best code. It is
-/// twice the error that `tests/choice` allows.
+/// twice the error that `tests/all/choice` allows.
 const DOUBT: f64 = 0.3;
 /// The most codes in a [`family`], each of which is tried in a simulation. Chosen by judgement; not tuned.
 const FAMILY: usize = 400;

@@ -89,3 +89,7 @@ pub use receiver::Delivery;
 pub use scheme::Scheme;
 pub use sender::{CHANNELS, PacketSummary, SendError, Submission, Submitted};
 pub use wire::PacketError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -42,12 +42,12 @@
 //! use.
 //!
 //! ```no_run
-//! # use groupwire_client::{Channel, Event, Events, Qos};
+//! # use groupwire_client::{Channel, Event, Events, Qos, Rate};
 //! # async fn example(pointer: Channel, mut events: Events) -> Result<(), groupwire_client::Error> {
 //! // People begin to talk: the pointer has to keep up with their words.
 //! pointer.set_qos(Qos::awareness().loss_per_mille(100).rate(20, 30))?;
 //! // On a slow link, ten positions per second of each person are enough.
-//! pointer.limit_rate(Some(10_000))?;
+//! pointer.limit_rate(Some(Rate::per_second(10)))?;
 //! while let Some(event) = events.next().await {
 //!     if let Event::Contract(news) = event {
 //!         println!("{}", news.state);
@@ -92,7 +92,13 @@ pub use groupwire_session::{
     Breach, ContractEvent, ContractReport, ContractState, Histogram, Measure, Tally,
 };
 pub use groupwire_session::{ChannelStats, Compress, Index, ParticipantId, Position, Traffic};
-pub use groupwire_session::{Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos};
+pub use groupwire_session::{
+    Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos, Rate,
+};
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};
 pub use trust::Trust;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

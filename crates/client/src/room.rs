@@ -8,7 +8,7 @@ use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Outgoing, Sent, Stats,
 };
 use groupwire_session::{
-    ChannelStats, Client, Compress, ContractReport, ParticipantId, Position, Qos,
+    ChannelStats, Client, Compress, ContractReport, ParticipantId, Position, Qos, Rate,
 };
 
 use crate::address::Address;
@@ -248,12 +248,12 @@ impl Channel {
         self.room.change(|client, _| client.set_qos(self.id, qos))
     }
 
-    /// Asks the server to send only the newest value of each key of a conflated channel, at most `rate` times in 1,000
-    /// seconds; `None` for all values. The limit stays in force after reconnecting.
+    /// Asks the server to send only the newest value of each key of a conflated channel, at most at `rate`;
+    /// `None` for all values. The limit stays in force after reconnecting.
     ///
     /// # Errors
     /// A channel that does not conflate.
-    pub fn limit_rate(&self, rate: Option<u32>) -> Result<(), Error> {
+    pub fn limit_rate(&self, rate: Option<Rate>) -> Result<(), Error> {
         self.room.change(|client, _| client.limit_rate(self.id, rate))
     }
 

@@ -31,7 +31,7 @@
 //!   the trials;
 //! - 100 messages after the link became a hundred times slower, 200 after it became a hundred times faster.
 //!
-//! `tests/auto` measures these figures in simulated time.
+//! `tests/all/auto` measures these figures in simulated time.
 
 mod candidate;
 mod cost;

@@ -87,3 +87,7 @@ pub use snappy::Snappy;
 pub use zlib::Deflate;
 #[cfg(feature = "pure")]
 pub use zstd::Zstd;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

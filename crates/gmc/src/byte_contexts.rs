@@ -12,9 +12,9 @@ use crate::table::{Table, Versioned};
 
 mod snapshot;
 
-/// A table of probabilities, one for each bit in each context, found by hash and without a check for collisions. These
-/// contexts are so many and so rarely used that the rows of a [`ContextTable`](crate::contexts::ContextTable) would
-/// stay mostly empty.
+/// A table of probabilities, one for each bit in each context, found by hash and without a check for collisions. There
+/// are many contexts and most are used rarely: a [`ContextTable`](crate::contexts::ContextTable) with a row for each
+/// would stay mostly empty.
 #[derive(Clone)]
 pub(crate) struct ByteContexts {
     bits: Table<Probability>,

@@ -16,3 +16,7 @@ pub use datagrams::{ConnectionClosed, DatagramSink, Datagrams, MAX_AGE};
 pub use settings::{AckFrequency, End, RARE_ACKS, connection_id, endpoint_settings, settings};
 pub use stream::{limit_send_buffer, write_all};
 pub use wtransport;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

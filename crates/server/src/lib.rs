@@ -47,3 +47,7 @@ pub use server::Server;
 pub use webtransport::certificate::{Certificate, CertificateError};
 pub use webtransport::config::WebTransportConfig;
 pub use webtransport::offer::WallClock;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,9 +11,9 @@ use core::time::Duration;
 
 pub use groupwire_afec::stats::Histogram;
 
-use crate::Qos;
 use crate::ids::ChannelNo;
 use crate::trace::AGES;
+use crate::{Qos, Rate};
 
 pub(crate) use judge::{Judge, ReceivedMessage};
 pub(crate) use sender_progress::SenderProgress;
@@ -29,10 +29,10 @@ pub struct ContractReport {
     pub recent: Tally,
     /// Messages since the channel was opened.
     pub total: Tally,
-    /// The rate of received values in the last ten seconds, in 1/1000 per second. It is measured only while their
+    /// The rate of received values in the last ten seconds. It is measured only while their
     /// sender sends at least at the minimum rate. `None` if there is no minimum rate, or if senders reached it for less
     /// than two seconds.
-    pub rate: Option<u32>,
+    pub rate: Option<Rate>,
     /// The ages of received messages, from application to application.
     pub latency: Histogram,
     /// Of the messages that other participants sent, the share, in 1/1000, that did not reach the server or reached it
@@ -67,7 +67,7 @@ pub struct ChannelQuality {
     /// Messages that were received in time only because they were repeated, on this transport.
     pub saved: u64,
     /// The rate of values, see [`ContractReport::rate`].
-    pub rate: Option<u32>,
+    pub rate: Option<Rate>,
     /// The median age of received messages, from application to application, in whole milliseconds.
     pub median: Duration,
     /// The 99th percentile of the age, in whole milliseconds.
@@ -100,13 +100,12 @@ pub enum Breach {
         /// The shortest deadline that would have met the target. `None` if too few messages were received.
         deadline: Option<Duration>,
     },
-    /// Values were received at less than the minimum rate, though they were sent at that rate. Both rates are in 1/1000
-    /// values per second.
+    /// Values were received at less than the minimum rate, though they were sent at that rate.
     Rate {
         /// The minimum rate.
-        target: u32,
+        target: Rate,
         /// The rate of received values.
-        rate: u32,
+        rate: Rate,
     },
 }
 
@@ -128,15 +127,15 @@ pub enum Measure {
         /// Requested messages, on this transport.
         messages: u64,
     },
-    /// The sender replaces values by newer ones so that it keeps the maximum rate. The rate is in 1/1000 per second.
+    /// The sender replaces values by newer ones so that it keeps the maximum rate.
     RateLimited {
         /// The maximum rate.
-        rate: u32,
+        rate: Rate,
     },
     /// The server leaves values out, because this receiver set a rate limit.
     Downsampled {
-        /// The rate limit for each key, in 1/1000 per second.
-        rate: u32,
+        /// The rate limit for each key.
+        rate: Rate,
     },
     /// Newer values replaced older ones before these were received.
     Conflated {
@@ -212,7 +211,7 @@ impl fmt::Display for Breach {
                 }
             }
             Breach::Rate { target, rate } => {
-                let (target, rate) = (Tenths(target / 100), Tenths(rate / 100));
+                let (target, rate) = (Tenths::of(target), Tenths::of(rate));
                 write!(f, "{rate} values per second came where {target} are needed")
             }
         }
@@ -235,11 +234,11 @@ impl fmt::Display for Measure {
                 write!(f, "{messages} messages that did not come were asked for")
             }
             Measure::RateLimited { rate } => {
-                let rate = Tenths(rate / 100);
+                let rate = Tenths::of(rate);
                 write!(f, "senders send at most {rate} values per second, the newest")
             }
             Measure::Downsampled { rate } => {
-                let rate = Tenths(rate / 100);
+                let rate = Tenths::of(rate);
                 write!(f, "as asked, at most {rate} values of a key come per second, the newest")
             }
             Measure::Conflated { values } => {
@@ -251,6 +250,13 @@ impl fmt::Display for Measure {
 
 /// Prints a number of tenths as a decimal number, without floating point.
 struct Tenths(u32);
+
+impl Tenths {
+    /// A rate in messages per second.
+    fn of(rate: Rate) -> Self {
+        Tenths(rate.millihertz() / 100)
+    }
+}
 
 impl fmt::Display for Tenths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -275,12 +281,15 @@ mod tests {
             late.to_string(),
             "missed: 12.3 % lost or late where 5 % may be; a deadline of 180 ms would hold"
         );
-        let slow = ContractState::CannotMeet(Breach::Rate { target: 10_000, rate: 2_500 });
+        let slow = ContractState::CannotMeet(Breach::Rate {
+            target: Rate::per_second(10),
+            rate: Rate::from_millihertz(2_500),
+        });
         assert_eq!(
             slow.to_string(),
             "cannot be met: 2.5 values per second came where 10 are needed"
         );
-        let downsampled = Measure::Downsampled { rate: 5_000 }.to_string();
+        let downsampled = Measure::Downsampled { rate: Rate::per_second(5) }.to_string();
         assert_eq!(downsampled, "as asked, at most 5 values of a key come per second, the newest");
     }
 }

@@ -34,6 +34,7 @@ mod link;
 mod map;
 mod packing;
 mod qos;
+mod rate;
 pub mod room;
 mod seen;
 mod stamps;
@@ -58,8 +59,13 @@ pub use groupwire_gmc::{Description, Piece};
 pub use ids::{ChannelNo, Counter, GroupId, Index, LinkId, Order, ParticipantId, Position};
 pub use limits::{Limits, Timing};
 pub use qos::{Kind, Overflow, POINTER_WHILE_TALKING, Qos, table_1};
+pub use rate::Rate;
 pub use room::Room;
 pub use wire::VERSION;
 pub use wire::frame::{Access, PresenceState};
 pub use wire::handshake::Secret;
 pub use wire::opening::{Opening, refusal};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::Error;
 use crate::wire::io::{Reader, Write};
+use crate::{Error, Rate};
 
 /// The kind of a channel, which says whether its messages may be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +52,13 @@ pub struct Qos {
     /// The longest useful time from the sending application to the receiving one. A later message is of no use. `None` means
     /// that messages are useful at any time.
     pub deadline: Option<Duration>,
-    /// The lowest useful rate, in 1/1000 messages per second; 0 for none.
-    pub rate_min: u32,
-    /// The highest useful rate, in 1/1000 messages per second; 0 for no limit.
-    pub rate_max: u32,
+    /// The lowest useful rate; zero for none.
+    pub rate_min: Rate,
+    /// The highest useful rate; zero for no limit.
+    pub rate_max: Rate,
 }
 
-/// Half a message per tick, in the unit of `rate_min` times microseconds. If one value is sent at each tick, and each of
+/// Half a message per tick, in millihertz times microseconds. If one value is sent at each tick, and each of
 /// the two legs (client to server, server to client) loses 30 %, about half of the values arrive (0.7 * 0.7 = 0.49).
 const TOO_FEW: u128 = 500 * 1_000_000;
 
@@ -72,8 +72,8 @@ impl Qos {
             private: false,
             loss: 0,
             deadline: None,
-            rate_min: 0,
-            rate_max: 0,
+            rate_min: Rate::ZERO,
+            rate_max: Rate::ZERO,
         }
     }
 
@@ -96,8 +96,8 @@ impl Qos {
 
     /// Sets the lowest and the highest useful rate, in messages per second; 0 for no bound.
     pub const fn rate(mut self, min: u32, max: u32) -> Self {
-        self.rate_min = min.saturating_mul(1000);
-        self.rate_max = max.saturating_mul(1000);
+        self.rate_min = Rate::per_second(min);
+        self.rate_max = Rate::per_second(max);
         self
     }
 
@@ -121,7 +121,7 @@ impl Qos {
 
     /// True if one message per tick may be too few for the lowest useful rate, when some messages are lost (wire W30).
     pub(crate) fn outruns(&self, tick: Duration) -> bool {
-        u128::from(self.rate_min) * tick.as_micros() > TOO_FEW
+        u128::from(self.rate_min.millihertz()) * tick.as_micros() > TOO_FEW
     }
 
     /// Checks that the values do not contradict each other.
@@ -141,7 +141,7 @@ impl Qos {
         if self.loss > 1000 {
             return wrong("loss is a share in 1/1000, at most 1000");
         }
-        if self.rate_max > 0 && self.rate_min > self.rate_max {
+        if !self.rate_max.is_zero() && self.rate_min > self.rate_max {
             return wrong("the minimum rate is above the maximum");
         }
         if self.deadline.is_some_and(|deadline| deadline.as_millis() == 0) {
@@ -155,7 +155,7 @@ impl Qos {
 
     /// The shortest time between two messages at the highest rate; zero if the rate has no limit.
     pub fn interval(&self) -> Duration {
-        interval_of(self.rate_max)
+        self.rate_max.interval()
     }
 
     /// Checks that an open channel may change from this QoS to `other`: kind, overflow and `private` must stay the same
@@ -188,8 +188,8 @@ impl Qos {
         out.u8(u8::from(self.private));
         out.varint(u64::from(self.loss));
         out.varint(self.deadline.map_or(0, |deadline| deadline.as_millis() as u64));
-        out.varint(u64::from(self.rate_min));
-        out.varint(u64::from(self.rate_max));
+        out.varint(u64::from(self.rate_min.millihertz()));
+        out.varint(u64::from(self.rate_max.millihertz()));
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
@@ -210,7 +210,8 @@ impl Qos {
             0 => None,
             ms => Some(Duration::from_millis(ms)),
         };
-        let (rate_min, rate_max) = (reader.varint_u32()?, reader.varint_u32()?);
+        let rate_min = Rate::from_millihertz(reader.varint_u32()?);
+        let rate_max = Rate::from_millihertz(reader.varint_u32()?);
         let qos = Qos { kind, overflow, priority, private, loss, deadline, rate_min, rate_max };
         qos.validate().map_err(|_| reader.malformed())?;
         Ok(qos)
@@ -253,15 +254,6 @@ pub const fn table_1() -> [(&'static str, Qos); 10] {
 /// The QoS of the pointer channel of [`table_1`] while people talk about what they point at.
 pub const POINTER_WHILE_TALKING: Qos =
     Qos::awareness().rate(20, 30).deadline(Duration::from_millis(100)).loss_per_mille(100);
-
-/// The time between two messages at `rate`, which is in 1/1000 per second. Rate 0 stands for no limit, and the time is then
-/// zero.
-pub(crate) fn interval_of(rate: u32) -> Duration {
-    match rate {
-        0 => Duration::ZERO,
-        rate => Duration::from_nanos(1_000_000_000_000 / u64::from(rate)),
-    }
-}
 
 #[cfg(test)]
 mod tests {

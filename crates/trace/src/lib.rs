@@ -163,3 +163,7 @@ mod tests {
         assert_eq!(found, [(0, 1), (2, 0), (2, 2)]);
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

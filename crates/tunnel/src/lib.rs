@@ -36,3 +36,7 @@ pub use routes::{DEFAULT_ROUTE, Forward, Route, RouteError, address_of, target_o
 pub use stream::Stream;
 pub use tls::{Fingerprint, Trust};
 pub use workbench::Workbench;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

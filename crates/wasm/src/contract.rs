@@ -4,7 +4,7 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use groupwire_session::{Breach, ContractReport, ContractState, Histogram, Measure, Tally};
+use groupwire_session::{Breach, ContractReport, ContractState, Histogram, Measure, Rate, Tally};
 use wasm_bindgen::prelude::JsValue;
 
 use crate::plain::Plain;
@@ -14,7 +14,7 @@ pub(crate) fn write(report: &ContractReport) -> Plain {
     state(report.state, &report.measures)
         .with("recent", tally(report.recent))
         .with("total", tally(report.total))
-        .with("rate", report.rate.map(per_second))
+        .with("rate", report.rate.map(Rate::hertz))
         .with("latency", latency(&report.latency))
         .with("upstream", share(report.upstream))
 }
@@ -44,8 +44,8 @@ fn breach(breach: Breach) -> JsValue {
             .with("deadline", deadline.map(millis)),
         Breach::Rate { target, rate } => Plain::new()
             .with("of", "rate")
-            .with("target", per_second(target))
-            .with("measured", per_second(rate)),
+            .with("target", target.hertz())
+            .with("measured", rate.hertz()),
     }
     .into()
 }
@@ -82,8 +82,4 @@ fn latency(histogram: &Histogram) -> Plain {
 
 fn share(per_mille: u16) -> f64 {
     f64::from(per_mille) / 1000.0
-}
-
-fn per_second(rate: u32) -> f64 {
-    f64::from(rate) / 1000.0
 }

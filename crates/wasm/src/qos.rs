@@ -4,7 +4,7 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use groupwire_session::{Error, Kind, Overflow, Qos};
+use groupwire_session::{Error, Kind, Overflow, Qos, Rate};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::plain::Plain;
@@ -54,10 +54,10 @@ pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
         qos.deadline = Some(Duration::from_millis(ms.into()));
     }
     if let Some(rate) = from.min_rate() {
-        qos.rate_min = whole(rate * 1000.0, u32::MAX, "minRate is in messages per second")?;
+        qos.rate_min = self::rate(rate, "minRate is in messages per second")?;
     }
     if let Some(rate) = from.max_rate() {
-        qos.rate_max = whole(rate * 1000.0, u32::MAX, "maxRate is in messages per second")?;
+        qos.rate_max = self::rate(rate, "maxRate is in messages per second")?;
     }
     if let Some(value) = from.priority() {
         qos.priority = priority(value)?;
@@ -68,7 +68,6 @@ pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
 
 /// Converts a QoS to JavaScript. If the QoS has no deadline, or does not limit a rate, the object lacks that field.
 pub(crate) fn write(qos: &Qos) -> Plain {
-    let per_second = |rate: u32| f64::from(rate) / 1000.0;
     let mut object = Plain::new()
         .with("kind", if qos.kind == Kind::Awareness { "awareness" } else { "transaction" })
         .with("overflow", if qos.overflow == Overflow::Conflate { "conflate" } else { "aggregate" })
@@ -78,21 +77,23 @@ pub(crate) fn write(qos: &Qos) -> Plain {
     if let Some(deadline) = qos.deadline {
         object = object.with("deadline", crate::millis(deadline));
     }
-    if qos.rate_min > 0 {
-        object = object.with("minRate", per_second(qos.rate_min));
+    if !qos.rate_min.is_zero() {
+        object = object.with("minRate", qos.rate_min.hertz());
     }
-    if qos.rate_max > 0 {
-        object = object.with("maxRate", per_second(qos.rate_max));
+    if !qos.rate_max.is_zero() {
+        object = object.with("maxRate", qos.rate_max.hertz());
     }
     object
 }
 
-/// Converts a rate limit in values per second, which must be above 0, to thousandths of a value per second.
-pub(crate) fn limit(rate: f64) -> Result<u32, Error> {
-    match whole(rate * 1000.0, u32::MAX, LIMIT)? {
-        0 => wrong(LIMIT),
-        rate => Ok(rate),
-    }
+/// Converts a rate limit in values per second, which must be above 0.
+pub(crate) fn limit(per_second: f64) -> Result<Rate, Error> {
+    let rate = rate(per_second, LIMIT)?;
+    if rate.is_zero() { wrong(LIMIT) } else { Ok(rate) }
+}
+
+fn rate(per_second: f64, why: &'static str) -> Result<Rate, Error> {
+    whole(per_second * 1000.0, u32::MAX, why).map(Rate::from_millihertz)
 }
 
 const LIMIT: &str = "a rate is in messages per second, above 0; undefined: all";

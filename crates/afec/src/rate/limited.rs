@@ -55,7 +55,7 @@ const LIMIT_LEAST: f64 = 2.0 * RATE_FLOOR as f64;
 pub(super) const RATE_MOST: f64 = 125e6;
 
 // The constants above, except where they say otherwise, were tuned together on `examples/rate`: links of 14.4 to 3000 kbit/s that
-// are overloaded up to threefold, with losses up to 20 %, jitter and changes of capacity (`tests/rate.rs` holds the bounds).
+// are overloaded up to threefold, with losses up to 20 %, jitter and changes of capacity (`tests/all/rate.rs` holds the bounds).
 
 /// The state while the path shows a limit.
 #[derive(Debug, Clone, Copy)]

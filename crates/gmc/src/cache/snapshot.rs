@@ -92,7 +92,7 @@ impl<T: Clone + Default> Cache<T> {
         }
     }
 
-    /// The smallest key that was not coded yet. Its order, unlike that of indices, is the same at both ends.
+    /// The smallest key that is still to be coded. Keys have the same order at both ends; indices do not.
     fn next(&self, progress: &Progress) -> Option<u32> {
         let entries = self.entries.iter().filter(|entry| entry.used != 0);
         entries.filter(|entry| !progress.has(entry.used)).map(|entry| entry.key).min()

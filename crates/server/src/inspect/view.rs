@@ -7,7 +7,7 @@ use groupwire_session::room::{ChannelFacts, Measured, ParticipantFacts, Transpor
 use groupwire_session::trace::{AGES, Carrier, CarrierTotals, Flow, Packet, Part, Purpose};
 use groupwire_session::{
     ChannelQuality, Code, Description, GroupId, Kind, Overflow, ParticipantId, Piece,
-    PresenceState, Repeat, Repeats, Tally,
+    PresenceState, Rate, Repeat, Repeats, Tally,
 };
 use serde::Serialize;
 
@@ -94,8 +94,8 @@ impl Channel {
             private: qos.private,
             loss: f64::from(qos.loss) / 1000.0,
             deadline: qos.deadline.map(ms),
-            rate_min: per_second(qos.rate_min),
-            rate_max: per_second(qos.rate_max),
+            rate_min: qos.rate_min.hertz(),
+            rate_max: qos.rate_max.hertz(),
         }
     }
 }
@@ -202,7 +202,7 @@ impl MeasuredView {
             received: measured.received.as_ref().map(Received::new),
             sent: measured.sent.map(TallyView::new),
             code: measured.code.as_ref().map(CodeView::new),
-            limit: measured.limit.map(per_second),
+            limit: measured.limit.map(Rate::hertz),
         }
     }
 }
@@ -240,7 +240,7 @@ impl Received {
         Received {
             tally: TallyView::new(quality.tally),
             saved: quality.saved,
-            rate: quality.rate.map(per_second),
+            rate: quality.rate.map(Rate::hertz),
             median: ms(quality.median),
             p99: ms(quality.p99),
             ages: quality.latencies,
@@ -470,11 +470,6 @@ fn shown(bytes: &[u8]) -> String {
         text.push('…');
     }
     text
-}
-
-/// Converts a rate in thousandths per second to a rate per second.
-fn per_second(rate: u32) -> f64 {
-    f64::from(rate) / 1000.0
 }
 
 fn ms(time: Duration) -> f64 {

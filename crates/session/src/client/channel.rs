@@ -14,7 +14,7 @@ use crate::link::Link;
 use crate::trace::Carrier;
 use crate::wire::coding::Coding;
 use crate::wire::frame::{Access, Frame};
-use crate::{ChannelStats, Compress, Error, Overflow, Qos};
+use crate::{ChannelStats, Compress, Error, Overflow, Qos, Rate};
 
 /// How far the application has closed a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) struct Channel {
     /// Another QoS that the application asked for, until the server has answered.
     pub(super) wish: Option<Qos>,
     /// The largest rate at which the application wants values of one key, in 1/1000 per second; 0: all values.
-    pub(super) limit: u32,
+    pub(super) limit: Rate,
     /// The room's number for it on this transport.
     pub(super) id: Option<ChannelNo>,
     /// The server refused to open it.
@@ -82,7 +82,7 @@ impl Channel {
             stats: ChannelStats::default(),
             judge: Judge::default(),
             wish: None,
-            limit: 0,
+            limit: Rate::ZERO,
             id: None,
             refused: false,
             synced: false,

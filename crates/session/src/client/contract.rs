@@ -13,7 +13,7 @@ use crate::contract::{Measure, ReceivedMessage};
 use crate::datagrams::Datagrams;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
-use crate::{ContractEvent, ContractReport, Error, Kind, Overflow, Qos};
+use crate::{ContractEvent, ContractReport, Error, Kind, Overflow, Qos, Rate};
 
 impl Client {
     /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The server decides:
@@ -45,20 +45,20 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of each key, in 1/1000
-    /// per second; `None`: all of them. The received values are always the newest, and the last value always arrives.
+    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of each key;
+    /// `None`: all of them. The received values are always the newest, and the last value always arrives.
     /// The limit also applies to later transports.
     ///
     /// # Errors
     /// A channel that is unknown or closed, or does not conflate.
-    pub fn limit_rate(&mut self, channel: ChannelId, rate: Option<u32>) -> Result<(), Error> {
+    pub fn limit_rate(&mut self, channel: ChannelId, rate: Option<Rate>) -> Result<(), Error> {
         let open = self.session.open_mut(channel)?;
         if open.qos.overflow != Overflow::Conflate {
             return Err(Error::InvalidQos {
                 why: "only a channel that conflates can be downsampled: on others every value matters",
             });
         }
-        open.limit = rate.unwrap_or(0);
+        open.limit = rate.unwrap_or(Rate::ZERO);
         open.judge.begin_anew();
         if let Phase::Joined(joined) = &mut self.phase {
             joined.announce_limit(&mut self.session, channel.0 as usize);
@@ -75,7 +75,7 @@ impl Client {
             state: open.judge.state(&open.qos),
             recent: open.judge.recent(),
             total: open.judge.total,
-            rate: open.judge.rate().filter(|_| open.qos.rate_min > 0),
+            rate: open.judge.rate().filter(|_| !open.qos.rate_min.is_zero()),
             latency: open.judge.latency,
             upstream: open.judge.upstream,
             measures: self.session.measures(channel.0 as usize, datagrams),
@@ -139,9 +139,9 @@ impl Session {
         }
         if channel.qos.overflow == Overflow::Conflate {
             let (rate, values) = (channel.qos.rate_max, channel.judge.replaced);
-            measures.extend((rate > 0).then_some(Measure::RateLimited { rate }));
+            measures.extend((!rate.is_zero()).then_some(Measure::RateLimited { rate }));
             let limited = Measure::Downsampled { rate: channel.limit };
-            measures.extend((channel.limit > 0).then_some(limited));
+            measures.extend((!channel.limit.is_zero()).then_some(limited));
             measures.extend((values > 0).then_some(Measure::Conflated { values }));
         }
         measures
@@ -219,7 +219,7 @@ impl Joined {
             return session.emit(Event::Changed { channel: id, qos });
         }
         channel.judge.forget_path();
-        let has_limit = channel.limit > 0;
+        let has_limit = !channel.limit.is_zero();
         session.emit(Event::Opened { channel: id, qos });
         self.announce_wish(session, at);
         if has_limit {

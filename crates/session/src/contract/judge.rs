@@ -8,9 +8,8 @@ use super::{Breach, ChannelQuality, ContractState, Histogram, Tally};
 use crate::datagrams::share::{LATE_TRANSACTIONS, permitted_misses, steered_misses};
 use crate::ids::{ChannelNo, Index, ParticipantId};
 use crate::map::Map;
-use crate::qos::interval_of;
 use crate::trace::AGES;
-use crate::{Kind, Qos};
+use crate::{Kind, Qos, Rate};
 
 /// The length of the window in seconds: long enough for some hundred messages of a pointer, short enough to notice a
 /// change.
@@ -106,9 +105,15 @@ struct State {
 }
 
 impl Judge {
-    /// Judges a received message. `limit`: the receiver's rate limit, in 1/1000 per second; 0: none.
-    pub(crate) fn judge(&mut self, now: Duration, qos: &Qos, limit: u32, message: ReceivedMessage) {
-        let rate_limit = interval_of(limit);
+    /// Judges a received message. `limit`: the receiver's rate limit; zero: none.
+    pub(crate) fn judge(
+        &mut self,
+        now: Duration,
+        qos: &Qos,
+        limit: Rate,
+        message: ReceivedMessage,
+    ) {
+        let rate_limit = limit.interval();
         self.turn_to(now);
         let ReceivedMessage { sender, index, age, is_state } = message;
         let born = now.saturating_sub(age);
@@ -219,13 +224,14 @@ impl Judge {
         })
     }
 
-    /// The rate of values, in 1/1000 per second, while senders sent at least at the minimum rate. `None` if they did so
+    /// The rate of values while senders sent at least at the minimum rate. `None` if they did so
     /// for less than [`LEAST_ACTIVE`].
-    pub(crate) fn rate(&self) -> Option<u32> {
+    pub(crate) fn rate(&self) -> Option<Rate> {
         let active: Duration = self.seconds.iter().map(|second| second.active).sum();
         let steps: u64 = self.seconds.iter().map(|second| u64::from(second.steps)).sum();
         let rate = steps * 1_000_000 / (active.as_millis() as u64).max(1);
-        (active >= LEAST_ACTIVE).then(|| u32::try_from(rate).unwrap_or(u32::MAX))
+        (active >= LEAST_ACTIVE)
+            .then(|| Rate::from_millihertz(u32::try_from(rate).unwrap_or(u32::MAX)))
     }
 
     /// The state of the contract as of the last event.
@@ -255,8 +261,8 @@ impl Judge {
         }
     }
 
-    /// The new state, if it changed and an event is due. `limit`: the receiver's rate limit, in 1/1000 per second; 0: none.
-    pub(crate) fn news(&mut self, now: Duration, qos: &Qos, limit: u32) -> Option<ContractState> {
+    /// The new state, if it changed and an event is due. `limit`: the receiver's rate limit; zero: none.
+    pub(crate) fn news(&mut self, now: Duration, qos: &Qos, limit: Rate) -> Option<ContractState> {
         if self.reported_at.is_some_and(|at| now < at + NEWS_SPACING) {
             return None;
         }
@@ -289,7 +295,7 @@ impl Judge {
 
     /// The present state. A contract counts as missed when the share of missed messages is well above the target, and
     /// as kept again only when the share is down at the target, so that a share near the target causes no events.
-    fn look(&self, qos: &Qos, limit: u32) -> State {
+    fn look(&self, qos: &Qos, limit: Rate) -> State {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.known();
         let allowed = share_of(judged, tolerated(qos));
@@ -305,11 +311,11 @@ impl Judge {
         // The forecast is not exact, so that a quarter above the target is tolerated.
         state.out_of_reach = expected > tolerated(qos).saturating_add(tolerated(qos) / 4);
         let wanted = qos.rate_min;
-        let asked_for_less = limit > 0 && limit < wanted;
-        state.slow = match self.rate().filter(|_| wanted > 0 && !asked_for_less) {
+        let asked_for_less = !limit.is_zero() && limit < wanted;
+        state.slow = match self.rate().filter(|_| !wanted.is_zero() && !asked_for_less) {
             Some(rate) if state.slow => rate < wanted,
-            Some(rate) => rate < wanted / 10 * 9,
-            None => state.slow && !asked_for_less && wanted > 0,
+            Some(rate) => rate.millihertz() < wanted.millihertz() / 10 * 9,
+            None => state.slow && !asked_for_less && !wanted.is_zero(),
         };
         state
     }

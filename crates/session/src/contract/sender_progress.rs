@@ -102,7 +102,7 @@ impl SenderProgress {
         if terms.qos.overflow == Overflow::Conflate {
             verdict.replaced = gap;
         }
-        let per_mille = u128::from(terms.qos.rate_min);
+        let per_mille = u128::from(terms.qos.rate_min.millihertz());
         let sent = u128::from(ahead) * 1_000_000;
         let is_enough = sent >= per_mille * step.as_millis();
         verdict.step =

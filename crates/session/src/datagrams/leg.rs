@@ -27,7 +27,7 @@ use crate::{Error, Qos};
 const TRANSPORT_HEADERS: usize = 58;
 
 /// The bytes that one repeat of a message adds to a datagram, if it is coded together with the messages before and
-/// after it. Measured with pointers (tests/redundancy.rs).
+/// after it. Measured with pointers (tests/all/redundancy.rs).
 const REPEAT_PRICE: f64 = 4.0;
 
 /// The most messages that are submitted before the next datagrams are made.

@@ -100,7 +100,7 @@ impl Needs {
                 Overflow::Conflate => Order::Newest,
                 Overflow::Aggregate => Order::AsTheyCome,
             },
-            rate_min: f64::from(self.qos.rate_min) / 1000.0,
+            rate_min: self.qos.rate_min.hertz(),
             // The session has limited the rate before it submits a message.
             rate_max: 0.0,
             priority: self.qos.priority,

@@ -17,7 +17,8 @@ use super::subscriptions::Opened;
 use super::upstream::Upstream;
 use crate::trace::{CarrierTotals, Flow, Packet};
 use crate::{
-    ChannelNo, ChannelQuality, Compress, GroupId, LinkId, ParticipantId, PresenceState, Qos, Tally,
+    ChannelNo, ChannelQuality, Compress, GroupId, LinkId, ParticipantId, PresenceState, Qos, Rate,
+    Tally,
 };
 
 /// The state of a room, as [`Room::inspect`] returns it.
@@ -112,8 +113,8 @@ pub struct Measured {
     pub sent: Option<Tally>,
     /// How messages in datagrams to the participant are repeated; `None` if it is sent none.
     pub code: Option<Code>,
-    /// The rate limit that the participant asked for: values of each key in 1/1000 per second; `None` without a limit.
-    pub limit: Option<u32>,
+    /// The rate limit that the participant asked for, for the values of each key; `None` without a limit.
+    pub limit: Option<Rate>,
 }
 
 impl Room {

@@ -4,8 +4,7 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use crate::qos::interval_of;
-use crate::{ChannelNo, Order};
+use crate::{ChannelNo, Order, Rate};
 
 /// The rate limit of one channel.
 #[derive(Debug)]
@@ -19,9 +18,10 @@ pub(super) struct RateLimit {
 }
 
 impl RateLimit {
-    /// The limit in 1/1000 values per second; `None` if the receiver wants all values again.
-    pub(super) fn rate(&self) -> Option<u32> {
-        u32::try_from(1_000_000_000u128.checked_div(self.interval.as_micros())?).ok()
+    /// The limit; `None` if the receiver wants all values again.
+    pub(super) fn rate(&self) -> Option<Rate> {
+        let millihertz = 1_000_000_000u128.checked_div(self.interval.as_micros())?;
+        u32::try_from(millihertz).ok().map(Rate::from_millihertz)
     }
 }
 
@@ -46,22 +46,22 @@ impl RateLimits {
         self.0.remove(&channel);
     }
 
-    /// Sets a channel's limit in 1/1000 values per second, 0 for none. `cursor`: the order up to which the receiver was
+    /// Sets a channel's limit, zero for none. `cursor`: the order up to which the receiver was
     /// sent values. Returns false if there was no limit and none is set.
     pub(super) fn set(
         &mut self,
         now: Duration,
         channel: ChannelNo,
-        rate: u32,
+        rate: Rate,
         cursor: Order,
     ) -> bool {
-        let interval = interval_of(rate);
+        let interval = rate.interval();
         match self.0.get_mut(&channel) {
             Some(limit) => {
                 limit.turn = limit.turn.min(now + interval);
                 limit.interval = interval;
             }
-            None if rate > 0 => {
+            None if !rate.is_zero() => {
                 self.0.insert(channel, RateLimit { interval, turn: now, cursor });
             }
             None => return false,

@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::MAX_DETAIL;
 use crate::trace::Carrier;
-use crate::{Compress, Error, Qos};
+use crate::{Compress, Error, Qos, Rate};
 
 /// Bit 7 of a tag: the frame has no length and ends with the packet.
 const LAST: u8 = 0x80;
@@ -132,11 +132,11 @@ pub(crate) enum Frame<'a> {
         id: ChannelNo,
         qos: Qos,
     },
-    /// The highest rate at which this receiver wants values of each key of a channel, in 1/1000 values per second. 0:
-    /// only the QoS limits the rate (wire W78).
+    /// The highest rate at which this receiver wants values of each key of a channel; zero: only the QoS limits the rate
+    /// (wire W78).
     Rate {
         id: ChannelNo,
-        rate: u32,
+        rate: Rate,
     },
     /// Send times and measurements for QoS contracts (wire W79, W80).
     Contract(&'a [u8]),
@@ -333,7 +333,7 @@ mod tests {
             Frame::Codecs { set: 0x1fff },
             Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },
             Frame::Change { id: ChannelNo(300), qos },
-            Frame::Rate { id: ChannelNo(300), rate: 10_000 },
+            Frame::Rate { id: ChannelNo(300), rate: Rate::per_second(10) },
         ]
     }
 

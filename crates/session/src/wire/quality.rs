@@ -9,7 +9,7 @@ use super::io::{Reader, Write};
 use crate::ids::ChannelNo;
 use crate::trace::AGES;
 use crate::wire::io::clip;
-use crate::{ChannelQuality, Error, Tally};
+use crate::{ChannelQuality, Error, Rate, Tally};
 
 /// The most bytes of [`QualityReport::reason`] (wire W84).
 pub(crate) const MAX_REASON: usize = 240;
@@ -51,7 +51,7 @@ pub(crate) fn write(reason: &str, channels: &[ChannelQuality]) -> Vec<u8> {
             missed,
             late,
             quality.saved,
-            u64::from(quality.rate.unwrap_or(0)),
+            u64::from(quality.rate.unwrap_or_default().millihertz()),
             ms(quality.median),
             ms(quality.p99),
             used as u64,
@@ -98,7 +98,7 @@ fn read_one(reader: &mut Reader<'_>) -> Result<ChannelQuality, Error> {
         channel,
         tally,
         saved,
-        rate: (rate > 0).then_some(rate),
+        rate: (rate > 0).then_some(Rate::from_millihertz(rate)),
         median: Duration::from_millis(median.into()),
         p99: Duration::from_millis(p99.into()),
         latencies,
@@ -127,7 +127,7 @@ mod tests {
             channel,
             tally: Tally { judged: 250, missed: 20, late: 4 },
             saved: 17,
-            rate: Some(24_900),
+            rate: Some(Rate::from_millihertz(24_900)),
             median: Duration::from_millis(27),
             p99: Duration::from_millis(71),
             latencies,

@@ -11,7 +11,7 @@ mod app;
 mod messages;
 mod model;
 mod packets;
-#[path = "../support/random.rs"]
+#[path = "../all/support/random.rs"]
 mod random;
 mod story;
 mod verdict;

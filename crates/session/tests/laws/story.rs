@@ -6,7 +6,7 @@ use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as ClientConfig, Outgoing, Sent,
 };
 use groupwire_session::codecs::{ALL, Choice, Filter};
-use groupwire_session::{Access, Compress, Kind, Limits, Qos, Timing, room};
+use groupwire_session::{Access, Compress, Kind, Limits, Qos, Rate, Timing, room};
 
 use crate::app::{App, Taint};
 use crate::messages::message;
@@ -330,7 +330,8 @@ impl Story {
     /// Somebody wants fewer values of a channel, or all again.
     fn limit_rate(&mut self, at: usize) {
         let Some(channel) = self.any_channel(at) else { return };
-        let rate = [None, Some(2000), Some(8000)][self.random.below(3) as usize];
+        let rate = [None, Some(Rate::per_second(2)), Some(Rate::per_second(8))]
+            [self.random.below(3) as usize];
         if let Some(id) = self.world.model.apps[at].ids[channel] {
             // Others than conflated ones are not thinned.
             let _ = self.world.people[at].client.limit_rate(id, rate);

@@ -100,7 +100,7 @@ fn judge_sender(
         verdict.never += usize::from(met.is_none());
         verdict.missed += usize::from(latency.is_none_or(|one| one > channel.deadline()));
         verdict.latencies.push(latency.map_or(f64::INFINITY, |one| one.as_secs_f64() * 1e3));
-        let least = f64::from(channel.qos.rate_min) / 1000.0;
+        let least = channel.qos.rate_min.hertz();
         if channel.qos.kind == Kind::Awareness
             && let Some(next) = before.insert(action.channel, action.at)
             && (next - action.at).as_secs_f64() * least < SLACK

@@ -214,7 +214,7 @@ impl Conditions {
         played: &Played,
     ) -> Row {
         let deadline_ms = channel.deadline().as_secs_f64() * 1e3;
-        let rate_min = f64::from(channel.qos.rate_min) / 1000.0;
+        let rate_min = channel.qos.rate_min.hertz();
         let (offered, rate) = (verdict.offered(), verdict.rate());
         // Nobody gets more than is sent, and some of it may miss.
         let is_fast = rate >= rate_min.min(offered * (1.0 - channel.target()));

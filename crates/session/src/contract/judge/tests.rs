@@ -17,8 +17,8 @@ fn point(judge: &mut Judge, start: u32, count: u32, of: u32, age: Duration) -> V
             age,
             is_state: false,
         };
-        judge.judge(now, &POINTER, 0, message);
-        news.extend(judge.news(now, &POINTER, 0));
+        judge.judge(now, &POINTER, Rate::ZERO, message);
+        news.extend(judge.news(now, &POINTER, Rate::ZERO));
     }
     news
 }
@@ -50,7 +50,7 @@ fn a_contract_that_cannot_be_met_is_reported() {
         matches!(news[..], [ContractState::CannotMeet(Breach::Loss { missed: 1000, .. })]),
         "{news:?}"
     );
-    assert_eq!(judge.rate(), Some(25_000));
+    assert_eq!(judge.rate(), Some(Rate::per_second(25)));
 }
 
 #[test]
@@ -66,10 +66,16 @@ fn the_minimum_rate_is_missed_if_values_are_lost() {
             age: MS * 30,
             is_state: false,
         };
-        judge.judge(now, &qos, 0, message);
-        news.extend(judge.news(now, &qos, 0));
+        judge.judge(now, &qos, Rate::ZERO, message);
+        news.extend(judge.news(now, &qos, Rate::ZERO));
     }
-    assert_eq!(news, [ContractState::Missed(Breach::Rate { target: 10_000, rate: 5_000 })]);
+    assert_eq!(
+        news,
+        [ContractState::Missed(Breach::Rate {
+            target: Rate::per_second(10),
+            rate: Rate::per_second(5)
+        })]
+    );
 }
 
 /// Judges a pointer at 25 values per second, of which 5 % may miss. Returns the events and their times.
@@ -85,8 +91,8 @@ fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, Contract
             age,
             is_state: false,
         };
-        judge.judge(now, &POINTER, 0, message);
-        news.extend(judge.news(now, &POINTER, 0).map(|state| (now, state)));
+        judge.judge(now, &POINTER, Rate::ZERO, message);
+        news.extend(judge.news(now, &POINTER, Rate::ZERO).map(|state| (now, state)));
     }
     news
 }
@@ -120,8 +126,8 @@ fn rare_transactions_are_judged_by_the_last_ones() {
             let age = if number % of == 1 { MS * 400 } else { MS * 50 };
             let message =
                 ReceivedMessage { sender: ParticipantId(1), index: None, age, is_state: false };
-            judge.judge(now, &qos, 0, message);
-            news.extend(judge.news(now, &qos, 0));
+            judge.judge(now, &qos, Rate::ZERO, message);
+            news.extend(judge.news(now, &qos, Rate::ZERO));
         }
     };
     // Two late ones of sixty are within the tolerance.
@@ -153,7 +159,7 @@ fn senders_are_bounded() {
             age: MS,
             is_state: false,
         };
-        judge.judge(MS, &POINTER, 0, message);
+        judge.judge(MS, &POINTER, Rate::ZERO, message);
     }
     assert!(judge.progress.len() <= MAX_SENDERS);
 }
@@ -164,7 +170,7 @@ fn counts_do_not_overflow() {
     let full = Tally { judged: u64::MAX, missed: u64::MAX, late: u64::MAX };
     (judge.total, judge.replaced, judge.excess) = (full, u64::MAX, f64::MAX);
     let qos = Qos {
-        rate_min: u32::MAX,
+        rate_min: Rate::from_millihertz(u32::MAX),
         deadline: Some(Duration::from_millis(u64::MAX)),
         ..Qos::awareness()
     };
@@ -173,7 +179,7 @@ fn counts_do_not_overflow() {
     judge.judge(
         now,
         &qos,
-        1,
+        Rate::from_millihertz(1),
         ReceivedMessage {
             sender: ParticipantId(1),
             index: Some(Index(0)),
@@ -185,7 +191,7 @@ fn counts_do_not_overflow() {
     for step in 0..100u32 {
         let index = Some(step.wrapping_mul(0x7fff_fff0));
         let age = ages[step as usize % 2];
-        for limit in [0, 1, u32::MAX] {
+        for limit in [0, 1, u32::MAX].map(Rate::from_millihertz) {
             judge.judge(
                 now,
                 &qos,
@@ -199,7 +205,7 @@ fn counts_do_not_overflow() {
             );
         }
         judge.seconds[judge.current as usize % WINDOW].tally = full;
-        judge.news(now + MS * 4000 * step, &qos, 0);
+        judge.news(now + MS * 4000 * step, &qos, Rate::ZERO);
     }
     assert_eq!(judge.total, full);
     assert_eq!(judge.total.missed_per_mille(), 1000);

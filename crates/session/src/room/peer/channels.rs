@@ -17,7 +17,7 @@ use crate::room::subscriptions::Opened;
 use crate::wire::frame::{Access, Frame, error_frame};
 use crate::{
     ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, ParticipantId,
-    Position, Qos,
+    Position, Qos, Rate,
 };
 
 impl Peer {
@@ -225,7 +225,7 @@ impl Peer {
         &mut self,
         now: Duration,
         channel: ChannelNo,
-        rate: u32,
+        rate: Rate,
         common: &mut Common,
     ) -> Result<(), Error> {
         let id = self.id;
@@ -236,12 +236,12 @@ impl Peer {
         let conflates = common.log.channel(channel).qos.overflow == Overflow::Conflate;
         let is_limited = connection.limits.contains(channel);
         let cursor = connection.served();
-        let rate_to_begin = if conflates || is_limited { rate } else { 0 };
+        let rate_to_begin = if conflates || is_limited { rate } else { Rate::ZERO };
         if !connection.limits.set(now, channel, rate_to_begin, cursor) {
             // The participant had no rate limit and gets none: it goes on being sent all values.
             return Ok(());
         }
-        if rate == 0 {
+        if rate.is_zero() {
             connection.take_turns(now, id, &common.log);
             connection.limits.remove(channel);
         }

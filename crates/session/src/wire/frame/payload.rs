@@ -10,7 +10,7 @@ use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
 use crate::wire::snapshot::Chunk;
-use crate::{Compress, Error, Qos};
+use crate::{Compress, Error, Qos, Rate};
 
 impl<'a> Frame<'a> {
     /// Appends the fields of the frame and returns its tag.
@@ -168,7 +168,7 @@ impl<'a> Frame<'a> {
             }
             Frame::Rate { id, rate } => {
                 out.varint(u64::from(*id));
-                out.varint(u64::from(*rate));
+                out.varint(u64::from(rate.millihertz()));
                 0x21
             }
             Frame::Contract(report) => {
@@ -248,7 +248,10 @@ impl<'a> Frame<'a> {
                 rest: r.rest(),
             },
             0x20 => Frame::Change { id: ChannelNo(r.varint_u32()?), qos: Qos::read(&mut r)? },
-            0x21 => Frame::Rate { id: ChannelNo(r.varint_u32()?), rate: r.varint_u32()? },
+            0x21 => Frame::Rate {
+                id: ChannelNo(r.varint_u32()?),
+                rate: Rate::from_millihertz(r.varint_u32()?),
+            },
             0x22 => Frame::Contract(r.rest()),
             0x26 => Frame::Quality(r.rest()),
             0x27 => Frame::SharedAgain {

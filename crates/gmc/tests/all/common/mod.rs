@@ -1,0 +1,23 @@
+//! Helpers for several tests.
+
+pub(crate) mod formats;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A message of any kind.
+pub(crate) fn message() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        vec(any::<u8>(), 0..60),
+        vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..30),
+        "[ -~]{0,80}".prop_map(String::into_bytes),
+        r#"\{"[ab]":-?[0-9]{1,5}(\.[0-9]{1,3})?,"[cd]":"[a-z ]{0,9}"\}"#
+            .prop_map(String::into_bytes),
+        (-3000i32..3000, prop_oneof![Just(0.9), Just(0.7351)])
+            .prop_map(|(pixel, zoom)| format!("{{\"a\":{}}}", f64::from(pixel) / zoom + 213.5))
+            .prop_map(String::into_bytes),
+        "[-0-9. ]{0,25}".prop_map(String::into_bytes),
+        (formats::value(), 0u8..6).prop_map(|(value, format)| formats::write(&value, format)),
+        "(\"|'|a|1|-|\\.|\\\\|é){0,20}".prop_map(String::into_bytes),
+    ]
+}

@@ -1,0 +1,14 @@
+//! The integration tests of this crate, in one program: every further program would have to be linked.
+
+mod binary;
+mod common;
+mod controls;
+mod counters;
+mod datagrams;
+mod hostile;
+mod learning;
+mod lossless;
+mod numbers;
+mod recorded_packets;
+mod snapshot;
+mod unanswered;

@@ -1,0 +1,162 @@
+//! QUIC's buffers when a path stalls: two ends over a link that can be held.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use groupwire_quic::{Datagrams, End, MAX_AGE, limit_send_buffer, settings, write_all};
+use tokio::net::UdpSocket;
+use tokio::time::{Instant, sleep, timeout};
+use wtransport::endpoint::endpoint_side::{Client, Server};
+use wtransport::{ClientConfig, Connection, Endpoint, Identity, ServerConfig};
+
+/// A time limit that no test reaches, even on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const IDLE: Duration = Duration::from_secs(30);
+
+const MAX_PACKET: usize = 65_536;
+
+/// The two ends of a connection, and the link between them.
+struct Pair {
+    client: Connection,
+    server: Connection,
+    /// While this is set, the link drops all packets.
+    held: Arc<AtomicBool>,
+    _ends: (Endpoint<Client>, Endpoint<Server>),
+}
+
+impl Pair {
+    async fn new() -> Self {
+        let identity = Identity::self_signed(["localhost"]).unwrap();
+        let hash = identity.certificate_chain().as_slice()[0].hash();
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut config =
+            ServerConfig::builder().with_bind_address(any).with_identity(identity).build();
+        let transport = settings(End::Server, MAX_PACKET, IDLE);
+        config.quic_config_mut().transport_config(Arc::new(transport));
+        let listening = Endpoint::server(config).unwrap();
+
+        let held = Arc::new(AtomicBool::new(false));
+        let link = link(listening.local_addr().unwrap(), Arc::clone(&held)).await;
+        let builder = ClientConfig::builder().with_bind_address(any);
+        let mut config = builder.with_server_certificate_hashes([hash]).build();
+        let transport = settings(End::Client, MAX_PACKET, IDLE);
+        config.quic_config_mut().transport_config(Arc::new(transport));
+        let dialling = Endpoint::client(config).unwrap();
+        let accepting = async { listening.accept().await.await.unwrap().accept().await.unwrap() };
+        let connecting = dialling.connect(format!("https://{link}/wt"));
+        let (client, server) = tokio::join!(connecting, accepting);
+        Pair { client: client.unwrap(), server, held, _ends: (dialling, listening) }
+    }
+
+    fn hold(&self, held: bool) {
+        self.held.store(held, Ordering::Relaxed);
+    }
+}
+
+/// Forwards to `server` and back.
+async fn link(server: SocketAddr, held: Arc<AtomicBool>) -> SocketAddr {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut packet, mut client) = ([0; 2048], None);
+        while let Ok((size, from)) = socket.recv_from(&mut packet).await {
+            let to = if from == server { client } else { Some(server) };
+            if from != server {
+                client = Some(from);
+            }
+            if let Some(to) = to.filter(|_| !held.load(Ordering::Relaxed)) {
+                let _ = socket.send_to(&packet[..size], to).await;
+            }
+        }
+    });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t6_datagrams_made_during_a_stall_are_not_sent_after_it() {
+    const COUNT: u32 = 400;
+    let pair = Pair::new().await;
+    let mut datagrams = Datagrams::new(&pair.client);
+    let datagram = |number: u32| [&number.to_be_bytes()[..], &[0; 996]].concat();
+    pair.hold(true);
+    for number in 0..COUNT {
+        datagrams.send(&datagram(number), Instant::now()).await.unwrap();
+        sleep(Duration::from_millis(5)).await;
+    }
+    pair.hold(false);
+    let receiving = tokio::spawn(async move {
+        let mut came = Vec::new();
+        loop {
+            let datagram = pair.server.receive_datagram().await.unwrap();
+            let number = u32::from_be_bytes(datagram[..4].try_into().unwrap());
+            came.push(number);
+            if number > COUNT {
+                return came;
+            }
+        }
+    });
+    let start = Instant::now();
+    let mut number = COUNT;
+    while !receiving.is_finished() {
+        assert!(start.elapsed() < PATIENCE, "no datagram arrives any more");
+        number += 1;
+        datagrams.send(&datagram(number), Instant::now()).await.unwrap();
+        sleep(Duration::from_millis(5)).await;
+    }
+    // The packets under way when the link was held are lost; QUIC buffers two full datagrams.
+    let stale: Vec<u32> =
+        receiving.await.unwrap().into_iter().filter(|number| *number < COUNT - 2).collect();
+    assert!(stale.is_empty(), "{stale:?} of {COUNT} came after the stall");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t6_a_datagram_larger_than_the_path_is_dropped_without_an_error() {
+    let pair = Pair::new().await;
+    let mut datagrams = Datagrams::new(&pair.client);
+    let max = datagrams.max();
+    assert!((1100..1200).contains(&max), "{max}: what 1,200 bytes hold");
+    for size in [1500, 100_000, max] {
+        let packet = vec![size as u8; size];
+        timeout(PATIENCE, datagrams.send(&packet, Instant::now())).await.unwrap().unwrap();
+    }
+    let came = timeout(PATIENCE, pair.server.receive_datagram()).await.unwrap().unwrap();
+    assert_eq!(came.len(), max, "only the datagram that fits arrives");
+    pair.client.close(0u32.into(), b"");
+    assert!(datagrams.send(b"x", Instant::now()).await.is_err(), "a closed connection is an error");
+}
+
+/// T6: a sender waits no longer than the age limit of a datagram.
+#[tokio::test(flavor = "multi_thread")]
+async fn t6_sending_on_a_stalled_path_waits_no_longer_than_the_age_limit() {
+    let pair = Pair::new().await;
+    let mut datagrams = Datagrams::new(&pair.client);
+    pair.hold(true);
+    let start = Instant::now();
+    // More than the congestion window and the buffer hold.
+    for _ in 0..100 {
+        datagrams.send(&[0; 1000], Instant::now()).await.unwrap();
+    }
+    // The first datagram waits until its age limit, later ones replace one another.
+    let most = 10 * MAX_AGE;
+    assert!(start.elapsed() < most.max(PATIENCE / 10), "{:?}", start.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_buffers_no_more_than_the_limit() {
+    let pair = Pair::new().await;
+    let (mut send, _receive) = pair.client.open_bi().await.unwrap().await.unwrap();
+    pair.hold(true);
+    limit_send_buffer(&pair.client);
+    let mut taken = 0;
+    let writing = async {
+        loop {
+            write_all(&pair.client, &mut send, &[0; 1000]).await.unwrap();
+            taken += 1000;
+        }
+    };
+    let _: Result<(), _> = timeout(Duration::from_secs(1), writing).await;
+    assert!((10_000..100_000).contains(&taken), "{taken} bytes wait for a path that is held");
+}

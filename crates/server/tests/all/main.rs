@@ -1,0 +1,13 @@
+//! The integration tests of this crate, in one program: every further program would have to be linked.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod authority;
+mod bad_input;
+mod emulation;
+mod http_transports;
+mod inspect;
+mod observer;
+mod start;
+mod support;
+mod transports;
+mod webtransport;

@@ -1,0 +1,485 @@
+//! WebTransport of a real server: renewal of certificates, and clients that break the rules. The native client's tests
+//! cover those that keep them.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
+use groupwire_server::session::{Limits, Qos};
+use groupwire_server::{Certificate, Config, Error, Server, WebTransportConfig};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+use wtransport::endpoint::ConnectOptions;
+use wtransport::error::{ConnectingError, ConnectionError};
+use wtransport::tls::Sha256Digest;
+use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, RecvStream};
+
+/// A time limit that no test reaches, even on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// How often the servers of these tests check their files and clock.
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// A running server.
+struct Running {
+    http: SocketAddr,
+    udp: Option<SocketAddr>,
+}
+
+impl Running {
+    async fn start(config: Config) -> Self {
+        let server = Server::bind(config).await.unwrap();
+        let http = server.local_addr();
+        let udp = server.webtransport_port().map(|port| SocketAddr::new(http.ip(), port));
+        tokio::spawn(server.run(std::future::pending()));
+        Running { http, udp }
+    }
+
+    /// What `GET /transports` answers.
+    async fn transports(&self) -> serde_json::Value {
+        self.get("/transports").await
+    }
+
+    /// What a GET request for this path answers.
+    async fn get(&self, path: &str) -> serde_json::Value {
+        let mut stream = TcpStream::connect(self.http).await.unwrap();
+        let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    /// T4: the hash to pin.
+    async fn hash(&self) -> String {
+        let transports = self.transports().await;
+        transports["webtransport"]["hashes"][0].as_str().unwrap().to_owned()
+    }
+
+    async fn offers_webtransport(&self) -> bool {
+        let transports = self.transports().await;
+        let named = transports["transports"].as_array().unwrap().contains(&"webtransport".into());
+        assert_eq!(named, transports["webtransport"]["port"].is_u64(), "{transports}");
+        named
+    }
+
+    async fn connect(&self, pin: &Pin) -> Result<Connection, ConnectingError> {
+        self.request(pin, "/wt", None).await
+    }
+
+    async fn request(
+        &self,
+        pin: &Pin,
+        path: &str,
+        origin: Option<&str>,
+    ) -> Result<Connection, ConnectingError> {
+        let url = format!("https://{}{path}", self.udp.unwrap());
+        let mut request = ConnectOptions::builder(url);
+        if let Some(origin) = origin {
+            request = request.add_header("origin", origin);
+        }
+        client(pin).connect(request).await
+    }
+
+    /// Connects with the certificate hash that the server answers.
+    async fn connected(&self) -> Connection {
+        let pin = Pin(self.hash().await);
+        self.connect(&pin).await.unwrap()
+    }
+}
+
+/// The hash of a certificate to pin: 64 hexadecimal digits.
+#[derive(Clone, PartialEq, Debug)]
+struct Pin(String);
+
+impl Pin {
+    fn of(identity: &Identity) -> Self {
+        let hash = identity.certificate_chain().as_slice()[0].hash();
+        Pin(hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    fn digest(&self) -> Sha256Digest {
+        let bytes: Vec<u8> = (0..32)
+            .map(|at| u8::from_str_radix(&self.0[2 * at..2 * at + 2], 16).unwrap())
+            .collect();
+        Sha256Digest::new(bytes.try_into().unwrap())
+    }
+}
+
+fn client(pin: &Pin) -> Endpoint<wtransport::endpoint::endpoint_side::Client> {
+    let builder = QuicConfig::builder().with_bind_address(SocketAddr::from(([127, 0, 0, 1], 0)));
+    Endpoint::client(builder.with_server_certificate_hashes([pin.digest()]).build()).unwrap()
+}
+
+fn config() -> Config {
+    Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() }
+}
+
+fn with(webtransport: WebTransportConfig) -> Config {
+    Config { webtransport: Some(webtransport), ..config() }
+}
+
+/// A certificate as T7 requires, valid since `since` ago.
+fn identity(since: Duration) -> Identity {
+    let from = SystemTime::now() - since;
+    Identity::self_signed_builder()
+        .subject_alt_names(["localhost"])
+        .not_before(from.into())
+        .validity_days(14)
+        .build()
+        .unwrap()
+}
+
+/// The files of a certificate, in a directory of their own.
+struct Files {
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+impl Files {
+    fn new(test: &str) -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+        std::fs::create_dir_all(&directory).unwrap();
+        Files { cert: directory.join("cert.pem"), key: directory.join("key.pem") }
+    }
+
+    fn write(&self, identity: &Identity) {
+        let certificate = identity.certificate_chain().as_slice()[0].to_pem();
+        std::fs::write(&self.key, identity.private_key().to_secret_pem()).unwrap();
+        std::fs::write(&self.cert, certificate).unwrap();
+    }
+
+    fn config(&self) -> Config {
+        let certificate = Certificate::Files { cert: self.cert.clone(), key: self.key.clone() };
+        with(WebTransportConfig {
+            certificate,
+            check_interval: CHECK_INTERVAL,
+            ..WebTransportConfig::default()
+        })
+    }
+}
+
+/// Waits until a client that pins this certificate can connect.
+async fn until_it_serves(server: &Running, pin: &Pin) -> Connection {
+    let start = Instant::now();
+    loop {
+        match server.connect(pin).await {
+            Ok(connection) => return connection,
+            Err(error) => assert!(start.elapsed() < PATIENCE, "{error}"),
+        }
+        sleep(CHECK_INTERVAL).await;
+    }
+}
+
+/// A session's first packet, length-prefixed.
+fn hello(room: &str) -> Vec<u8> {
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new(room)).unwrap();
+    client.channel("draw", Qos::transaction()).unwrap();
+    loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Dial => client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 }),
+            Output::Send(packet) => {
+                assert!(packet.len() < 128);
+                return [vec![packet.len() as u8], packet].concat();
+            }
+            Output::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Sends the first packet and waits for the answer.
+async fn join(connection: &Connection) -> (wtransport::SendStream, RecvStream) {
+    let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+    send.write_all(&hello("room")).await.unwrap();
+    let mut byte = [0];
+    timeout(PATIENCE, receive.read_exact(&mut byte)).await.unwrap().unwrap();
+    (send, receive)
+}
+
+/// How the server ended a connection: the number of the error, and its text.
+async fn end(connection: &Connection) -> (u64, String) {
+    match timeout(PATIENCE, connection.closed()).await.expect("the connection was not closed") {
+        ConnectionError::ApplicationClosed(close) => {
+            let words = String::from_utf8(close.reason().to_vec()).unwrap();
+            (close.code().into_inner(), words)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const MALFORMED: u64 = 2;
+const TOO_LARGE: u64 = 4;
+const SILENT: u64 = 12;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
+    let now = SystemTime::now();
+    // Clients judge by the real time, so the server starts in the past.
+    let today = Arc::new(Mutex::new(now - 10 * DAY));
+    let clock = Arc::clone(&today);
+    let server = Running::start(with(WebTransportConfig {
+        check_interval: CHECK_INTERVAL,
+        clock: Arc::new(move || *clock.lock().unwrap()),
+        ..WebTransportConfig::default()
+    }))
+    .await;
+    let first = Pin(server.hash().await);
+    let old = server.connect(&first).await.unwrap();
+    let (mut send, _receive) = join(&old).await;
+
+    *today.lock().unwrap() = now - DAY;
+    sleep(5 * CHECK_INTERVAL).await;
+    assert_eq!(Pin(server.hash().await), first, "nine days are less than ten");
+
+    *today.lock().unwrap() = now;
+    let start = Instant::now();
+    while Pin(server.hash().await) == first {
+        assert!(start.elapsed() < PATIENCE, "the certificate was not renewed");
+        sleep(CHECK_INTERVAL).await;
+    }
+    let second = Pin(server.hash().await);
+    until_it_serves(&server, &second).await;
+    assert!(server.connect(&first).await.is_err(), "the old certificate is no longer served");
+    // Open connections stay open: malformed bytes are still answered with an error.
+    send.write_all(&[0xff; 10]).await.unwrap();
+    assert_eq!(end(&old).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t7_changed_files_are_read_again_and_broken_ones_are_ignored() {
+    let files = Files::new("change");
+    let one = identity(DAY);
+    files.write(&one);
+    let server = Running::start(files.config()).await;
+    assert!(server.offers_webtransport().await);
+    assert_eq!(server.transports().await["webtransport"]["hashes"], serde_json::json!([]));
+    let old = server.connect(&Pin::of(&one)).await.unwrap();
+    let (mut send, _receive) = join(&old).await;
+
+    let two = identity(DAY);
+    files.write(&two);
+    until_it_serves(&server, &Pin::of(&two)).await;
+    assert!(server.connect(&Pin::of(&one)).await.is_err());
+
+    for broken in ["", "not a certificate", &one.certificate_chain().as_slice()[0].to_pem()] {
+        std::fs::write(&files.cert, broken).unwrap();
+        sleep(5 * CHECK_INTERVAL).await;
+        let fine = server.connect(&Pin::of(&two)).await;
+        assert!(fine.is_ok(), "{broken:?}: {:?}", fine.err());
+    }
+    std::fs::remove_file(&files.cert).unwrap();
+    sleep(5 * CHECK_INTERVAL).await;
+    assert!(server.connect(&Pin::of(&two)).await.is_ok());
+
+    let three = identity(DAY);
+    files.write(&three);
+    until_it_serves(&server, &Pin::of(&three)).await;
+    send.write_all(&[0xff; 10]).await.unwrap();
+    assert_eq!(end(&old).await.0, MALFORMED, "the open connection stayed open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_certificate_is_not_offered_until_it_is_renewed() {
+    let files = Files::new("expired");
+    let expired = identity(20 * DAY);
+    files.write(&expired);
+    let server = Running::start(files.config()).await;
+    assert!(!server.offers_webtransport().await);
+    let error = server.connect(&Pin::of(&expired)).await.unwrap_err();
+    assert!(error.to_string().contains("Expired"), "{error}");
+
+    let fresh = identity(DAY);
+    files.write(&fresh);
+    until_it_serves(&server, &Pin::of(&fresh)).await;
+    assert!(server.offers_webtransport().await);
+}
+
+#[tokio::test]
+async fn a_server_does_not_start_with_unusable_files() {
+    let files = Files::new("unusable");
+    let (one, two) = (identity(DAY), identity(DAY));
+    let refused = async || match Server::bind(files.config()).await {
+        Err(Error::Certificate(error)) => error.to_string(),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("it started"),
+    };
+    let _ = std::fs::remove_file(&files.cert);
+    assert!(refused().await.contains("cannot read"));
+    files.write(&one);
+    std::fs::write(&files.key, two.private_key().to_secret_pem()).unwrap();
+    assert!(refused().await.contains("cannot be used together"));
+    std::fs::write(&files.key, "no key").unwrap();
+    assert!(refused().await.contains("contains no private key"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_its_udp_port_runs_without_webtransport() {
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let listen = Some(taken.local_addr().unwrap());
+    let wanted = with(WebTransportConfig { listen, ..WebTransportConfig::default() });
+    let server = Running::start(wanted).await;
+    assert_eq!(server.udp, None);
+    assert!(!server.offers_webtransport().await);
+    let server = Running::start(Config { webtransport: None, ..config() }).await;
+    assert!(!server.offers_webtransport().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t2_t5_foreign_origins_and_other_paths_are_refused() {
+    let server = Running::start(config()).await;
+    let pin = Pin(server.hash().await);
+    for (origin, path, gets_in) in [
+        (None, "/wt", true),
+        (None, "/wt?x=1", true),
+        (Some("http://127.0.0.1:1"), "/wt", true),
+        (Some("https://example.org"), "/wt", false),
+        (Some("http://127.0.0.1.example.org"), "/wt", false),
+        (Some("null"), "/wt", false),
+        (None, "/", false),
+        (None, "/wtx", false),
+    ] {
+        let outcome = server.request(&pin, path, origin).await;
+        assert_eq!(outcome.is_ok(), gets_in, "{origin:?} {path}: {:?}", outcome.err());
+    }
+}
+
+/// T3 at each stage: a connection without a request, a request without a stream, a stream without a first packet.
+#[tokio::test(flavor = "multi_thread")]
+async fn t3_silent_connections_are_closed() {
+    let server = Running::start(config()).await;
+    let pin = Pin(server.hash().await);
+    let half_open = async {
+        let endpoint = wtransport::quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+        let quic = QuicConfig::builder()
+            .with_bind_address("127.0.0.1:0".parse().unwrap())
+            .with_server_certificate_hashes([pin.digest()])
+            .build()
+            .quic_config()
+            .clone();
+        let quic = endpoint.connect_with(quic, server.udp.unwrap(), "localhost").unwrap();
+        let quic = quic.await.unwrap();
+        timeout(PATIENCE, quic.closed()).await.expect("the connection was not closed");
+    };
+    let no_stream = async {
+        let connection = server.connect(&pin).await.unwrap();
+        timeout(PATIENCE, connection.closed()).await.expect("the connection was not closed");
+    };
+    let no_hello = async {
+        let connection = server.connect(&pin).await.unwrap();
+        let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
+        // The length of a packet that never arrives.
+        send.write_all(&[100, 1]).await.unwrap();
+        assert_eq!(end(&connection).await.0, SILENT);
+    };
+    tokio::join!(half_open, no_stream, no_hello);
+    join(&server.connected().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t1_malformed_bytes_on_the_stream_end_the_session_with_a_reason() {
+    let limits = Limits { max_message: 6000, max_packet: 8192, ..Limits::default() };
+    let mut config = config();
+    config.room.limits = limits;
+    let server = Running::start(config).await;
+    for (bytes, code) in [
+        (&[0xff; 100][..], MALFORMED),
+        // An empty packet is not an opening.
+        (&[0], MALFORMED),
+        // A length of 1 MiB.
+        (&[0x80, 0x80, 0x40], TOO_LARGE),
+    ] {
+        let connection = server.connected().await;
+        let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+        send.write_all(bytes).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = timeout(PATIENCE, receive.read_to_end(&mut answer)).await;
+        assert!(answer.len() > 2, "{bytes:?}: the client was not told why: {answer:?}");
+        let (found, words) = end(&connection).await;
+        assert_eq!(found, code, "{bytes:?}: {words}");
+    }
+    // The same after joining.
+    let connection = server.connected().await;
+    let (mut send, _receive) = join(&connection).await;
+    send.write_all(&[0x80, 0x80, 0x40]).await.unwrap();
+    assert_eq!(end(&connection).await.0, TOO_LARGE);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t5_a_second_stream_ends_the_session() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let (_send, _receive) = join(&connection).await;
+    let (mut second, _) = connection.open_bi().await.unwrap().await.unwrap();
+    let _ = second.write_all(&hello("room")).await;
+    let (code, words) = end(&connection).await;
+    assert_eq!(code, MALFORMED);
+    assert!(words.contains("second stream"), "{words}");
+
+    let connection = server.connected().await;
+    let (_send, _receive) = join(&connection).await;
+    let mut one_way = connection.open_uni().await.unwrap().await.unwrap();
+    // The connection may be closed already.
+    let _ = one_way.write_all(b"x").await;
+    assert_eq!(end(&connection).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t5_a_hello_in_a_datagram_is_refused() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let (mut send, _receive) = connection.open_bi().await.unwrap().await.unwrap();
+    // The server sees the stream once a byte arrives on it.
+    send.write_all(&[100]).await.unwrap();
+    connection.send_datagram(&hello("room")[1..]).unwrap();
+    assert_eq!(end(&connection).await.0, MALFORMED);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_datagram_that_cannot_be_decoded_is_counted_in_status() {
+    let server = Running::start(config()).await;
+    let connection = server.connected().await;
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new("room")).unwrap();
+    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 1000 });
+    let opening = loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Send(packet) => break packet,
+            Output::Timeout(_) => panic!("the client sends no first packet"),
+            _ => {}
+        }
+    };
+    let (mut send, mut receive) = connection.open_bi().await.unwrap().await.unwrap();
+    send.write_all(&[&[opening.len() as u8], &opening[..]].concat()).await.unwrap();
+    timeout(PATIENCE, receive.read_exact(&mut [0])).await.unwrap().unwrap();
+    assert_eq!(server.get("/status").await["datagrams_unread"], 0);
+    connection.send_datagram([0xff; 50]).unwrap();
+    let start = Instant::now();
+    while server.get("/status").await["datagrams_unread"] != 1 {
+        assert!(start.elapsed() < PATIENCE, "the datagram is not counted");
+        sleep(CHECK_INTERVAL).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn random_udp_packets_and_too_many_connections_are_survived() {
+    let server = Running::start(Config { max_connections: 1, ..config() }).await;
+    let noise = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for size in 0..300 {
+        noise.send_to(&vec![size as u8; 5 * size], server.udp.unwrap()).unwrap();
+    }
+    let first = server.connected().await;
+    let (_send, _receive) = join(&first).await;
+    let pin = Pin(server.hash().await);
+    assert!(server.connect(&pin).await.is_err(), "the second connection is refused");
+    first.close(0u32.into(), b"");
+    let start = Instant::now();
+    while server.connect(&pin).await.is_err() {
+        assert!(start.elapsed() < PATIENCE, "no client can connect any more");
+        sleep(CHECK_INTERVAL).await;
+    }
+}

@@ -1,0 +1,341 @@
+//! Conversations between a room and its clients in simulated time: held, written down, read and replayed.
+//!
+//! A conversation is a text. Behind a head with the configuration of all ends, each line is something that an end was
+//! told (`<`) or did (`>`):
+//!
+//! ```text
+//! groupwire conversation 1
+//! room tick_ms=40 compress=0
+//! c1 seed=1
+//! 0 c1 < open 0                             microseconds, end, what it was told: here a transport with no datagrams
+//! 0 c1 > packet #0 0101...                  it sent a packet, the first of the conversation
+//! 20000 room < join 1 0 07.. #0             over transport 1, with this secret
+//! 20000 room > packet 1 #1 0102...
+//! ```
+//!
+//! Time passes by itself: each end is told of a timeout when it asked for that. A transport takes each packet and datagram
+//! at once.
+
+mod end;
+pub(crate) mod hand;
+mod replay;
+pub(crate) mod stories;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use groupwire_session::client::Event;
+
+use crate::grammar::hex;
+use end::{End, Output};
+pub(crate) use replay::replay;
+
+pub(crate) const MS: Duration = Duration::from_millis(1);
+
+const HEAD: &str = "groupwire conversation 1";
+
+/// What travels over a simulated network.
+#[derive(Debug, Clone)]
+struct Flight {
+    link: u64,
+    /// To the room, else to the client.
+    is_up: bool,
+    cargo: Cargo,
+}
+
+#[derive(Debug, Clone)]
+enum Cargo {
+    Packet(usize),
+    Datagram(usize),
+    Close,
+}
+
+/// A transport.
+#[derive(Debug, Clone)]
+struct Link {
+    client: String,
+    is_joined: bool,
+    /// Broken without a word: nothing arrives any more.
+    is_cut: bool,
+}
+
+/// What the network does to a client's packets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Network {
+    pub(crate) delay: Duration,
+    /// Octets of the largest datagram; 0: there are none.
+    pub(crate) max_datagram: usize,
+    /// Datagrams that are lost, in percent.
+    pub(crate) lost: u64,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Network { delay: MS * 10, max_datagram: 0, lost: 0 }
+    }
+}
+
+/// A packet that was sent, for those who take conversations apart.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    pub(crate) at: Duration,
+    pub(crate) link: u64,
+    pub(crate) is_up: bool,
+    pub(crate) is_datagram: bool,
+    /// The first on its transport in this direction.
+    pub(crate) is_first: bool,
+    pub(crate) octets: Vec<u8>,
+}
+
+/// A conversation that is being held.
+pub(crate) struct Talk {
+    pub(crate) now: Duration,
+    ends: BTreeMap<String, End>,
+    networks: BTreeMap<String, Network>,
+    /// The transport that each client uses.
+    current: BTreeMap<String, u64>,
+    links: BTreeMap<u64, Link>,
+    flights: BTreeMap<(Duration, u64), Flight>,
+    flown: u64,
+    lines: Vec<String>,
+    /// All packets and datagrams, by number.
+    pub(crate) sent: Vec<Sent>,
+    random: u64,
+    /// Clients answer the wish for a snapshot with this many times a short text; 0: not at all.
+    pub(crate) snapshot_parts: usize,
+}
+
+impl Talk {
+    /// A room of this configuration, in words as the head of a conversation has them.
+    pub(crate) fn new(room: &str) -> Self {
+        let ends = BTreeMap::from([("room".to_owned(), End::room(room))]);
+        Talk {
+            now: Duration::ZERO,
+            ends,
+            networks: BTreeMap::new(),
+            current: BTreeMap::new(),
+            links: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            flown: 0,
+            lines: vec![HEAD.to_owned(), format!("room {room}").trim_end().to_owned()],
+            sent: Vec::new(),
+            random: 88_172_645_463_325_252,
+            snapshot_parts: 0,
+        }
+    }
+
+    /// Adds a client of this configuration. Its name is c1, c2, ...
+    pub(crate) fn client(&mut self, config: &str, network: Network) -> String {
+        let name = format!("c{}", self.networks.len() + 1);
+        let place = 2 + self.networks.len();
+        let config = format!("{config} start_us={}", self.now.as_micros()).trim_start().to_owned();
+        self.lines.insert(place, format!("{name} {config}"));
+        self.ends.insert(name.clone(), End::client(&config));
+        self.networks.insert(name.clone(), network);
+        name
+    }
+
+    /// Lets an end hear something, or a client's application say something.
+    pub(crate) fn tell(&mut self, end: &str, what: &str) {
+        self.take_timeouts(end);
+        self.lines.push(format!("{} {end} < {what}", self.now.as_micros()));
+        let one = self.ends.get_mut(end).expect(end);
+        let sent = &self.sent;
+        one.input(self.now, what, |number| sent[number].octets.clone());
+        self.take_outputs(end);
+    }
+
+    /// Passes time.
+    pub(crate) fn run(&mut self, time: Duration) {
+        let until = self.now + time;
+        while let Some(at) = self.next().filter(|at| *at <= until) {
+            self.now = at.max(self.now);
+            let ends: Vec<String> = self.ends.keys().cloned().collect();
+            for end in ends {
+                self.take_timeouts(&end);
+            }
+            while let Some(entry) = self.flights.first_entry()
+                && entry.key().0 <= self.now
+            {
+                let flight = entry.remove();
+                self.arrive(&flight);
+            }
+        }
+        self.now = until;
+    }
+
+    /// The transport breaks: both ends hear of it, what is under way is lost.
+    pub(crate) fn cut(&mut self, client: &str) {
+        let Some(link) = self.current.remove(client) else { return };
+        let known = self.links.get_mut(&link).expect("a transport");
+        known.is_cut = true;
+        if known.is_joined {
+            self.tell("room", &format!("closed {link}"));
+        }
+        self.tell(client, "closed");
+    }
+
+    /// The client opens another transport while it uses one.
+    pub(crate) fn move_to(&mut self, client: &str, network: Network) {
+        self.networks.insert(client.to_owned(), network);
+        self.take_timeouts(client);
+        let old = self.current.remove(client);
+        self.open(client);
+        if let Some(link) = old {
+            let close = Flight { link, is_up: true, cargo: Cargo::Close };
+            self.fly(self.now + network.delay, close);
+        }
+    }
+
+    /// Sends a packet that the client did not make over its transport.
+    pub(crate) fn inject(&mut self, client: &str, packet: &[u8]) {
+        let link = self.current[client];
+        let number = self.note(link, true, false, packet);
+        self.lines.push(format!(
+            "{} {client} ! packet #{number} {}",
+            self.now.as_micros(),
+            hex(packet)
+        ));
+        self.fly(
+            self.now + self.networks[client].delay,
+            Flight { link, is_up: true, cargo: Cargo::Packet(number) },
+        );
+    }
+
+    /// What a client told its application so far.
+    pub(crate) fn events(&self, client: &str) -> &[Event] {
+        self.ends[client].events()
+    }
+
+    /// The conversation as a text.
+    pub(crate) fn text(&self) -> String {
+        self.lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    fn next(&self) -> Option<Duration> {
+        let timeouts = self.ends.values().filter_map(End::due);
+        timeouts.chain(self.flights.keys().map(|(at, _)| *at)).min()
+    }
+
+    fn take_timeouts(&mut self, end: &str) {
+        self.ends.get_mut(end).expect(end).run_to(self.now);
+        self.take_outputs(end);
+    }
+
+    fn open(&mut self, client: &str) {
+        let link = self.links.len() as u64 + 1;
+        self.current.insert(client.to_owned(), link);
+        let known = Link { client: client.to_owned(), is_joined: false, is_cut: false };
+        self.links.insert(link, known);
+        self.tell(client, &format!("open {}", self.networks[client].max_datagram));
+    }
+
+    fn arrive(&mut self, flight: &Flight) {
+        let Flight { link, is_up, cargo } = flight;
+        let known = self.links[link].clone();
+        if known.is_cut || (!is_up && self.current.get(&known.client) != Some(link)) {
+            return;
+        }
+        let end = if *is_up { "room".to_owned() } else { known.client.clone() };
+        let what = match (is_up, cargo) {
+            (true, Cargo::Packet(number)) if !known.is_joined => {
+                self.links.get_mut(link).expect("a transport").is_joined = true;
+                let secret = hex(&[*link as u8; 16]);
+                let max_datagram = self.networks[&known.client].max_datagram;
+                format!("join {link} {max_datagram} {secret} #{number}")
+            }
+            (true, Cargo::Packet(number)) => format!("packet {link} #{number}"),
+            (true, Cargo::Datagram(_)) if !known.is_joined => return,
+            (true, Cargo::Datagram(number)) => format!("datagram {link} #{number}"),
+            (true, Cargo::Close) => format!("closed {link}"),
+            (false, Cargo::Packet(number)) => format!("packet #{number}"),
+            (false, Cargo::Datagram(number)) => format!("datagram #{number}"),
+            (false, Cargo::Close) => {
+                self.current.remove(&known.client);
+                "closed".to_owned()
+            }
+        };
+        self.tell(&end, &what);
+    }
+
+    fn take_outputs(&mut self, end: &str) {
+        let outputs = self.ends.get_mut(end).expect(end).take();
+        for Output { at, verb, link, octets } in outputs {
+            let is_up = end != "room";
+            let number = match verb {
+                "packet" | "datagram" | "close" => {
+                    let link = link.unwrap_or_else(|| self.current[end]);
+                    Some(self.note(link, is_up, verb == "datagram", &octets))
+                }
+                _ => None,
+            };
+            let mut line = format!("{} {end} > {verb}", at.as_micros());
+            if let Some(link) = link {
+                line += &format!(" {link}");
+            }
+            if let Some(number) = number {
+                line += &format!(" #{number} {}", hex(&octets));
+            }
+            self.lines.push(line.trim_end().to_owned());
+            match (verb, number) {
+                ("dial", _) => self.open(end),
+                ("hangup", _) => self.hang_up(end),
+                (verb, Some(number)) => {
+                    let link = link.unwrap_or_else(|| self.current[end]);
+                    self.send(at, link, is_up, verb, number);
+                }
+                _ => {}
+            }
+        }
+        for as_of in self.ends.get_mut(end).expect(end).take_wishes() {
+            if self.snapshot_parts > 0 {
+                let part = hex(format!("as of {as_of}, ").as_bytes());
+                self.tell(end, &format!("snapshot {as_of} {} {part}", self.snapshot_parts));
+            }
+        }
+    }
+
+    fn note(&mut self, link: u64, is_up: bool, is_datagram: bool, octets: &[u8]) -> usize {
+        let earlier = |sent: &Sent| sent.link == link && sent.is_up == is_up && !sent.is_datagram;
+        let is_first = !is_datagram && !self.sent.iter().any(earlier);
+        let octets = octets.to_vec();
+        self.sent.push(Sent { at: self.now, link, is_up, is_datagram, is_first, octets });
+        self.sent.len() - 1
+    }
+
+    fn send(&mut self, at: Duration, link: u64, is_up: bool, verb: &str, number: usize) {
+        let network = self.networks[&self.links[&link].client];
+        let due = at + network.delay;
+        let is_lost = verb == "datagram" && self.chance(network.lost);
+        let cargo =
+            if verb == "datagram" { Cargo::Datagram(number) } else { Cargo::Packet(number) };
+        let is_empty = verb == "close" && self.sent[number].octets.is_empty();
+        if !is_lost && !is_empty {
+            self.fly(due, Flight { link, is_up, cargo });
+        }
+        if verb == "close" {
+            self.fly(due, Flight { link, is_up, cargo: Cargo::Close });
+        }
+    }
+
+    fn hang_up(&mut self, client: &str) {
+        if let Some(link) = self.current.remove(client) {
+            let due = self.now + self.networks[client].delay;
+            self.fly(due, Flight { link, is_up: true, cargo: Cargo::Close });
+        }
+        self.tell(client, "closed");
+    }
+
+    fn fly(&mut self, due: Duration, flight: Flight) {
+        self.flown += 1;
+        self.flights.insert((due, self.flown), flight);
+    }
+
+    /// xorshift64.
+    fn chance(&mut self, percent: u64) -> bool {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 16) % 100 < percent
+    }
+}

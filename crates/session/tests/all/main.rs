@@ -1,0 +1,25 @@
+//! The integration tests of this crate, in one program: every further program would have to be linked.
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+mod blocks;
+mod close;
+mod compress;
+mod contract;
+mod conversation;
+mod conversations;
+mod copies;
+mod corners;
+mod datagrams;
+#[cfg(feature = "tracing")]
+mod events;
+mod grammar;
+mod groups;
+mod hostile;
+mod inspect;
+mod redundancy;
+mod session;
+mod shared;
+mod snapshots;
+mod support;
+mod vectors;
+mod wire_rules;

@@ -1,0 +1,607 @@
+//! A room and its clients in simulated time: no sockets, no clock, every run repeats from its seed.
+
+pub(crate) mod path;
+mod random;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use groupwire_session::client::{
+    ChannelId, Client, Config as ClientConfig, Event, GapReason, Incoming, Input, Outgoing, Output,
+    Sent, Status,
+};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{AllowAll, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing};
+pub(crate) use random::Random;
+
+pub(crate) const MS: Duration = Duration::from_millis(1);
+
+/// What travels on a transport, with the time at which it arrives.
+#[derive(Debug)]
+enum Cargo {
+    Packet(Vec<u8>),
+    Close,
+}
+
+impl Cargo {
+    fn len(&self) -> usize {
+        match self {
+            Cargo::Packet(packet) => packet.len(),
+            Cargo::Close => 0,
+        }
+    }
+}
+
+struct Transport {
+    link: LinkId,
+    open: bool,
+    joined: bool,
+    up: VecDeque<(Duration, Cargo)>,
+    down: VecDeque<(Duration, Cargo)>,
+    /// By the time at which they arrive; those of one time in any order.
+    datagrams_up: BTreeMap<(Duration, u64), Vec<u8>>,
+    datagrams_down: BTreeMap<(Duration, u64), Vec<u8>>,
+    /// Whether the last one of each way was lost.
+    losing: (bool, bool),
+}
+
+impl Transport {
+    fn new(link: LinkId) -> Self {
+        Transport {
+            link,
+            open: true,
+            joined: false,
+            up: VecDeque::new(),
+            down: VecDeque::new(),
+            datagrams_up: BTreeMap::new(),
+            datagrams_down: BTreeMap::new(),
+            losing: (false, false),
+        }
+    }
+}
+
+/// What becomes of a transport's datagrams.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Air {
+    /// Octets of the largest; 0: there are none.
+    pub(crate) max: usize,
+    /// In percent.
+    pub(crate) lost: u64,
+    pub(crate) repeated: u64,
+    /// One bit of it changed, which no transport does that is encrypted.
+    pub(crate) damaged: u64,
+    /// Up to so much later than others.
+    pub(crate) jitter_ms: u64,
+}
+
+/// How many datagrams, and their octets: those made for one alone, and those that others share.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Brought {
+    pub(crate) alone: (usize, usize),
+    pub(crate) shared: (usize, usize),
+}
+
+impl Brought {
+    fn count(&mut self, is_shared: bool, octets: usize) {
+        let sums = if is_shared { &mut self.shared } else { &mut self.alone };
+        sums.0 += 1;
+        sums.1 += octets;
+    }
+}
+
+/// A participant with its application: it keeps all that it is told.
+pub(crate) struct Person {
+    pub(crate) client: Client,
+    transport: Option<Transport>,
+    /// One way.
+    pub(crate) delay: Duration,
+    /// What an octet of a packet takes on the stream, both ways; zero: nothing.
+    pub(crate) per_octet: Duration,
+    pub(crate) air: Air,
+    /// Datagrams that were handed down, and those of them that arrived.
+    pub(crate) datagrams: (usize, usize),
+    /// Datagrams that the room handed down for it.
+    pub(crate) brought: Brought,
+    /// Whether the server can be reached at all.
+    pub(crate) reachable: bool,
+    /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
+    pub(crate) deaf: bool,
+    pub(crate) events: Vec<Event>,
+    pub(crate) messages: Vec<Incoming>,
+    /// What a test had it say.
+    pub(crate) said: Vec<String>,
+    pub(crate) people: BTreeMap<ParticipantId, (groupwire_session::PresenceState, Vec<u8>)>,
+    pub(crate) status: Option<Status>,
+    /// A document as an application would build it: all texts of the first channel, in order.
+    pub(crate) document: Vec<String>,
+    /// Own texts that this incarnation acknowledged as ordered.
+    pub(crate) ordered: Vec<String>,
+    /// Gaps that are no new incarnation.
+    pub(crate) holes: usize,
+    /// Where the messages of this incarnation begin: numbers of participants are given anew in each.
+    pub(crate) since: usize,
+    snapshot_wanted: Option<Position>,
+}
+
+impl Person {
+    pub(crate) fn new(now: Duration, config: ClientConfig, delay: Duration) -> Self {
+        Person {
+            client: Client::new(now, config).unwrap(),
+            transport: None,
+            delay,
+            per_octet: Duration::ZERO,
+            air: Air::default(),
+            datagrams: (0, 0),
+            brought: Brought::default(),
+            reachable: true,
+            deaf: false,
+            events: Vec::new(),
+            messages: Vec::new(),
+            said: Vec::new(),
+            people: BTreeMap::new(),
+            status: None,
+            document: Vec::new(),
+            ordered: Vec::new(),
+            holes: 0,
+            since: 0,
+            snapshot_wanted: None,
+        }
+    }
+
+    /// The texts of all messages of a channel, own ones included.
+    pub(crate) fn texts(&self, channel: ChannelId) -> Vec<String> {
+        let of = self.messages.iter().filter(|message| message.channel == channel);
+        of.map(|message| String::from_utf8_lossy(&message.bytes).into_owned()).collect()
+    }
+
+    pub(crate) fn saw(&self, wanted: impl Fn(&Event) -> bool) -> bool {
+        self.events.iter().any(wanted)
+    }
+
+    fn note(&mut self, event: Event) {
+        match &event {
+            Event::Message(message) => {
+                let text = String::from_utf8_lossy(&message.bytes).into_owned();
+                if message.channel == ChannelId(0) {
+                    self.document.push(text.clone());
+                    if message.own {
+                        self.ordered.push(text);
+                    }
+                }
+                return self.messages.push(message.clone());
+            }
+            Event::Snapshot { bytes, .. } => {
+                let text = String::from_utf8_lossy(bytes).into_owned();
+                self.document = text.lines().map(str::to_owned).collect();
+            }
+            Event::Gap { reason: GapReason::Incarnation, .. } => {
+                self.document.clear();
+                self.ordered.clear();
+                self.since = self.messages.len();
+            }
+            Event::Gap { .. } => self.holes += 1,
+            Event::SnapshotWanted { as_of } => self.snapshot_wanted = Some(*as_of),
+            Event::Status(status) => self.status = Some(*status),
+            Event::Participants { complete, changes } => {
+                if *complete {
+                    self.people.clear();
+                }
+                for change in changes {
+                    if change.state == groupwire_session::PresenceState::Left {
+                        self.people.remove(&change.id);
+                    } else {
+                        self.people.insert(change.id, (change.state, change.presence.clone()));
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.events.push(event);
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) now: Duration,
+    pub(crate) room: Room,
+    pub(crate) people: Vec<Person>,
+    pub(crate) log: Vec<room::Event>,
+    /// How many datagrams running are lost, on average: 1 for each by itself.
+    pub(crate) bursts: u64,
+    config: room::Config,
+    last_link: LinkId,
+    /// Transports that clients left, and when the room hears of it.
+    closing: Vec<(Duration, LinkId)>,
+    random: Random,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, config: room::Config) -> Self {
+        World {
+            now: Duration::ZERO,
+            room: Room::new(config.clone(), Box::new(AllowAll)),
+            people: Vec::new(),
+            log: Vec::new(),
+            bursts: 1,
+            config,
+            last_link: LinkId(0),
+            closing: Vec::new(),
+            random: Random::new(seed),
+        }
+    }
+
+    pub(crate) fn with_tick(tick: Duration) -> Self {
+        let timing = Timing { tick, ..Timing::default() };
+        World::new(1, room::Config { timing, ..room::Config::new("demo", 7) })
+    }
+
+    /// Adds a participant; it dials at the next step.
+    pub(crate) fn add(&mut self) -> usize {
+        self.add_with(ClientConfig::new("demo"))
+    }
+
+    pub(crate) fn add_with(&mut self, mut config: ClientConfig) -> usize {
+        config.seed = self.random.next();
+        config.presence = format!("person {}", self.people.len()).into_bytes();
+        let delay = MS * (1 + self.random.below(30) as u32);
+        self.people.push(Person::new(self.now, config, delay));
+        self.people.len() - 1
+    }
+
+    pub(crate) fn channel(&mut self, person: usize, name: &str, qos: Qos) -> ChannelId {
+        self.people[person].client.channel(name, qos).unwrap()
+    }
+
+    pub(crate) fn send(&mut self, person: usize, channel: ChannelId, text: &str) -> Sent {
+        let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
+        self.people[person].client.send(self.now, channel, message).unwrap()
+    }
+
+    pub(crate) fn send_key(
+        &mut self,
+        person: usize,
+        channel: ChannelId,
+        key: &str,
+        text: &str,
+    ) -> Sent {
+        let key = Some(key.as_bytes());
+        let message = Outgoing { bytes: text.as_bytes(), text: true, key, ..Outgoing::default() };
+        self.people[person].client.send(self.now, channel, message).unwrap()
+    }
+
+    /// The transport breaks without a word; both ends notice at once, packets under way are lost.
+    pub(crate) fn cut(&mut self, person: usize) {
+        let Some(transport) = self.people[person].transport.take() else { return };
+        if transport.joined {
+            self.room.handle_input(self.now, room::Input::Closed { link: transport.link });
+        }
+        self.people[person].client.handle_input(self.now, Input::Closed);
+    }
+
+    /// Packets are swallowed and nobody notices: only keep-alive can tell.
+    pub(crate) fn black_hole(&mut self, person: usize) {
+        if let Some(transport) = self.people[person].transport.as_mut() {
+            transport.open = false;
+        }
+    }
+
+    /// The client moves to another transport, as when a better one opened. The server learns of the old one's end later.
+    pub(crate) fn change_transport(&mut self, person: usize, air: Air) {
+        self.last_link = self.last_link.next();
+        let one = &mut self.people[person];
+        if !one.reachable || one.status == Some(Status::Closed) || one.transport.is_none() {
+            return;
+        }
+        one.air = air;
+        if let Some(old) = one.transport.replace(Transport::new(self.last_link)) {
+            self.closing.push((self.now + one.delay, old.link));
+        }
+        one.client.handle_input(self.now, Input::Opened { max_datagram: air.max });
+        self.drain_client(person);
+    }
+
+    /// The server dies and another one takes its place.
+    pub(crate) fn restart(&mut self) {
+        self.config.incarnation += 1;
+        self.room = Room::new(self.config.clone(), Box::new(AllowAll));
+        for person in 0..self.people.len() {
+            if self.people[person].transport.take().is_some() {
+                self.people[person].client.handle_input(self.now, Input::Closed);
+            }
+        }
+    }
+
+    pub(crate) fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now += MS;
+            self.step();
+        }
+    }
+
+    /// Runs until nothing is under way for a second of simulated time, at most a minute.
+    pub(crate) fn settle(&mut self) {
+        self.run(Duration::from_secs(30));
+    }
+
+    /// Hands arbitrary octets to the room as the person's next packet.
+    pub(crate) fn inject(&mut self, person: usize, packet: &[u8]) {
+        if let Some(transport) = &self.people[person].transport {
+            let link = transport.link;
+            self.room.handle_input(self.now, room::Input::Packet { link, packet });
+        }
+    }
+
+    /// The person's datagrams that are on their way to the room.
+    pub(crate) fn flying_up(&self, person: usize) -> Vec<Vec<u8>> {
+        let transport = self.people[person].transport.as_ref();
+        transport.map(|one| one.datagrams_up.values().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Hands arbitrary octets to the room and to the person as a datagram of the other.
+    pub(crate) fn inject_datagram(&mut self, person: usize, packet: &[u8]) {
+        if let Some(transport) = &self.people[person].transport {
+            let link = transport.link;
+            self.room.handle_input(self.now, room::Input::Datagram { link, packet });
+            self.people[person].client.handle_input(self.now, Input::Datagram(packet));
+        }
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        for at in 0..self.people.len() {
+            self.arrive(at);
+            if self.people[at].deaf {
+                continue;
+            }
+            self.people[at].client.handle_input(self.now, Input::Timeout);
+            self.drain_client(at);
+        }
+        // After the packets: the first one of a new transport is there before the end of the old one.
+        for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
+            self.room.handle_input(now, room::Input::Closed { link });
+        }
+        self.room.handle_input(self.now, room::Input::Timeout);
+        self.drain_room();
+    }
+
+    /// Delivers what is due both ways.
+    fn arrive(&mut self, at: usize) {
+        self.arrive_datagrams(at);
+        loop {
+            let person = &mut self.people[at];
+            let Some(transport) = person.transport.as_mut().filter(|transport| transport.open)
+            else {
+                return;
+            };
+            if let Some((_, cargo)) = arrived(&mut transport.up, self.now) {
+                let link = transport.link;
+                match cargo {
+                    Cargo::Close => {
+                        let joined = transport.joined;
+                        person.transport = None;
+                        if joined {
+                            self.room.handle_input(self.now, room::Input::Closed { link });
+                        }
+                        person.client.handle_input(self.now, Input::Closed);
+                    }
+                    Cargo::Packet(packet) if transport.joined => {
+                        self.room
+                            .handle_input(self.now, room::Input::Packet { link, packet: &packet });
+                    }
+                    Cargo::Packet(packet) => {
+                        transport.joined = true;
+                        let opening = Opening::read(&packet).unwrap();
+                        let secret = [self.random.next() as u8; 16];
+                        let opening = &opening;
+                        let max_datagram = person.air.max;
+                        self.room.handle_input(
+                            self.now,
+                            room::Input::Join { link, opening, secret, max_datagram },
+                        );
+                    }
+                }
+                self.drain_room();
+                continue;
+            }
+            if person.deaf {
+                return;
+            }
+            let Some((_, cargo)) = arrived(&mut transport.down, self.now) else {
+                return;
+            };
+            let link = transport.link;
+            match cargo {
+                Cargo::Close => {
+                    person.transport = None;
+                    person.client.handle_input(self.now, Input::Closed);
+                }
+                Cargo::Packet(packet) => {
+                    person.client.handle_input(self.now, Input::Packet(&packet));
+                    self.room.handle_input(self.now, room::Input::Sent { link });
+                }
+            }
+            self.drain_room();
+            self.drain_client(at);
+        }
+    }
+
+    fn arrive_datagrams(&mut self, at: usize) {
+        let person = &mut self.people[at];
+        let deaf = person.deaf;
+        let Some(transport) = person.transport.as_mut().filter(|transport| transport.open) else {
+            return;
+        };
+        let link = transport.link;
+        let later = transport.datagrams_up.split_off(&(self.now, u64::MAX));
+        let up = std::mem::replace(&mut transport.datagrams_up, later);
+        let later = transport.datagrams_down.split_off(&(self.now, u64::MAX));
+        let down = std::mem::replace(&mut transport.datagrams_down, later);
+        person.datagrams.1 += up.len();
+        for packet in up.values() {
+            self.room.handle_input(self.now, room::Input::Datagram { link, packet });
+        }
+        self.drain_room();
+        for packet in down.values().filter(|_| !deaf) {
+            self.people[at].client.handle_input(self.now, Input::Datagram(packet));
+            self.drain_client(at);
+        }
+    }
+
+    fn drain_client(&mut self, at: usize) {
+        loop {
+            let person = &mut self.people[at];
+            match person.client.poll_output(self.now) {
+                Output::Timeout(_) => return,
+                Output::Event(event) => {
+                    person.note(event);
+                    if let Some(as_of) = person.snapshot_wanted.take() {
+                        let state = person.document.join("\n");
+                        let _ = person.client.snapshot(as_of, state.as_bytes());
+                    }
+                }
+                Output::Dial if person.reachable => {
+                    self.last_link = self.last_link.next();
+                    person.transport = Some(Transport::new(self.last_link));
+                    let max_datagram = person.air.max;
+                    person.client.handle_input(self.now, Input::Opened { max_datagram });
+                }
+                Output::Dial => person.client.handle_input(self.now, Input::Closed),
+                Output::Datagram(packet) => {
+                    assert!(packet.len() <= person.air.max, "a datagram of {}", packet.len());
+                    if let Some(transport) = person.transport.as_mut() {
+                        person.datagrams.0 += 1;
+                        let due = self.now + person.delay;
+                        let Transport { datagrams_up: lane, losing: (losing, _), .. } = transport;
+                        lose(&mut self.random, person.air.lost, self.bursts, losing);
+                        fly(&mut self.random, person.air, *losing, due, packet, lane);
+                    }
+                    person.client.handle_input(self.now, Input::DatagramSent);
+                }
+                Output::Send(packet) => {
+                    if let Some(transport) = person.transport.as_mut() {
+                        let due = self.now + person.delay + person.per_octet * packet.len() as u32;
+                        transport.up.push_back((due, Cargo::Packet(packet)));
+                    }
+                    person.client.handle_input(self.now, Input::Sent);
+                }
+                Output::Hangup => match person.transport.as_mut() {
+                    Some(transport) if transport.open => {
+                        transport.up.push_back((self.now + person.delay, Cargo::Close));
+                    }
+                    _ => {
+                        let link = person.transport.take().map(|transport| transport.link);
+                        person.client.handle_input(self.now, Input::Closed);
+                        let _ = link;
+                    }
+                },
+            }
+        }
+    }
+
+    fn drain_room(&mut self) {
+        loop {
+            let (link, cargo) = match self.room.poll_output() {
+                room::Output::Timeout(_) => return,
+                room::Output::Event(event) => {
+                    self.log.push(event);
+                    continue;
+                }
+                room::Output::Datagram { link, mut packet, body } => {
+                    let is_shared = body.is_some();
+                    packet.extend_from_slice(body.as_deref().unwrap_or_default());
+                    let owner = self.people.iter_mut().find(|person| {
+                        person.transport.as_ref().is_some_and(|transport| transport.link == link)
+                    });
+                    if let Some(person) = owner {
+                        assert!(packet.len() <= person.air.max, "a datagram of {}", packet.len());
+                        let due = self.now + person.delay;
+                        let air = person.air;
+                        person.brought.count(is_shared, packet.len());
+                        let transport = person.transport.as_mut().unwrap();
+                        let Transport { datagrams_down: lane, losing: (_, losing), .. } = transport;
+                        lose(&mut self.random, air.lost, self.bursts, losing);
+                        fly(&mut self.random, air, *losing, due, packet, lane);
+                    }
+                    if !is_shared {
+                        self.room.handle_input(self.now, room::Input::DatagramSent { link });
+                    }
+                    continue;
+                }
+                room::Output::Send { link, packet, body } => {
+                    (link, vec![Cargo::Packet(room::whole_packet(packet, body.as_deref()))])
+                }
+                room::Output::Close { link, packet, .. } => {
+                    (link, vec![Cargo::Packet(packet), Cargo::Close])
+                }
+            };
+            let size: usize = cargo.iter().map(Cargo::len).sum();
+            let owner = self.people.iter_mut().find(|person| {
+                person.transport.as_ref().is_some_and(|transport| transport.link == link)
+            });
+            if let Some(person) = owner {
+                let due = self.now + person.delay + person.per_octet * size as u32;
+                let transport = person.transport.as_mut().unwrap();
+                transport.down.extend(cargo.into_iter().map(|cargo| (due, cargo)));
+            }
+        }
+    }
+}
+
+/// Whether the next datagram is lost: `lost` percent of all, so many running.
+fn lose(random: &mut Random, lost: u64, bursts: u64, losing: &mut bool) {
+    if bursts <= 1 || lost >= 100 {
+        *losing = random.chance(lost);
+    } else if *losing {
+        *losing = random.below(bursts) != 0;
+    } else {
+        *losing = random.below((100 - lost) * bursts * 100) < lost * 100;
+    }
+}
+
+/// A datagram is lost, repeated, damaged, late, or comes as it should.
+fn fly(
+    random: &mut Random,
+    air: Air,
+    is_lost: bool,
+    due: Duration,
+    mut packet: Vec<u8>,
+    lane: &mut BTreeMap<(Duration, u64), Vec<u8>>,
+) {
+    if random.chance(air.damaged) && !packet.is_empty() {
+        let at = random.below(packet.len() as u64) as usize;
+        packet[at] ^= 1 << random.below(8);
+    }
+    let copies = if is_lost { 0 } else { 1 + u64::from(random.chance(air.repeated)) };
+    for _ in 0..copies {
+        let late = MS * random.below(air.jitter_ms + 1) as u32;
+        lane.insert((due + late, random.next()), packet.clone());
+    }
+}
+
+/// Limits small enough that a short run meets them.
+pub(crate) fn tight() -> Limits {
+    Limits { snapshot_after: 40, snapshot_after_bytes: 4000, max_former: 64, ..Limits::default() }
+}
+
+fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Duration, Cargo)> {
+    way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
+}
+
+/// Appends a number as the wire has it (wire W1).
+pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// What a person was told of errors, in words.
+pub(crate) fn errors(world: &World, person: usize) -> Vec<String> {
+    let events = world.people[person].events.iter();
+    let errors = events.filter_map(|event| match event {
+        Event::Error { error, .. } => Some(error.to_string()),
+        _ => None,
+    });
+    errors.collect()
+}

@@ -1,0 +1,357 @@
+//! The byte vectors of docs/wire/vectors: made from what the cores say, read by tests of every language.
+//!
+//! Each vector is taken apart by the grammar of the documents and put together again, so that documents, vectors and code
+//! agree. `RECORD=1 cargo test -p groupwire-session --test all vectors` writes the files anew.
+
+mod plain;
+mod recovery;
+mod refused;
+mod reports;
+mod written;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::{env, fs};
+
+use crate::conversation::hand::{ByHand, hello};
+use crate::conversation::{Sent, stories};
+use crate::grammar::{
+    Fields, Frame, From, STREAM_RECORD, Value, hex, quoted, read_datagram, read_packet, unhex,
+    write_datagram, write_packet, write_record,
+};
+
+/// A vector larger than this says no more than a small one.
+const MOST_OCTETS: usize = 400;
+
+/// Compares a file of vectors, or writes it.
+fn check(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/wire/vectors").join(name);
+    if env::var_os("RECORD").is_some() {
+        fs::write(&file, text).unwrap();
+    }
+    let recorded = fs::read_to_string(&file).unwrap_or_default();
+    assert!(recorded == text, "{name} differs from what is said today: RECORD=1 writes it");
+}
+
+/// A list of vectors, one a line.
+fn json(vectors: impl IntoIterator<Item = Fields>) -> String {
+    let lines: Vec<String> = vectors.into_iter().map(|vector| vector.json()).collect();
+    format!("[\n{}\n]\n", lines.join(",\n"))
+}
+
+fn vector(name: &str, octets: &[u8]) -> Fields {
+    let name = Value::Text(name.to_owned());
+    Fields::default().with("name", name).with("hex", Value::Text(hex(octets)))
+}
+
+/// W1: what the room answers to a PING of this time, it has read and written.
+#[test]
+fn w1_varints() {
+    let mut room = ByHand::new("compress=0");
+    room.say(1, &[Frame::new("HELLO", hello())]);
+    let mut vectors = Vec::new();
+    let numbers = [0, 1, 127, 128, 300, 16_383, 16_384, 2_097_151, 1 << 21, u32::MAX.into()];
+    for number in numbers.into_iter().chain([1 << 32, 1 << 53, u64::MAX >> 1, u64::MAX]) {
+        room.hear(1);
+        let ping = Frame::new("PING", Fields::default().num("time", number));
+        room.say(1, &[ping]);
+        let pong = room.hear(1).into_iter().find(|frame| frame.name == "PONG").unwrap();
+        assert_eq!(pong.number("time"), number);
+        let mut octets = Vec::new();
+        crate::grammar::varint(number, &mut octets);
+        // As a string: not every language has exact numbers of 64 bits.
+        let value = Value::Text(number.to_string());
+        vectors.push(vector(&format!("varint {number}"), &octets).with("value", value));
+    }
+    let wrong = [
+        ("padded zero", "8000"),
+        ("padded", "ac8200"),
+        ("cut off", "ff"),
+        ("of 65 bits", "ffffffffffffffffff02"),
+        ("of eleven octets", "8080808080808080808001"),
+    ];
+    for (what, octets) in wrong {
+        let mut room = ByHand::new("compress=0");
+        room.say(1, &[Frame::new("HELLO", hello())]);
+        room.hear(1);
+        let mut packet = vec![0x0e, (octets.len() / 2) as u8];
+        packet.extend(unhex(octets));
+        room.send(1, &packet);
+        assert_eq!(room.hear(1)[0].number("code"), 2, "{what}");
+        vectors
+            .push(vector(&format!("malformed: {what}"), &unhex(octets)).with("value", Value::None));
+    }
+    check("varints.json", &json(vectors));
+}
+
+/// What went over transports in all stories, and in some that no client of ours would hold.
+fn all_sent() -> Vec<Sent> {
+    let mut all = Vec::new();
+    for (_, talk) in stories::all() {
+        all.extend(talk.sent);
+    }
+    all.extend(plain::conversation().room.sent);
+    // A session of another incarnation.
+    let mut room = ByHand::new("compress=0 incarnation=8");
+    let resume = Fields::default()
+        .num("participant", 3)
+        .with("secret", Value::Octets(vec![9; 16]))
+        .num("incarnation", 7)
+        .num("position", 12)
+        .num("counter", 2);
+    room.say(1, &[Frame::new("HELLO", hello().with("resume", Value::Fields(resume)))]);
+    all.extend(room.sent);
+    all.extend(recovery::conversation().room.sent);
+    all
+}
+
+/// The first frame of each kind and variant, from each end; of those whose octets nobody can read here the smallest.
+#[test]
+fn frames() {
+    let mut found: BTreeMap<(String, From), (bool, Frame)> = BTreeMap::new();
+    let mut order = Vec::new();
+    for sent in all_sent().iter().filter(|sent| !sent.octets.is_empty()) {
+        let from = if sent.is_up { From::Client } else { From::Server };
+        let tag = sent.octets[0];
+        if sent.is_datagram && tag >> 6 == 1 {
+            continue;
+        }
+        let octets = match (sent.is_datagram, tag) {
+            // Acknowledgements stand before what is no frame.
+            (true, 0x16) => &sent.octets[..2 + usize::from(sent.octets[1])],
+            _ => &sent.octets[..],
+        };
+        let frames = read_packet(from, sent.is_first, octets).unwrap();
+        assert_eq!(write_packet(from, sent.is_first, &frames), octets, "it is put together again");
+        // One story has a client say what only a server may.
+        for frame in frames.into_iter().filter(|one| (one.name, from) != ("SYNCED", From::Client)) {
+            let key = (variant(&frame), from);
+            match found.get(&key) {
+                None => order.push(key.clone()),
+                Some((_, before)) if size(before, from) <= size(&frame, from).max(MOST_OCTETS) => {
+                    continue;
+                }
+                Some(_) => {}
+            }
+            found.insert(key, (sent.is_datagram, frame));
+        }
+    }
+    let vectors = order.iter().map(|key| {
+        let (is_datagram, frame) = &found[key];
+        let (name, from) = key;
+        let octets = write_packet(*from, false, std::slice::from_ref(frame));
+        assert!(octets.len() < 6000, "{name}");
+        let text = |text: &str| Value::Text(text.to_owned());
+        vector(name, &octets)
+            .with("from", text(from.name()))
+            .with("carrier", text(if *is_datagram { "datagram" } else { "stream" }))
+            .with("type", text(frame.name))
+            .with("fields", Value::Fields(frame.fields.clone()))
+    });
+    let mut vectors: Vec<Fields> = vectors.collect();
+    vectors.sort_by_key(|vector| {
+        (vector.get("type").json(), vector.get("name").json(), vector.get("from").json())
+    });
+    for (name, from) in EVERY_FRAME {
+        let is_it = |vector: &&Fields| {
+            vector.get("type").json() == quoted(name) && vector.get("from").json() == quoted(from)
+        };
+        assert!(vectors.iter().any(|vector| is_it(&vector)), "there is no {name} from the {from}");
+    }
+    check("frames.json", &json(vectors));
+}
+
+/// All frames that version 1 has, and who sends them.
+const EVERY_FRAME: [(&str, &str); 44] = [
+    ("HELLO", "client"),
+    ("WELCOME", "server"),
+    ("OPEN", "client"),
+    ("CHANNEL", "server"),
+    ("SHUT", "client"),
+    ("MESSAGES", "client"),
+    ("MESSAGES", "server"),
+    ("CODED", "client"),
+    ("CODED", "server"),
+    ("PRESENCE", "client"),
+    ("PARTICIPANTS", "server"),
+    ("SNAPSHOT", "client"),
+    ("SNAPSHOT", "server"),
+    ("SNAPSHOT_WANTED", "server"),
+    ("SYNCED", "server"),
+    ("PING", "client"),
+    ("PING", "server"),
+    ("PONG", "client"),
+    ("PONG", "server"),
+    ("ERROR", "server"),
+    ("BYE", "client"),
+    ("BYE", "server"),
+    ("POSITION", "server"),
+    ("GAP", "server"),
+    ("ACKNOWLEDGED", "client"),
+    ("MODEL", "server"),
+    ("CODECS", "client"),
+    ("CODECS", "server"),
+    ("COMPRESS", "client"),
+    ("PACKED_SNAPSHOT", "client"),
+    ("PACKED_SNAPSHOT", "server"),
+    ("PACKED_MESSAGES", "client"),
+    ("PACKED_MESSAGES", "server"),
+    ("SHARED", "server"),
+    ("SHARED_DATAGRAM", "server"),
+    ("SHARED_AGAIN", "server"),
+    ("LEAVE", "server"),
+    ("CHANGE", "client"),
+    ("RATE", "client"),
+    ("CONTRACT", "client"),
+    ("CONTRACT", "server"),
+    ("QUALITY", "client"),
+    ("QUALITY", "server"),
+    ("ERROR", "client"),
+];
+
+/// A frame's name, and what tells it from others of the type.
+fn variant(frame: &Frame) -> String {
+    let name = frame.name;
+    let number = |field| frame.number(field);
+    match name {
+        "HELLO" if *frame.fields.get("resume") != Value::None => "HELLO, resuming".into(),
+        "WELCOME" => format!("WELCOME, outcome {}", number("outcome")),
+        "OPEN" => {
+            let kind = frame.fields.fields("qos").number("kind");
+            let compress = frame.fields.octets("compress")[0];
+            format!("OPEN, kind {kind}, compress {compress}")
+        }
+        "CHANNEL" if number("ref") == 0 => "CHANNEL, unasked".into(),
+        "ERROR" => format!("ERROR {}", number("code")),
+        "PARTICIPANTS" => {
+            let states = frame.list("participants").iter().map(|one| one.number("state"));
+            let states: BTreeSet<u64> = states.collect();
+            let states: Vec<String> = states.iter().map(u64::to_string).collect();
+            let whole = if number("complete") == 1 { "complete" } else { "news" };
+            format!("PARTICIPANTS, {whole}, states {}", states.join(" and "))
+        }
+        "MODEL" | "LEAVE" => format!("{name}, carrier {}", number("carrier")),
+        "CONTRACT" if frame.list("entries").is_empty() => "CONTRACT, a stamp".into(),
+        "QUALITY"
+            if frame.fields.find("channels").is_some_and(|list| *list != Value::List(vec![])) =>
+        {
+            "QUALITY, of channels".into()
+        }
+        _ => name.into(),
+    }
+}
+
+fn size(frame: &Frame, from: From) -> usize {
+    write_packet(from, false, std::slice::from_ref(frame)).len()
+}
+
+/// The first record of each kind, by its flags, from each end.
+#[test]
+fn w19_records() {
+    let mut found: BTreeMap<(From, bool, u64), Fields> = BTreeMap::new();
+    for sent in all_sent().iter().filter(|sent| !sent.is_datagram && !sent.octets.is_empty()) {
+        let from = if sent.is_up { From::Client } else { From::Server };
+        let frames = read_packet(from, sent.is_first, &sent.octets).unwrap();
+        for record in frames
+            .iter()
+            .filter(|frame| frame.name == "MESSAGES")
+            .flat_map(|frame| frame.list("records"))
+        {
+            let flags = record.number("flags");
+            let is_large = record.octets("octets").len() > MOST_OCTETS;
+            if !is_large {
+                found
+                    .entry((from, record.find("key").is_some(), flags))
+                    .or_insert_with(|| record.clone());
+            }
+        }
+    }
+    let vectors: Vec<Fields> = found
+        .iter()
+        .map(|((from, _, flags), record)| {
+            let names = [
+                (1, "text"),
+                (2, "key"),
+                (4, "priority"),
+                (8, "extensions"),
+                (16, "own"),
+                (32, "state"),
+                (64, "fill"),
+                (128, "packed"),
+            ];
+            let names = names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name);
+            let names: Vec<&str> = names.collect();
+            let name = if names.is_empty() { "octets".to_owned() } else { names.join(", ") };
+            let mut octets = Vec::new();
+            write_record(&STREAM_RECORD, record, &mut octets);
+            vector(&name, &octets)
+                .with("from", Value::Text(from.name().into()))
+                .with("fields", Value::Fields(record.clone()))
+        })
+        .collect();
+    for flags in [0, 1, 3, 4, 16, 33, 97, 129] {
+        assert!(found.keys().any(|(_, _, found)| *found == flags), "no record has flags {flags}");
+    }
+    check("records.json", &json(vectors));
+}
+
+/// The first datagram of each kind of header and body, from each end.
+#[test]
+fn w39_datagrams() {
+    let mut found: BTreeMap<(bool, String), Vec<u8>> = BTreeMap::new();
+    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
+        let datagram = read_datagram(&sent.octets).unwrap();
+        assert_eq!(write_datagram(&datagram), sent.octets, "it is put together again");
+        let copies = datagram.find("records").is_some()
+            && datagram.list("records").iter().any(|record| record.number("channel") == 1);
+        let parts = ["held", "report", "acknowledgement", "coded", "records"];
+        let parts = parts.into_iter().filter(|part| datagram.find(part).is_some());
+        let mut parts: Vec<&str> = parts.collect();
+        if copies {
+            parts.push("copy of a transaction");
+        }
+        if datagram.number("ask") == 1 {
+            parts.push("ask");
+        }
+        found.entry((sent.is_up, parts.join(", "))).or_insert_with(|| sent.octets.clone());
+    }
+    assert!(found.keys().any(|(_, name)| name.contains("copy")), "a copy of a transaction");
+    let vectors = found.iter().map(|((is_up, name), octets)| {
+        let from = if *is_up { From::Client } else { From::Server };
+        vector(name, octets)
+            .with("from", Value::Text(from.name().into()))
+            .with("fields", Value::Fields(read_datagram(octets).unwrap()))
+    });
+    check("datagrams.json", &json(vectors));
+}
+
+/// W81: the check of every copy of a transaction is as the documents say.
+#[test]
+fn w81_the_check_of_copies() {
+    let mut copies = 0;
+    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
+        let datagram = read_datagram(&sent.octets).unwrap();
+        let Some(Value::List(records)) = datagram.find("records") else { continue };
+        for record in records.iter().filter(|record| record.number("channel") == 1) {
+            let flags = record.number("flags");
+            assert_ne!(flags & 256, 0);
+            let mut sum = 0x811c_9dc5_u32;
+            let names = ["channel", "sender", "flags", "index", "stamp", "back"];
+            let numbers = names.map(|name| match name {
+                "flags" => flags as u32 & !256,
+                _ => record.number(name) as u32,
+            });
+            let mut octets: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+            let mut whole = Vec::new();
+            write_record(&[], record, &mut whole);
+            // Behind its length, which is one octet here.
+            octets.extend(&whole[1..]);
+            for octet in octets {
+                sum = (sum ^ u32::from(octet)).wrapping_mul(0x0100_0193);
+            }
+            assert_eq!(u64::from(sum), record.number("leg_index"));
+            copies += 1;
+        }
+    }
+    assert!(copies > 0);
+}
