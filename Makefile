@@ -7,7 +7,7 @@ BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GRO
 # In CI the versions in the lock files are used as they are.
 LOCKED := $(if $(CI),--locked)
 # The packages of the laboratory, which are built only where they are named.
-LAB := --package groupwire-lab --package groupwire-papers
+LAB := --package groupwire-lab --package groupwire-papers --package groupwire-sim
 
 NPM := web/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm

@@ -25,8 +25,9 @@ const ARROWS = {
   client: ["session", "quic"],
   trace: [],
   // The laboratory may use everything; nothing may use it.
-  papers: ["codecs"],
-  lab: ["papers", "client", "session", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
+  sim: [],
+  papers: ["ace", "codecs"],
+  lab: ["sim", "papers", "client", "session", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
   wasm: ["session"],
   "wasm-codecs": ["codecs"],
   "wasm-brotli": ["codecs"],

@@ -4,26 +4,19 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use groupwire_ace::{Ace2005, Adaptive, Delivered, Packed, Policy, Situation, Training};
+use groupwire_ace::{Adaptive, Delivered, Packed, Policy, Situation};
 use groupwire_codecs::Costs;
 
 const BLOCK: usize = 32 << 10;
 
 fn choose(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("choose");
     let text: Vec<u8> = (0..BLOCK).map(|nth| b"to be or not to be "[nth * nth % 19]).collect();
-    let policies: [(&str, Box<dyn Policy>); 2] = [
-        ("ace-2005", Box::new(Ace2005::new(Training::reference(), BLOCK))),
-        ("adaptive", Box::new(Adaptive::new(&[], &Costs::reference(), BLOCK))),
-    ];
-    for (name, mut policy) in policies {
-        policy.peer_has(u16::MAX, true);
-        let mut now = Duration::ZERO;
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| one(black_box(&mut *policy), &mut now, &text));
-        });
-    }
-    group.finish();
+    let mut policy = Adaptive::new(&[], &Costs::reference(), BLOCK);
+    policy.peer_has(u16::MAX, true);
+    let mut now = Duration::ZERO;
+    criterion.bench_function("choose", |bencher| {
+        bencher.iter(|| one(black_box(&mut policy), &mut now, &text));
+    });
 }
 
 criterion_group!(benches, choose);

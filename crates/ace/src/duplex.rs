@@ -44,7 +44,6 @@ impl Duplex {
         let candidates = match &settings.profile {
             Profile::Adaptive { candidates, .. } => &candidates[..],
             Profile::Always(candidate) => core::slice::from_ref(candidate),
-            Profile::Ace2005(_) => &[],
         };
         if let Some(&wrong) = candidates.iter().find(|candidate| !Coders::can_pack(**candidate)) {
             return Err(SettingsError::Candidate(wrong));

@@ -4,8 +4,7 @@
 //! - [`Duplex`] is one end of a stream in both directions. It has no I/O, clock or thread: its owner moves bytes between
 //!   it, the application and the transport. `now` is the time since an arbitrary moment and never decreases. docs/ace.md
 //!   specifies the wire format and the calls.
-//! - A [`Policy`] chooses a codec for each block: [`Adaptive`] by measurements, [`Ace2005`] as in the paper, [`Always`]
-//!   the same one.
+//! - A [`Policy`] chooses a codec for each block: [`Adaptive`] by measurements, [`Always`] the same one.
 //! - [`Coders`] hold the working memory of the codecs, which all streams of a thread share.
 //!
 //! ```
@@ -39,7 +38,6 @@
 
 extern crate alloc;
 
-mod ace2005;
 mod block;
 mod choose;
 mod coders;
@@ -56,7 +54,6 @@ mod report;
 mod settings;
 mod spare;
 
-pub use ace2005::{Ace2005, Bench, Line, ParseTrainingError, Point, Training, TrainingError};
 pub use block::Candidate;
 pub use choose::Adaptive;
 pub use coders::Coders;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use groupwire_codecs::Costs;
 
-use crate::{Ace2005, Adaptive, Always, Candidate, Policy, Training};
+use crate::{Adaptive, Always, Candidate, Policy};
 
 /// The settings of one end of a stream. The two ends need not have the same settings.
 #[derive(Debug, Clone)]
@@ -31,9 +31,6 @@ pub enum Profile {
         /// The costs of codecs on this machine, used until blocks have been measured.
         costs: Costs,
     },
-    /// Chooses as in the paper of 2005 (see [`Ace2005`]), by measurements of codecs from a training run, with blocks of
-    /// 32 KiB and no history.
-    Ace2005(Training),
     /// Always chooses the same candidate.
     Always(Candidate),
 }
@@ -50,18 +47,12 @@ impl Settings {
         Settings { block: 64 << 10, history: 128 << 10, profile: Profile::Always(candidate) }
     }
 
-    /// The policy of the paper of 2005 (see [`Ace2005`]) with its blocks of 32 KiB (section 3) and no history.
-    pub fn ace2005(training: Training) -> Self {
-        Settings { block: 32 << 10, history: 0, profile: Profile::Ace2005(training) }
-    }
-
     /// Creates the policy, for use inside another policy with [`Duplex::with_policy`](crate::Duplex::with_policy).
     pub fn policy(&self) -> Box<dyn Policy> {
         match &self.profile {
             Profile::Adaptive { candidates, costs } => {
                 Box::new(Adaptive::new(candidates, costs, self.block))
             }
-            Profile::Ace2005(training) => Box::new(Ace2005::new(training.clone(), self.block)),
             Profile::Always(candidate) => Box::new(Always(*candidate)),
         }
     }

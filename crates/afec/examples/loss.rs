@@ -2,94 +2,39 @@
 //!
 //! For each loss process: how near the model is to the truth, how fast it follows a step, and how steady it is otherwise.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use groupwire_afec::loss::{LAGS, LossEstimator, LossModel};
-use oorandom::Rand64;
+use groupwire_sim::{Loss, LossProcess};
 
-const CHANNELS: [(&str, Channel); 14] = [
-    ("rand0", Channel::Random(0.0)),
-    ("rand1", Channel::Random(0.01)),
-    ("rand5", Channel::Random(0.05)),
-    ("rand10", Channel::Random(0.1)),
-    ("rand20", Channel::Random(0.2)),
-    ("ge5b3", Channel::Gilbert(0.05, 3.0)),
-    ("ge10b3", Channel::Gilbert(0.1, 3.0)),
-    ("ge20b5", Channel::Gilbert(0.2, 5.0)),
-    ("pb5@4", Channel::Bursts(0.04, 5)),
-    ("pb5@8", Channel::Bursts(0.08, 5)),
-    ("pb10@2", Channel::Bursts(0.02, 10)),
-    ("pb10@4", Channel::Bursts(0.04, 10)),
-    ("out80", Channel::Outages(2.4, 60.0)),
-    ("out200", Channel::Outages(6.0, 90.0)),
+/// The losses, by name.
+const CHANNELS: [&str; 14] = [
+    "rand0", "rand1", "rand5", "rand10", "rand20", "ge5b3", "ge10b3", "ge20b5", "pb5@4", "pb5@8",
+    "pb10@2", "pb10@4", "out80", "out200",
 ];
+/// The time between packets.
+const INTERVAL: Duration = Duration::from_micros(33_333);
 
-/// How packets are lost.
-#[derive(Clone, Copy)]
-enum Channel {
-    /// Each packet with this probability.
-    Random(f64),
-    /// A share of the packets, in bursts of geometric length with this mean.
-    Gilbert(f64, f64),
-    /// The probability that a packet outside of a burst begins one, and the longest burst; all lengths from 1 on are equally likely.
-    Bursts(f64, u64),
-    /// Outages of this many packets (a fraction: at random one more or less), one at a random place in each period of this many.
-    Outages(f64, f64),
-}
-
+/// Packets that a path loses or not.
 struct Source {
-    channel: Channel,
-    random: Rand64,
-    /// The packets that are still lost in this burst.
-    left: u64,
-    bad: bool,
-    /// For outages: the time in packets, and when the outage of this period begins.
-    now: f64,
-    outage: f64,
+    process: LossProcess,
+    packets: u32,
 }
 
 impl Source {
-    fn new(channel: Channel, seed: u64) -> Self {
-        let mut random = Rand64::new(u128::from(seed) * 7919 + 13);
-        let mut now = 0.0;
-        if let Channel::Outages(_, every) = channel {
-            now = every * random.rand_float();
-        }
-        Source { channel, random, left: 0, bad: false, now, outage: 0.0 }
+    fn new(channel: &str, seed: u64) -> Self {
+        let loss: Loss = channel.parse().expect("it names a loss");
+        Source { process: LossProcess::new(&loss, seed), packets: 0 }
     }
 
     fn lost(&mut self) -> bool {
-        let random = &mut self.random;
-        match self.channel {
-            Channel::Random(rate) => random.rand_float() < rate,
-            Channel::Gilbert(rate, mean) => {
-                let leave = 1.0 / mean;
-                let change = if self.bad { leave } else { leave * rate / (1.0 - rate) };
-                self.bad ^= random.rand_float() < change;
-                self.bad
-            }
-            Channel::Bursts(start, longest) => {
-                if self.left == 0 && random.rand_float() < start {
-                    self.left = random.rand_range(1..longest + 1);
-                }
-                let lost = self.left > 0;
-                self.left = self.left.saturating_sub(1);
-                lost
-            }
-            Channel::Outages(length, every) => {
-                self.now += 1.0;
-                if self.now >= every {
-                    self.now -= every;
-                    self.outage = random.rand_float() * (every - length);
-                }
-                (self.outage..self.outage + length).contains(&self.now)
-            }
-        }
+        self.packets += 1;
+        self.process.lost(INTERVAL * self.packets)
     }
 }
 
 /// The true loss model of a process, measured over many packets.
-fn truth(channel: Channel) -> LossModel {
+fn truth(channel: &str) -> LossModel {
     let mut source = Source::new(channel, 4711);
     let mut recent = 0_u16;
     let (mut lost, mut pairs) = (0.0, [0.0; LAGS]);
@@ -121,9 +66,9 @@ fn stationary() {
     println!(
         "after N packets of a new path: rate and again[] at lags {SHOWN:?}: truth, mean (sd over 200 paths)"
     );
-    for (name, channel) in CHANNELS {
+    for channel in CHANNELS {
         let truth = truth(channel);
-        print!("{name:7}  truth {:.4} |", truth.rate);
+        print!("{channel:7}  truth {:.4} |", truth.rate);
         SHOWN.iter().for_each(|lag| print!(" {:.3}       ", truth.again[lag - 1]));
         println!();
         for packets in [100, 300, 1000, 4000, 12000] {
@@ -166,7 +111,7 @@ fn steady() {
     println!(
         "steady, over 100,000 packets after 2,000: resets (weight under 100 after over 400), mean excess, reports per 1000"
     );
-    for (name, channel) in CHANNELS {
+    for channel in CHANNELS {
         let truth = truth(channel).rate;
         let mut source = Source::new(channel, 99);
         let mut estimator = LossEstimator::new();
@@ -191,7 +136,7 @@ fn steady() {
         }
         let relative = |x: f64| if truth > 0.0 { x / truth } else { x };
         println!(
-            "{name:7}  resets {resets:3}  excess {:.3}  lack {:.3}  reports {:.2}",
+            "{channel:7}  resets {resets:3}  excess {:.3}  lack {:.3}  reports {:.2}",
             relative(excess),
             relative(lack),
             f64::from(reports) / 100.0
@@ -209,7 +154,7 @@ fn outage() {
     for after in [10, 20, 40, 60, 100, 200] {
         let rates: Vec<f64> = (0..200)
             .map(|seed| {
-                let mut source = Source::new(Channel::Random(0.05), seed);
+                let mut source = Source::new("rand5", seed);
                 let mut estimator = LossEstimator::new();
                 (0..4000).for_each(|_| estimator.push(source.lost()));
                 (0..60).for_each(|_| estimator.push(true));
@@ -222,7 +167,7 @@ fn outage() {
     println!();
 }
 
-fn step(name: &str, before: Option<Channel>, after: Channel) {
+fn step(name: &str, before: Option<&str>, after: &str) {
     let truth = truth(after);
     let mut rates = vec![Vec::new(); AFTER.len()];
     let mut again = vec![Vec::new(); AFTER.len()];
@@ -278,7 +223,7 @@ fn least(mut run: impl FnMut()) -> f64 {
 }
 
 fn cost() {
-    let mut source = Source::new(Channel::Gilbert(0.1, 3.0), 1);
+    let mut source = Source::new("ge10b3", 1);
     let losses: Vec<bool> = (0..50_000).map(|_| source.lost()).collect();
     let mut estimator = LossEstimator::new();
     let packets = losses.len() as f64;
@@ -306,18 +251,18 @@ fn main() {
 }
 
 fn steps() {
-    step("new path, 20 % random", None, Channel::Random(0.2));
-    step("new path, pb5@8", None, Channel::Bursts(0.08, 5));
-    step("new path, 5 % random", None, Channel::Random(0.05));
-    step("0 -> 20 % random", Some(Channel::Random(0.0)), Channel::Random(0.2));
-    step("1 -> 20 % random", Some(Channel::Random(0.01)), Channel::Random(0.2));
-    step("5 -> 20 % random", Some(Channel::Random(0.05)), Channel::Random(0.2));
-    step("0 -> 10 % random", Some(Channel::Random(0.0)), Channel::Random(0.1));
-    step("0 -> pb5@8", Some(Channel::Random(0.0)), Channel::Bursts(0.08, 5));
-    step("0 -> ge20b5", Some(Channel::Random(0.0)), Channel::Gilbert(0.2, 5.0));
-    step("20 % random -> 0", Some(Channel::Random(0.2)), Channel::Random(0.0));
-    step("pb5@8 -> 0", Some(Channel::Bursts(0.08, 5)), Channel::Random(0.0));
-    step("ge20b5 -> 0", Some(Channel::Gilbert(0.2, 5.0)), Channel::Random(0.0));
-    step("20 % random -> pb5@8", Some(Channel::Random(0.2)), Channel::Bursts(0.08, 5));
-    step("ge20b5 -> 5 % random", Some(Channel::Gilbert(0.2, 5.0)), Channel::Random(0.05));
+    step("new path, 20 % random", None, "rand20");
+    step("new path, pb5@8", None, "pb5@8");
+    step("new path, 5 % random", None, "rand5");
+    step("0 -> 20 % random", Some("rand0"), "rand20");
+    step("1 -> 20 % random", Some("rand1"), "rand20");
+    step("5 -> 20 % random", Some("rand5"), "rand20");
+    step("0 -> 10 % random", Some("rand0"), "rand10");
+    step("0 -> pb5@8", Some("rand0"), "pb5@8");
+    step("0 -> ge20b5", Some("rand0"), "ge20b5");
+    step("20 % random -> 0", Some("rand20"), "rand0");
+    step("pb5@8 -> 0", Some("pb5@8"), "rand0");
+    step("ge20b5 -> 0", Some("ge20b5"), "rand0");
+    step("20 % random -> pb5@8", Some("rand20"), "pb5@8");
+    step("ge20b5 -> 5 % random", Some("ge20b5"), "rand5");
 }

@@ -115,10 +115,9 @@ pub enum Notice {
 /// - Memory stays under 16 KB for each channel and direction, without the messages that wait to be sent.
 /// - Packets that only carry a report are at least 5 ms apart and have at most 16 parts about channels. No packet exceeds
 ///   [`Config::mtu`].
-/// - A message is repeated as often as its code says (at most seven times if this crate chose the code, 32 times with
-///   [`Scheme::Fec`] and [`Scheme::Afec2012`]), once more by the tail flush, and again for at most four requests, each
-///   answered in at most three packets (or [`Code::answers`]). On a conflated channel it is repeated up to eleven
-///   times. It is not repeated after its deadline.
+/// - A message is repeated as often as its code says (at most seven times if this crate chose the code), once more by the
+///   tail flush, and again for at most four requests, each answered in at most three packets (or [`Code::answers`]). On
+///   a conflated channel it is repeated up to eleven times. It is not repeated after its deadline.
 /// - Codes are chosen at most every 20 ms, with many channels less often.
 /// - A rate limit from a report is forgotten after four seconds unless another report repeats it.
 /// - A copy of a packet is recognised for 15 s; no network is expected to hold a packet for longer.
@@ -304,7 +303,6 @@ impl Endpoint {
                     self.sender.set_balance(channel, f64::from(quarters) / 4.0);
                     has_balance = true;
                 }
-                ChannelReport::Step(steps) => self.sender.step(channel, steps),
             }
         }
         let age = self.decided.map(|at| now.saturating_sub(at));

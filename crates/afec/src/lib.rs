@@ -86,7 +86,7 @@ pub use endpoint::{Arrival, Config, Endpoint, Notice, Planned, ShortHeader};
 pub use ids::ChannelId;
 pub use qos::{Order, Qos};
 pub use receiver::Delivery;
-pub use scheme::{Afec2012, Scheme};
+pub use scheme::Scheme;
 pub use sender::{CHANNELS, PacketSummary, SendError, Submission, Submitted};
 pub use wire::PacketError;
 

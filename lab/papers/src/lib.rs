@@ -3,4 +3,6 @@
 
 extern crate alloc;
 
+pub mod ace2005;
+pub mod afec2012;
 pub mod gmc2006;

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use groupwire_ace::{Coders, Duplex, Settings, Training};
+use groupwire_ace::{Coders, Duplex, Settings};
 use groupwire_codecs::Costs;
 use oorandom::Rand64;
 
@@ -33,12 +33,6 @@ fn adaptive_streams_with_small_blocks_and_no_history_are_as_recorded() {
     let settings =
         Settings { block: 8 << 10, history: 0, ..Settings::adaptive(Costs::reference()) };
     assert_eq!(record(&settings, 3), "447ceda020c053b9 2860 7734809");
-}
-
-#[test]
-fn streams_with_the_policy_of_2005_are_as_recorded() {
-    let settings = Settings::ace2005(Training::reference());
-    assert_eq!(record(&settings, 4), "4124c6c6db8fc06a 1630 9021990");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Streams between correct ends: the read bytes are the written ones, and nothing hangs.
 
-use groupwire_ace::{Candidate, Settings, Training};
+use groupwire_ace::{Candidate, Settings};
 use groupwire_codecs::Costs;
 use proptest::prelude::*;
 
@@ -42,17 +42,14 @@ fn candidates_can_change_with_each_block() {
 }
 
 #[test]
-fn every_policy_delivers() {
+fn the_adaptive_policy_delivers() {
     let text = text(2 << 20);
-    let all = [Settings::adaptive(Costs::reference()), Settings::ace2005(Training::reference())];
-    for settings in all {
-        let mut pair = Pair::of(&settings);
-        for from in [0, 1, 0] {
-            assert!(pair.carry(from, &text) == text);
-        }
-        let report = pair.ends[0].report();
-        assert!(report.bandwidth > 0.0 && report.plain_out == 4 << 20, "{report:?}");
+    let mut pair = Pair::of(&Settings::adaptive(Costs::reference()));
+    for from in [0, 1, 0] {
+        assert!(pair.carry(from, &text) == text);
     }
+    let report = pair.ends[0].report();
+    assert!(report.bandwidth > 0.0 && report.plain_out == 4 << 20, "{report:?}");
 }
 
 #[test]

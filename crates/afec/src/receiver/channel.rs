@@ -11,7 +11,6 @@ use core::time::Duration;
 
 use super::balance::Balance;
 use super::ordering::Delivery;
-use super::window::{Outcome, Window};
 use crate::ids::{ChannelId, Key, MessageIndex};
 use crate::qos::{Order, Qos};
 use crate::stats::ReceiverStats;
@@ -87,12 +86,10 @@ pub(super) struct Channel {
     caller_reports: bool,
     /// The balance in the last report to the sender.
     pub(super) reported_balance: f64,
-    /// The error rate over the last messages, for the controller of the AFEC paper; `None` with other controllers.
-    pub(super) window: Option<Window>,
 }
 
 impl Channel {
-    pub(super) fn new(id: ChannelId, qos: Qos, window: Option<Window>) -> Self {
+    pub(super) fn new(id: ChannelId, qos: Qos) -> Self {
         Channel {
             id,
             qos,
@@ -111,7 +108,6 @@ impl Channel {
             balance: ReportedBalance::default(),
             caller_reports: false,
             reported_balance: 0.0,
-            window,
         }
     }
 
@@ -159,7 +155,7 @@ impl Channel {
         } else {
             self.note_gap(now, index, origin);
         }
-        self.judge(if in_time { Outcome::Met } else { Outcome::Late }, false);
+        self.judge(!in_time, false);
         self.supersede(now, index, head.key);
         if !in_time {
             self.stats.late += 1;
@@ -235,7 +231,7 @@ impl Channel {
         };
         while let Some(place) = self.missing.iter().position(met) {
             let missing = self.missing.remove(place).expect("its position was found");
-            self.judge(Outcome::Met, missing.waived);
+            self.judge(false, missing.waived);
             if missing.waived {
                 self.request_budget.add(-1.0);
             }
@@ -286,7 +282,7 @@ impl Channel {
         if let Some(missing) = self.missing.pop_front()
             && !missing.judged
         {
-            self.judge(Outcome::Never, missing.waived);
+            self.judge(true, missing.waived);
         }
     }
 
@@ -297,7 +293,7 @@ impl Channel {
             let missing = self.missing[place];
             if !missing.judged && missing.origin + deadline < now {
                 self.missing[place].judged = true;
-                self.judge(Outcome::Never, missing.waived);
+                self.judge(true, missing.waived);
             }
         }
         // Judged messages stay on the list for two more deadlines, so that a late message can be told from a useless
@@ -318,13 +314,9 @@ impl Channel {
     }
 
     /// Counts a message as met or missed. `waived` says that the miss was already charged to the request budget.
-    fn judge(&mut self, outcome: Outcome, waived: bool) {
-        let missed = outcome != Outcome::Met;
+    fn judge(&mut self, missed: bool, waived: bool) {
         self.stats.judged += 1;
         self.stats.missed += u64::from(missed);
-        if let Some(window) = &mut self.window {
-            window.push(outcome);
-        }
         let target = self.qos.target;
         self.note_misses(f64::from(u8::from(missed)) - target);
         self.request_budget.add(-target);
@@ -341,9 +333,6 @@ impl Channel {
         }
         self.stats.judged += u64::from(count);
         self.stats.missed += u64::from(count);
-        if let Some(window) = &mut self.window {
-            window.push_missed(count as usize);
-        }
         let beyond = f64::from(count) * (1.0 - self.qos.target);
         self.note_misses(beyond);
         self.request_budget.add(beyond);
@@ -368,6 +357,5 @@ impl Channel {
         size_of::<Self>()
             + self.missing.capacity() * size_of::<Missing>()
             + self.keys.capacity() * size_of::<(Key, MessageIndex)>()
-            + self.window.as_ref().map_or(0, Window::memory)
     }
 }

@@ -10,7 +10,6 @@ mod numbers;
 mod ordering;
 mod reporting;
 mod requests;
-mod window;
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -19,7 +18,6 @@ use self::channel::Channel;
 use self::delays::{Clock, Delays, Queued};
 use self::numbers::Numbers;
 pub use self::ordering::Delivery;
-use self::window::Window;
 use crate::ids::{ChannelId, ReportNumber};
 use crate::loss::{LossEstimator, LossModel};
 use crate::path::Path;
@@ -121,11 +119,7 @@ impl Receiver {
         if self.channels.len() == CHANNELS {
             return Err(SendError::TooManyChannels);
         }
-        let window = match self.scheme {
-            Scheme::Afec2012(settings) => Some(Window::new(settings)),
-            _ => None,
-        };
-        self.channels.push(Channel::new(id, qos, window));
+        self.channels.push(Channel::new(id, qos));
         Ok(())
     }
 

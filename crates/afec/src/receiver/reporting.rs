@@ -49,19 +49,8 @@ impl Receiver {
 
     /// The same as [`next_report`](Receiver::next_report), but without [`APART`], the least time between two reports.
     fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
-        match self.scheme {
-            Scheme::Fixed(_) | Scheme::Fec(_) => return self.next_request(now, sender_path),
-            Scheme::Afec2012(_) => {
-                return self
-                    .channels
-                    .iter()
-                    .filter_map(|channel| channel.window.as_ref()?.next_look())
-                    .min();
-            }
-            Scheme::Adaptive => {}
-        }
         let requests = self.next_request(now, sender_path);
-        let Some(news) = self.news else {
+        let (Scheme::Adaptive, Some(news)) = (self.scheme, self.news) else {
             return requests;
         };
         let heartbeat = match self.reported.at {
@@ -127,7 +116,6 @@ impl Receiver {
         self.parts.clear();
         let adaptive = matches!(self.scheme, Scheme::Adaptive);
         self.collect_requests(now, sender_path);
-        self.collect_steps(now);
         let model = self.loss;
         let unconfirmed = adaptive && self.reported.unconfirmed;
         let losses = unconfirmed || (adaptive && model.differs(&self.reported.losses));
@@ -202,19 +190,6 @@ impl Receiver {
                 true
             });
             finish(request);
-        }
-    }
-
-    /// Collects the steps for the controller of the AFEC paper: one repeat more, or one less.
-    fn collect_steps(&mut self, now: Duration) {
-        for channel in &mut self.channels {
-            if self.parts.len() == PARTS {
-                return;
-            }
-            let step = channel.window.as_mut().and_then(|window| window.step(now));
-            if let Some(step) = step {
-                self.parts.push((channel.id, ChannelReport::Step(step)));
-            }
         }
     }
 

@@ -218,7 +218,7 @@ impl Sender {
 
     /// Notes that a packet of `bytes` bytes, headers included, was sent.
     pub(crate) fn on_sent(&mut self, now: Duration, bytes: usize) {
-        // With other schemes the receiver reports no rate.
+        // With a fixed code the receiver reports no rate.
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
         }
@@ -271,13 +271,6 @@ impl Sender {
     pub(crate) fn set_balance(&mut self, id: ChannelId, balance: f64) {
         if let Some(place) = self.place(id) {
             self.channels[place].balance = balance;
-        }
-    }
-
-    /// Applies a step of the AFEC paper's controller from a report: NAK (1) for one more repeat, DEC (-1) for one less.
-    pub(crate) fn step(&mut self, id: ChannelId, steps: i8) {
-        if let Some(place) = self.place(id) {
-            self.scheme.step(&mut self.channels[place].code, steps);
         }
     }
 

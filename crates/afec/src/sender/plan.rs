@@ -23,12 +23,7 @@ impl Sender {
             for repeat in repeats.iter() {
                 let (from_packet, at) = match repeat {
                     Repeat::Piggyback(lag) => {
-                        // A packet of its own is sent for the repeat three quarters of an interval after the packet
-                        // that should carry it.
-                        let at = (now + interval * u32::from(lag) + interval * 3 / 4).min(until);
-                        let each = self.scheme.flushes_each();
-                        let from_packet = self.packets_with_new.wrapping_add(u32::from(lag));
-                        (Some(from_packet), each.then_some(at))
+                        (Some(self.packets_with_new.wrapping_add(u32::from(lag))), None)
                     }
                     Repeat::Dedicated(after) => (None, Some(now + after)),
                 };
@@ -36,7 +31,7 @@ impl Sender {
             }
             let code = channel.code;
             channel.flush_at = None;
-            if code.tail_flush && !self.scheme.flushes_each() {
+            if code.tail_flush {
                 // The tail flush is due when the first piggyback of the last message is, or earlier if an older message
                 // would be late by then.
                 let piggyback =

@@ -6,8 +6,8 @@ use core::time::Duration;
 
 use crate::ids::MessageIndex;
 
-/// The most entries. Further repeats are not sent. FEC-32 of the AFEC paper, which repeats the last 32 messages, needs
-/// 528 (a triangle of 32 messages); the codes that this crate chooses need about 40.
+/// The most entries. Further repeats are not sent. A fixed code that repeats the last 32 messages needs 528 (a triangle
+/// of 32 messages); the codes that this crate chooses need about 40.
 const ENTRIES: usize = 640;
 
 /// One repeat of a message.

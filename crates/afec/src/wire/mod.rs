@@ -6,7 +6,7 @@
 //! flags    = version(2 bits, 01) report(1) ask(1) held(1) echo(3)
 //! message  = channel*4+repeated*2+keyed index(2) age [key back] length bytes
 //! report   = number*16+sections(1) highest(2) hold [losses(6)] [rate] [count channel*]
-//! channel  = channel*4+kind  kind 0, request: first(2) more    1, balance: quarters(1)    2, step: steps(1)
+//! channel  = channel*4+kind  kind 0, request: first(2) more    1, balance: quarters(1)    2, ignored: (1)
 //! ```
 //!
 //! A number in brackets is a size in bytes, big-endian; a field without one is a variable-length integer (LEB128, at most five

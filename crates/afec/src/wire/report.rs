@@ -39,8 +39,6 @@ pub(crate) enum ChannelReport {
     /// The error-budget balance, times four: how many more messages were missed recently than the target permits;
     /// negative if fewer were missed.
     Balance(i8),
-    /// A step of the AFEC paper's controller (section 3.3.1): NAK (1) asks for one more repeat, DEC (-1) for one less.
-    Step(i8),
 }
 
 impl Report {
@@ -101,7 +99,6 @@ fn write_channel(channel: ChannelId, report: ChannelReport, out: &mut Vec<u8>) {
     let kind = match report {
         ChannelReport::Requests { .. } => 0,
         ChannelReport::Balance(_) => 1,
-        ChannelReport::Step(_) => 2,
     };
     write_varint(channel.0 * 4 + kind, out);
     match report {
@@ -109,7 +106,7 @@ fn write_channel(channel: ChannelId, report: ChannelReport, out: &mut Vec<u8>) {
             out.extend_from_slice(&first.to_be_bytes());
             write_varint(more, out);
         }
-        ChannelReport::Balance(value) | ChannelReport::Step(value) => out.push(value as u8),
+        ChannelReport::Balance(value) => out.push(value as u8),
     }
 }
 
@@ -126,17 +123,24 @@ impl<'r, 'a> ReportReader<'r, 'a> {
 
     pub(crate) fn next(&mut self) -> Result<Option<(ChannelId, ChannelReport)>, PacketError> {
         // Each part takes at least two bytes, so reading a false count ends at the end of the packet.
-        let Some(left) = self.left.checked_sub(1) else {
-            return Ok(None);
-        };
-        self.left = left;
-        let first = self.reader.varint()?;
-        let report = match first & 3 {
-            0 => ChannelReport::Requests { first: self.reader.u16()?, more: self.reader.varint()? },
-            1 => ChannelReport::Balance(self.reader.u8()? as i8),
-            2 => ChannelReport::Step(self.reader.u8()? as i8),
-            _ => return Err(PacketError::UnknownReport),
-        };
-        Ok(Some((ChannelId(first >> 2), report)))
+        while let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
+            let first = self.reader.varint()?;
+            let report = match first & 3 {
+                0 => ChannelReport::Requests {
+                    first: self.reader.u16()?,
+                    more: self.reader.varint()?,
+                },
+                1 => ChannelReport::Balance(self.reader.u8()? as i8),
+                // Reserved by docs/wire/reports.md: ignored.
+                2 => {
+                    self.reader.u8()?;
+                    continue;
+                }
+                _ => return Err(PacketError::UnknownReport),
+            };
+            return Ok(Some((ChannelId(first >> 2), report)));
+        }
+        Ok(None)
     }
 }

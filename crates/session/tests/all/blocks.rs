@@ -1,7 +1,6 @@
 //! Snapshots, late-joiner state and large messages as packed blocks (wire W52 to W55), over links of some rate.
 
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Outgoing};
 use groupwire_session::codecs::{ALL, Choice, Codec, Packer};
@@ -33,16 +32,10 @@ fn client(codecs: &'static [&'static dyn Codec]) -> ClientConfig {
     ClientConfig { codecs, ..ClientConfig::new("demo") }
 }
 
-/// A clock.
-fn clock() -> Duration {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    START.elapsed()
-}
-
 /// A room with a snapshot of this state, and one participant, who made it.
-fn room_with(state: &[u8], clock: Option<fn() -> Duration>) -> (Paths, ChannelId) {
+fn room_with(state: &[u8]) -> (Paths, ChannelId) {
     let limits = Limits { snapshot_after: 10, ..Limits::default() };
-    filled(Paths::new(room::Config { limits, clock, ..room::Config::new("demo", 7) }), state)
+    filled(Paths::new(room::Config { limits, ..room::Config::new("demo", 7) }), state)
 }
 
 fn filled(mut paths: Paths, state: &[u8]) -> (Paths, ChannelId) {
@@ -81,7 +74,7 @@ fn join(paths: &mut Paths, config: ClientConfig, way: Way) -> (usize, Duration, 
 fn w53_a_snapshot_is_packed_for_who_can_read_it() {
     let state = document(500_000, 1);
     for (codecs, most) in [(ALL, 200_000), (SMALL, 330_000), (&ALL[..1], 510_000), (&[], 510_000)] {
-        let (mut paths, _) = room_with(&state, None);
+        let (mut paths, _) = room_with(&state);
         let (bob, _, [down, _]) = join(&mut paths, client(codecs), SLOW);
         let one = &paths.people[bob];
         assert!(one.snapshot().unwrap().1 == state);
@@ -118,7 +111,7 @@ fn w53_what_does_not_become_smaller_travels_as_it_is() {
         (state >> 56) as u8
     });
     let noise: Vec<u8> = noise.take(300_000).collect();
-    let (mut paths, _) = room_with(&noise, None);
+    let (mut paths, _) = room_with(&noise);
     let (bob, _, [down, _]) = join(&mut paths, client(ALL), SLOW);
     assert!(paths.people[bob].snapshot().unwrap().1 == noise);
     assert!((300_000..302_000).contains(&down), "{down}");
@@ -130,7 +123,7 @@ fn w55_the_slower_the_link_the_smaller_the_snapshot() {
     let state = document(1_000_000, 3);
     let mut least = usize::MAX;
     for way in [LAN, FAST, SLOW] {
-        let (mut paths, _) = room_with(&state, None);
+        let (mut paths, _) = room_with(&state);
         let (bob, _, [down, _]) = join(&mut paths, client(ALL), way);
         assert!(paths.people[bob].snapshot().unwrap().1 == state);
         assert!(down <= least.saturating_add(1000), "{down} after {least}");
@@ -142,7 +135,7 @@ fn w55_the_slower_the_link_the_smaller_the_snapshot() {
 #[test]
 fn w55_many_are_sent_the_same_chunks() {
     let state = document(400_000, 4);
-    let (mut paths, _) = room_with(&state, None);
+    let (mut paths, _) = room_with(&state);
     let before = paths.room.stats().memory;
     let joined: Vec<usize> = (0..10)
         .map(|_| {
@@ -168,7 +161,7 @@ fn w55_many_are_sent_the_same_chunks() {
 #[test]
 fn w53_a_break_in_the_middle_of_a_snapshot() {
     let state = document(600_000, 5);
-    let (mut paths, _) = room_with(&state, None);
+    let (mut paths, _) = room_with(&state);
     let bob = paths.add(client(ALL), SLOW);
     paths.channel(bob, "draw", DRAW);
     for _ in 0..3 {
@@ -185,7 +178,7 @@ fn w53_a_break_in_the_middle_of_a_snapshot() {
 #[test]
 fn w53_a_link_that_closes_in_the_middle_of_a_snapshot() {
     let state = document(2_000_000, 6);
-    let (mut paths, _) = room_with(&state, None);
+    let (mut paths, _) = room_with(&state);
     let bob = paths.add(client(ALL), LAN);
     paths.channel(bob, "draw", DRAW);
     paths.run(6 * MS);
@@ -369,77 +362,4 @@ proptest! {
         paths.inject_down(ann, &packet);
         paths.run(100 * MS);
     }
-}
-
-/// Prints what joining takes, with work that takes its time: `cargo test --release -p groupwire-session --test all --
-/// --ignored --nocapture blocks::show`.
-#[test]
-#[ignore = "a measurement"]
-fn show() {
-    let state = document(2_000_000, 1);
-    println!("joining a room with a snapshot of {} octets (a JSON document)", state.len());
-    println!(
-        "{:>8} {:>10} {:>22} {:>22} {:>22}",
-        "Mbit/s", "delay ms", "as it is", "lz4", "all codecs"
-    );
-    for (rate, delay) in [(1.7, 40), (10.0, 10), (71.0, 1), (1000.0, 0), (10_000.0, 0)] {
-        let way = Way { rate: rate * 1e6 / 8.0, delay: MS * delay };
-        let cells = [&ALL[..1], SMALL, ALL].map(|codecs| {
-            let (mut paths, _) = room_with(&state, Some(clock));
-            paths.is_timed = true;
-            let (bob, time, [down, up]) = join(&mut paths, client(codecs), way);
-            assert!(paths.people[bob].snapshot().unwrap().1 == state);
-            format!("{:>7.1} ms {:>7} ({up})", time.as_secs_f64() * 1e3, down)
-        });
-        println!("{rate:>8} {delay:>10} {:>22} {:>22} {:>22}", cells[0], cells[1], cells[2]);
-    }
-}
-
-/// Prints what joining a room with a log of recorded messages takes, likewise.
-#[test]
-#[ignore = "a measurement"]
-fn show_log() {
-    let recorded = recorded();
-    let octets: usize = recorded.iter().map(Vec::len).sum();
-    println!("joining a room with a log of {} messages, {octets} octets", recorded.len());
-    println!("{:>8} {:>22} {:>22} {:>22}", "Mbit/s", "gmc", "lz4", "all codecs");
-    for (rate, delay) in [(1.7, 40), (10.0, 10), (71.0, 1), (1000.0, 0), (10_000.0, 0)] {
-        let way = Way { rate: rate * 1e6 / 8.0, delay: MS * delay };
-        let cells = [&ALL[..1], SMALL, ALL].map(|codecs| {
-            let mut paths = logged(&recorded, Some(clock));
-            paths.is_timed = true;
-            let (bob, time, [down, _]) = join(&mut paths, client(codecs), way);
-            let frames =
-                [CODED, PACKED_MESSAGES, MESSAGES].map(|kind| paths.people[bob].frames(kind)[0]);
-            format!("{:>7.1} ms {down:>7} {frames:?}", time.as_secs_f64() * 1e3)
-        });
-        println!("{rate:>8} {:>22} {:>22} {:>22}", cells[0], cells[1], cells[2]);
-    }
-}
-
-/// Messages of people who draw together, as they were recorded.
-fn recorded() -> Vec<Vec<u8>> {
-    let mut rest = &include_bytes!("../../../../samples/whiteboard.bin")[..];
-    let mut messages = Vec::new();
-    while let Some((length, after)) = rest.split_first_chunk() {
-        let (message, after) = after.split_at(u32::from_le_bytes(*length) as usize);
-        messages.push(message.to_vec());
-        rest = after;
-    }
-    messages
-}
-
-/// A room with a log of these messages.
-fn logged(messages: &[Vec<u8>], clock: Option<fn() -> Duration>) -> Paths {
-    let (snapshot_after, snapshot_after_bytes) = (10_000, 4 << 20);
-    let limits = Limits { snapshot_after, snapshot_after_bytes, ..Limits::default() };
-    let mut paths = Paths::new(room::Config { limits, clock, ..room::Config::new("demo", 7) });
-    let ann = paths.add(client(ALL), LAN);
-    let draw = paths.channel(ann, "draw", DRAW);
-    paths.run(500 * MS);
-    for message in messages {
-        send(&mut paths, ann, draw, message);
-        paths.run(5 * MS);
-    }
-    paths
 }

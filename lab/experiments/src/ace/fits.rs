@@ -1,7 +1,7 @@
 //! Ratio against ratio, and time against ratio (Figure 1 and section 4.2), with the paper's codecs and today's.
 
-use groupwire_ace::{Bench, Line, Point, Training};
 use groupwire_codecs::Choice;
+use groupwire_papers::ace2005::{Bench, Line, Point, Training};
 
 use super::simulated::cpu;
 use super::{ALL, Error, Files, Fit, Options, Part, Row, Update};

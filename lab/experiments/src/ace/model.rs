@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use groupwire_ace::{Ace2005, Adaptive, Always, Candidate, Policy, Training};
+use groupwire_ace::{Adaptive, Always, Candidate, Policy};
 use groupwire_codecs::{ALL as CODECS, Costs};
+use groupwire_papers::ace2005::{Ace2005, Training};
 
 use super::real::trained;
 use super::simulated::{

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_afec::Scheme;
-use groupwire_afec::code::Code;
-
 use super::cell::Cell;
 use super::contender::Contender;
+use super::end::Scheme;
 use super::pair::Setup;
 use super::row::{Part, Row};
 use super::run::Log;
@@ -116,7 +114,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn setup(&self, price: Option<f64>) -> Setup<'_> {
-        let scheme = Scheme::Fixed(Code::PLAIN);
+        let scheme = Scheme::PLAIN;
         Setup { scheme, price, input: self.input, seed: self.options.seed, closely: false }
     }
 

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use groupwire_afec::code::Code;
-use groupwire_afec::{Afec2012, Scheme};
+use groupwire_afec as product;
+use groupwire_papers::afec2012::{self as paper, Controller};
 
 use super::cell::Cell;
+use super::end::Scheme;
 use super::pair::{self, Setup};
 use super::run::Log;
 use super::stream;
@@ -51,10 +52,10 @@ impl Contender {
     /// Who decides on redundancy; `None` if that is not ours to run.
     pub(super) fn scheme(self) -> Option<Scheme> {
         match self {
-            Contender::Udp => Some(Scheme::Fixed(Code::PLAIN)),
-            Contender::Fec(n) => Some(Scheme::Fec(n)),
-            Contender::Afec2012 => Some(Scheme::Afec2012(Afec2012::default())),
-            Contender::Groupwire => Some(Scheme::Adaptive),
+            Contender::Udp => Some(Scheme::PLAIN),
+            Contender::Fec(n) => Some(Scheme::Paper(paper::Scheme::Fec(n))),
+            Contender::Afec2012 => Some(Scheme::Paper(paper::Scheme::Afec(Controller::default()))),
+            Contender::Groupwire => Some(Scheme::Product(product::Scheme::Adaptive)),
             Contender::Tcp | Contender::BestStatic => None,
         }
     }

@@ -3,10 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use groupwire_afec::{Config, Endpoint, PacketError, Submission};
-
-use super::cell::{CHANNEL, Cell};
+use super::cell::Cell;
 use super::contender::Contender;
+use super::end::{self, Endpoint};
 use super::pair::Setup;
 use super::real::{Carrier, End, Hop, Outcome, Output, Scheme, Tcp, measure};
 use super::row::{Part, Row};
@@ -90,7 +89,7 @@ pub fn run_real(
     let simulated: Vec<Log> = runs
         .iter()
         .map(|(cell, contender)| {
-            let scheme = contender.scheme().unwrap_or_default();
+            let scheme = contender.scheme().unwrap_or(end::Scheme::PLAIN);
             let setup =
                 Setup { scheme, price: None, input: &input, seed: options.seed, closely: false };
             contender.run(cell, &setup)
@@ -125,9 +124,9 @@ fn log(cell: &Cell, input: &[input::Update], outcome: &Outcome) -> Log {
     log
 }
 
-/// Endpoints of `groupwire-afec`.
+/// Both ends of a path.
 struct Ends<'a> {
-    scheme: groupwire_afec::Scheme,
+    scheme: end::Scheme,
     cell: &'a Cell,
 }
 
@@ -138,8 +137,7 @@ impl Scheme for Ends<'_> {
 
     fn ends(&self) -> (Box<dyn End>, Box<dyn End>) {
         let end = || {
-            let mut endpoint = Endpoint::new(Config { scheme: self.scheme, ..Config::default() });
-            endpoint.open(CHANNEL, self.cell.qos()).expect("the contract makes sense");
+            let endpoint = self.scheme.end(self.cell, None);
             Box::new(Live { endpoint, came: Vec::new(), now: Duration::ZERO })
         };
         (end(), end())
@@ -156,16 +154,14 @@ struct Live {
 impl End for Live {
     fn send(&mut self, now: Duration, message: &[u8]) {
         self.now = now;
-        self.endpoint.send(now, CHANNEL, Submission::new(message)).expect("messages are small");
+        self.endpoint.send(now, Duration::ZERO, message);
     }
 
     fn receive(&mut self, now: Duration, packet: &[u8]) {
         self.now = now;
         let came = &mut self.came;
-        let received =
-            self.endpoint.receive(now, packet, |message| came.push(message.payload.to_vec()));
-        // Nothing forges packets here, so an error is a repeated packet.
-        debug_assert!(matches!(received, Ok(())) || received == Err(PacketError::Duplicate));
+        let received = self.endpoint.receive(now, packet, |_, payload| came.push(payload.to_vec()));
+        debug_assert_eq!(received, Ok(()), "nothing forges packets here");
     }
 
     fn poll(&mut self, now: Duration) -> Option<Output> {

@@ -30,6 +30,7 @@
 mod cell;
 mod conditions;
 mod contender;
+mod end;
 mod live;
 mod pair;
 mod plan;

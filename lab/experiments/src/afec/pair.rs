@@ -1,12 +1,13 @@
-//! Endpoints of `groupwire-afec` as nodes of a simulated network.
+//! Ends of a path as nodes of a simulated network.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use groupwire_afec::Notice;
 use groupwire_afec::code::Code;
-use groupwire_afec::{Config, Endpoint, Notice, PacketError, Scheme, Submission};
 
-use super::cell::{CHANNEL, Cell};
+use super::cell::Cell;
+use super::end::{Endpoint, Scheme};
 use super::run::Log;
 use crate::sim::input::{Update, write_payload};
 use crate::sim::link::UDP_HEADER;
@@ -80,18 +81,12 @@ struct Counted {
     notices: Vec<(Duration, Notice)>,
     codes: Vec<(Duration, Code)>,
     work: Vec<Duration>,
-    refused: Option<PacketError>,
+    refused: Option<String>,
 }
 
 impl Station {
     fn new(cell: &Cell, setup: &Setup<'_>, place: usize, last: usize) -> Self {
-        let endpoint = || {
-            let config =
-                Config { scheme: setup.scheme, repeat_price: setup.price, ..Config::default() };
-            let mut endpoint = Endpoint::new(config);
-            endpoint.open(CHANNEL, cell.qos()).expect("the contract makes sense");
-            endpoint
-        };
+        let endpoint = || setup.scheme.end(cell, setup.price);
         Station {
             place,
             before: (place > 0).then(endpoint),
@@ -117,7 +112,7 @@ impl Station {
             log.repeated_at.extend_from_slice(&counted.repeated_at);
             // Of two senders the second has the losses.
             log.codes.clone_from(&counted.codes);
-            log.code = after.sent(CHANNEL).map(|(_, code)| code);
+            log.code = after.code();
             log.notices.extend_from_slice(&counted.notices);
         }
         for (at, payload) in self.came.iter().filter(|_| self.after.is_none()) {
@@ -141,17 +136,15 @@ impl Station {
             write_payload(self.next as u32, update.len, &mut self.packet);
             self.next += 1;
             let age = now.saturating_sub(update.at);
-            let message = Submission { age, ..Submission::new(&self.packet) };
-            after.send(now, CHANNEL, message).expect("messages are small");
+            after.send(now, age, &self.packet);
         }
         for (age, payload) in self.onward.drain(..) {
-            let message = Submission { age, ..Submission::new(&payload) };
-            after.send(now, CHANNEL, message).expect("messages are small");
+            after.send(now, age, &payload);
         }
         if self.closely {
-            let code = after.sent(CHANNEL).map(|(_, code)| code);
-            if let Some(code) =
-                code.filter(|code| self.counted.codes.last().is_none_or(|(_, last)| last != code))
+            if let Some(code) = after
+                .code()
+                .filter(|code| self.counted.codes.last().is_none_or(|(_, last)| last != code))
             {
                 self.counted.codes.push((now, code));
             }
@@ -168,19 +161,12 @@ impl Node for Station {
             return;
         };
         let start = self.closely.then(Instant::now);
-        let received = endpoint.receive(now, packet, |message| {
-            let payload = message.payload.to_vec();
-            if relays {
-                onward.push((message.age, payload));
-            } else {
-                came.push((now, payload));
-            }
+        let received = endpoint.receive(now, packet, |age, payload| match relays {
+            true => onward.push((age, payload.to_vec())),
+            false => came.push((now, payload.to_vec())),
         });
         self.counted.work.extend(start.map(|start| start.elapsed()));
-        // A repeated packet is no fault of anyone here.
-        if let Err(error) = received
-            && error != PacketError::Duplicate
-        {
+        if let Err(error) = received {
             self.counted.refused.get_or_insert(error);
         }
     }
@@ -196,16 +182,16 @@ impl Node for Station {
             let counted = &mut self.counted;
             loop {
                 let start = self.closely.then(Instant::now);
-                let Some(made) = endpoint.transmit(now, &mut self.packet) else {
+                let Some((repeated, bytes)) = endpoint.transmit(now, &mut self.packet) else {
                     break;
                 };
                 counted.work.extend(start.map(|start| start.elapsed()));
                 counted.bytes += (self.packet.len() + UDP_HEADER) as u64;
                 counted.packets += 1;
-                counted.repeats += u64::from(made.repeated);
-                counted.repeated_bytes += u64::from(made.repeated_bytes);
-                if made.repeated > 0 {
-                    counted.repeated_at.push((now, made.repeated));
+                counted.repeats += u64::from(repeated);
+                counted.repeated_bytes += u64::from(bytes);
+                if repeated > 0 {
+                    counted.repeated_at.push((now, repeated));
                 }
                 send(to, &self.packet);
             }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_afec::Scheme;
 use groupwire_afec::choice::{Situation, family};
 use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_afec::loss::{LAGS, LossModel};
 
 use super::cell::Cell;
+use super::end::Scheme;
 use super::pair::{self, Setup};
 use super::run::Log;
 use crate::sim::LossProcess;
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
     }
 
     fn run(&self, cell: &Cell, code: Code, input: &Arc<[Update]>) -> Log {
-        let scheme = Scheme::Fixed(code);
+        let scheme = Scheme::fixed(code);
         let setup = Setup { scheme, price: None, input, seed: self.seed, closely: false };
         pair::run(cell, &setup)
     }

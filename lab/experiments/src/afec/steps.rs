@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_afec::Scheme;
-use groupwire_afec::code::Code;
-
 use super::cell::Cell;
 use super::contender::Contender;
+use super::end::Scheme;
 use super::pair::Setup;
 use super::row::{Part, Row};
 use super::run::Log;
@@ -108,7 +106,7 @@ impl Step {
             let updates: Arc<[Update]> = updates[..(first + AFTER).min(updates.len())].into();
             let at = updates[first].at - INTERVAL / 2;
             let cell = self.cell(at);
-            let scheme = Scheme::Fixed(Code::PLAIN);
+            let scheme = Scheme::PLAIN;
             let setup = Setup { scheme, price: None, input: &updates, seed, closely: false };
             pooled.add(&cell, contender.run(&cell, &setup), first);
         }

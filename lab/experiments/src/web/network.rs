@@ -74,7 +74,11 @@ impl Weather {
     /// # Errors
     /// What is no such recording.
     pub fn read_trace(&mut self, path: &FilePath) -> Result<(), crate::trace::Error> {
-        self.trace = Some(Arc::new(CapacityTrace::read(path)?));
+        let wrong = |line, why| crate::trace::Error::Row { path: path.to_owned(), line, why };
+        let bytes = crate::trace::read_file(path)?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| wrong(1, "this is not text"))?;
+        let trace = text.parse::<CapacityTrace>().map_err(|error| wrong(error.line, error.why))?;
+        self.trace = Some(Arc::new(trace));
         Ok(())
     }
 

@@ -7,18 +7,11 @@ use std::time::Duration;
 use groupwire_afec::choice::{Situation, choose, expect, family};
 use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_afec::loss::{LAGS, LossModel};
+use groupwire_sim::Loss;
 
-use self::sim::{Channel, Loss, run};
+use self::sim::{learn, run};
 
-const CHANNELS: [(&str, Loss); 7] = [
-    ("rand5", Loss::Random(0.05)),
-    ("rand10", Loss::Random(0.1)),
-    ("rand20", Loss::Random(0.2)),
-    ("ge10b3", Loss::Gilbert(0.1, 3.0)),
-    ("ge20b5", Loss::Gilbert(0.2, 5.0)),
-    ("pb5@4", Loss::Bursts(5, 0.04)),
-    ("pb10@4", Loss::Bursts(10, 0.04)),
-];
+const CHANNELS: [&str; 7] = ["rand5", "rand10", "rand20", "ge10b3", "ge20b5", "pb5@4", "pb10@4"];
 /// Round trip and deadline in ms.
 const CELLS: [(u64, u64); 5] = [(50, 250), (100, 250), (250, 250), (50, 100), (100, 100)];
 
@@ -58,13 +51,14 @@ fn the_model_expects_what_is_simulated() {
         Code { answers: 2, tail_flush: true, ..plain },
         Code { repeats: piggybacks(&[2]), answers: 1, ..plain },
     ];
-    for (name, loss) in CHANNELS {
-        let model = Channel::learn(loss);
+    for name in CHANNELS {
+        let loss: Loss = name.parse().expect("it names a loss");
+        let model = learn(&loss);
         // The target permits no miss, so that the receiver requests every message that it can.
         let situation = situation(&model, (50, 250), 0.0);
         for code in codes {
             let expected = expect(&situation, code);
-            let measured = run(&situation, &code, loss, 30_000, 1);
+            let measured = run(&situation, &code, &loss, 30_000, 1);
             let off = (expected.misses - measured.misses).abs();
             assert!(
                 off <= 0.005 + 0.15 * measured.misses,
@@ -79,14 +73,15 @@ fn the_model_expects_what_is_simulated() {
 /// The chosen code holds the target up to a tenth, and no static code that holds it costs a tenth less.
 #[test]
 fn the_choice_is_nearly_the_cheapest_code() {
-    for (name, loss) in [CHANNELS[2], CHANNELS[3], CHANNELS[5]] {
-        let model = Channel::learn(loss);
+    for name in ["rand20", "ge10b3", "pb5@4"] {
+        let loss: Loss = name.parse().expect("it names a loss");
+        let model = learn(&loss);
         for (cell, target) in
             CELLS.into_iter().flat_map(|cell| [0.05, 0.1, 0.2].map(|target| (cell, target)))
         {
             let situation = situation(&model, cell, target);
             let choice = choose(&situation);
-            let measured = run(&situation, &choice.code, loss, 30_000, 1);
+            let measured = run(&situation, &choice.code, &loss, 30_000, 1);
             assert!(measured.misses <= 1.1 * target, "{name} {cell:?} {choice:?} {measured:?}");
             // The bar for other codes is what this one reached with the same simulated losses.
             let reached = measured.misses.min(target);
@@ -94,7 +89,7 @@ fn the_choice_is_nearly_the_cheapest_code() {
             for code in family(&situation).into_iter().filter(cheaper) {
                 // Most codes turn out to be expensive or to miss much after a few messages.
                 let better = [(2_000, 1.3), (30_000, 1.0)].into_iter().all(|(messages, slack)| {
-                    let other = run(&situation, &code, loss, messages, 1);
+                    let other = run(&situation, &code, &loss, messages, 1);
                     other.misses <= slack * reached
                         && other.cost < slack * (0.9 * measured.cost - 0.25)
                 });

@@ -1,62 +1,25 @@
 //! A simulation of messages over a lossy path, packet by packet, as the documentation of `groupwire_afec::choice` describes it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use groupwire_afec::choice::Situation;
 use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_afec::loss::{LAGS, LossModel};
+use groupwire_sim::{Loss, LossProcess};
 use oorandom::Rand64;
 
-/// How a path loses packets.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Loss {
-    /// Each packet with this probability.
-    Random(f64),
-    /// Gilbert-Elliott losses: the loss rate and the mean length of bursts.
-    Gilbert(f64, f64),
-    /// The longest burst, and the probability that a packet outside of a burst begins one. Bursts have 1 to that many packets.
-    Bursts(u64, f64),
-}
-
-/// A path that loses packets.
-pub(crate) struct Channel {
-    loss: Loss,
-    left: u64,
-    random: Rand64,
-}
-
-impl Channel {
-    pub(crate) fn new(loss: Loss, seed: u128) -> Self {
-        Channel { loss, left: 0, random: Rand64::new(seed) }
-    }
-
-    /// Whether the next packet is lost.
-    pub(crate) fn loses(&mut self) -> bool {
-        let chance = self.random.rand_float();
-        self.left = match (self.loss, self.left) {
-            (Loss::Random(rate), _) => u64::from(chance < rate),
-            (Loss::Gilbert(rate, burst), 0) => u64::from(chance < rate / (burst * (1.0 - rate))),
-            (Loss::Gilbert(_, burst), _) => u64::from(chance >= 1.0 / burst),
-            (Loss::Bursts(longest, start), 0 | 1) if chance < start => {
-                1 + self.random.rand_range(0..longest)
-            }
-            (Loss::Bursts(..), left) => left.saturating_sub(1),
-        };
-        self.left > 0
-    }
-
-    /// The loss model that an estimator would find in the long run.
-    pub(crate) fn learn(loss: Loss) -> LossModel {
-        let mut channel = Channel::new(loss, 7);
-        let losses: Vec<bool> = (0..300_000).map(|_| channel.loses()).collect();
-        let lost = losses.iter().filter(|lost| **lost).count() as f64;
-        let again = std::array::from_fn(|lag| {
-            let both = losses.iter().zip(&losses[lag + 1..]).filter(|(a, b)| **a && **b).count();
-            both as f64 / lost.max(1.0)
-        });
-        let _: [f64; LAGS] = again;
-        LossModel { rate: lost / losses.len() as f64, again, weight: losses.len() as f64 }
-    }
+/// The loss model that an estimator would find in the long run.
+pub(crate) fn learn(loss: &Loss) -> LossModel {
+    let mut process = LossProcess::new(loss, 7);
+    let losses: Vec<bool> = (0..300_000).map(|_| process.lost(Duration::ZERO)).collect();
+    let lost = losses.iter().filter(|lost| **lost).count() as f64;
+    let again = std::array::from_fn(|lag| {
+        let both = losses.iter().zip(&losses[lag + 1..]).filter(|(a, b)| **a && **b).count();
+        both as f64 / lost.max(1.0)
+    });
+    let _: [f64; LAGS] = again;
+    LossModel { rate: lost / losses.len() as f64, again, weight: losses.len() as f64 }
 }
 
 /// The result of a run.
@@ -71,9 +34,9 @@ pub(crate) struct Measured {
 pub(crate) fn run(
     situation: &Situation,
     code: &Code,
-    loss: Loss,
+    loss: &Loss,
     messages: usize,
-    seed: u128,
+    seed: u64,
 ) -> Measured {
     Sim::new(situation, code, loss, messages, seed).run()
 }
@@ -103,7 +66,7 @@ struct Message {
 struct Sim<'a> {
     situation: &'a Situation<'a>,
     code: &'a Code,
-    channel: Channel,
+    losses: LossProcess,
     random: Rand64,
     messages: Vec<Message>,
     events: BTreeMap<(Time, usize), Event>,
@@ -118,7 +81,7 @@ struct Sim<'a> {
     cost: f64,
 }
 
-fn micros(duration: std::time::Duration) -> Time {
+fn micros(duration: Duration) -> Time {
     duration.as_micros() as Time
 }
 
@@ -130,8 +93,8 @@ fn piggyback_lags(repeats: &Repeats) -> impl Iterator<Item = usize> + '_ {
 }
 
 impl<'a> Sim<'a> {
-    fn new(situation: &'a Situation, code: &'a Code, loss: Loss, count: usize, seed: u128) -> Self {
-        let mut random = Rand64::new(seed + 1);
+    fn new(situation: &'a Situation, code: &'a Code, loss: &Loss, count: usize, seed: u64) -> Self {
+        let mut random = Rand64::new(u128::from(seed) + 1);
         let mut messages = Vec::with_capacity(count);
         let (mut sent, mut last) = (0, 0);
         for index in 0..count {
@@ -148,7 +111,7 @@ impl<'a> Sim<'a> {
         let mut sim = Sim {
             situation,
             code,
-            channel: Channel::new(loss, seed),
+            losses: LossProcess::new(loss, seed),
             random,
             messages,
             events: BTreeMap::new(),
@@ -190,7 +153,7 @@ impl<'a> Sim<'a> {
     }
 
     fn send(&mut self, now: Time, messages: Vec<usize>) {
-        if !self.channel.loses() {
+        if !self.losses.lost(Duration::ZERO) {
             let newest = self.next - 1;
             self.at(now + micros(self.situation.one_way), Event::Arrive { messages, newest });
         }

@@ -14,7 +14,7 @@ mod values;
 use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeat, Repeats};
-use groupwire_afec::{Afec2012, Order, Qos, Scheme};
+use groupwire_afec::{Order, Qos, Scheme};
 use path::Process;
 
 const MS: Duration = Duration::from_millis(1);
@@ -45,14 +45,10 @@ fn schemes() -> Vec<(&'static str, Scheme)> {
         answers: 2,
         tail_flush: true,
     };
-    let late_counts = Afec2012 { late_counts: true, period_ms: 1000, ..Afec2012::default() };
     vec![
         ("adaptive", Scheme::Adaptive),
         ("plain", Scheme::Fixed(Code::PLAIN)),
         ("mixed", Scheme::Fixed(mixed)),
-        ("fec 3", Scheme::Fec(3)),
-        ("afec2012", Scheme::Afec2012(Afec2012::default())),
-        ("afec2012 late", Scheme::Afec2012(late_counts)),
     ]
 }
 

@@ -4,23 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groupwire_afec::{Config, Endpoint, Order, Qos, Submission};
-use oorandom::Rand64;
+use groupwire_sim::{Link, LinkConfig, Loss, random};
 
-/// How the path treats packets, in both directions.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Conditions {
-    pub(crate) loss: f64,
-    pub(crate) delay: Duration,
-    /// The share of packets that take up to 80 ms longer.
-    pub(crate) reorder: f64,
-    pub(crate) duplicate: f64,
-    pub(crate) corrupt: f64,
-}
-
-impl Conditions {
-    pub(crate) fn losing(loss: f64) -> Self {
-        let delay = Duration::from_millis(25);
-        Conditions { loss, delay, reorder: 0.0, duplicate: 0.0, corrupt: 0.0 }
+/// A path that loses a share of the packets at random. It takes 25 ms, and up to 1 ms longer.
+pub(crate) fn losing(share: f64) -> LinkConfig {
+    LinkConfig {
+        delay: Duration::from_millis(25),
+        jitter: Duration::from_millis(1),
+        loss: Loss::Random { percent: 100.0 * share },
+        ..LinkConfig::default()
     }
 }
 
@@ -40,29 +32,34 @@ pub(crate) struct Delivered {
 pub(crate) struct World {
     pub(crate) ends: [Endpoint; 2],
     pub(crate) now: Duration,
-    pub(crate) conditions: Conditions,
     pub(crate) delivered: Vec<Delivered>,
     /// The packets and bytes (with 28 bytes of headers each) that each end sent.
     pub(crate) sent: [(u64, u64); 2],
+    /// The links from each end.
+    links: [Link; 2],
     travelling: BTreeMap<(Duration, u64), (usize, Vec<u8>)>,
-    random: Rand64,
     count: u64,
     packet: Vec<u8>,
 }
 
 impl World {
-    pub(crate) fn new(config: Config, conditions: Conditions, seed: u64) -> Self {
+    /// Two ends and a path that is the same in both directions.
+    pub(crate) fn new(config: Config, path: &LinkConfig, seed: u64) -> Self {
         World {
             ends: [Endpoint::new(config), Endpoint::new(config)],
             now: Duration::ZERO,
-            conditions,
             delivered: Vec::new(),
             sent: [(0, 0); 2],
+            links: [0, 1].map(|end| Link::new(path.clone(), random::derive(seed, end))),
             travelling: BTreeMap::new(),
-            random: Rand64::new(seed.into()),
             count: 0,
             packet: Vec::new(),
         }
+    }
+
+    /// Changes the path for packets that are sent from now on.
+    pub(crate) fn change_path(&mut self, path: &LinkConfig) {
+        self.links.iter_mut().for_each(|link| link.change(path.clone()));
     }
 
     pub(crate) fn open(&mut self, channel: u32, qos: Qos) {
@@ -110,28 +107,21 @@ impl World {
             assert!(packets < 50, "an endpoint sends without end");
             self.sent[end].0 += 1;
             self.sent[end].1 += packet.len() as u64 + 28;
-            self.carry(1 - end, &packet);
+            self.carry(end, &packet);
         }
         self.packet = packet;
     }
 
-    fn carry(&mut self, to: usize, packet: &[u8]) {
-        let conditions = self.conditions;
-        let copies = if self.random.rand_float() < conditions.duplicate { 2 } else { 1 };
-        for _ in 0..copies {
-            if self.random.rand_float() < conditions.loss {
-                continue;
-            }
+    fn carry(&mut self, from: usize, packet: &[u8]) {
+        let link = &mut self.links[from];
+        let arrivals = link.send(self.now, packet.len());
+        for at in [arrivals.first, arrivals.second].into_iter().flatten() {
             let mut packet = packet.to_vec();
-            if self.random.rand_float() < conditions.corrupt {
-                let place = self.random.rand_range(0..packet.len() as u64) as usize;
-                packet[place] ^= 1 << self.random.rand_range(0..8);
+            if arrivals.corrupt {
+                link.damage(&mut packet);
             }
-            let longer = if self.random.rand_float() < conditions.reorder { 80_000 } else { 1000 };
-            let jitter = Duration::from_micros(self.random.rand_range(0..longer));
             self.count += 1;
-            self.travelling
-                .insert((self.now + conditions.delay + jitter, self.count), (to, packet));
+            self.travelling.insert((at, self.count), (1 - from, packet));
         }
     }
 

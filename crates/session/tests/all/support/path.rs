@@ -1,13 +1,14 @@
 //! A room and its clients over links that carry so many octets per second and no more, in simulated time.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Client, Config as ClientConfig, Event, Input, Output};
 use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, LinkId, Opening, Qos};
+use groupwire_sim::{Capacity, Link, LinkConfig};
 
-/// A way in one direction. A packet is taken by it when the one before has left.
+/// A path in one direction. A packet is taken by it when the one before has left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
     /// Octets per second.
@@ -15,11 +16,19 @@ pub(crate) struct Way {
     pub(crate) delay: Duration,
 }
 
+impl Way {
+    fn config(self) -> LinkConfig {
+        let (delay, capacity) = (self.delay, Capacity::BytesPerSecond(self.rate));
+        LinkConfig { delay, capacity, header: 0, ..LinkConfig::default() }
+    }
+}
+
 #[derive(Debug)]
 struct Lane {
-    way: Way,
+    link: Link,
+    /// When all packets have left.
     busy: Duration,
-    /// What is under way: when the lane takes it, when it arrives.
+    /// The times at which the lane takes the packets under way, and at which they arrive.
     taken: VecDeque<Duration>,
     arrives: VecDeque<(Duration, Vec<u8>)>,
     octets: usize,
@@ -31,18 +40,24 @@ struct Lane {
 
 impl Lane {
     fn new(way: Way) -> Self {
-        let (taken, arrives) = (VecDeque::new(), VecDeque::new());
-        let frames = [0; 64];
-        Lane { way, busy: Duration::ZERO, taken, arrives, octets: 0, largest: 0, frames }
+        Lane {
+            link: Link::new(way.config(), 0),
+            busy: Duration::ZERO,
+            taken: VecDeque::new(),
+            arrives: VecDeque::new(),
+            octets: 0,
+            largest: 0,
+            frames: [0; 64],
+        }
     }
 
     fn launch(&mut self, now: Duration, packet: Vec<u8>) {
-        let start = self.busy.max(now);
-        self.busy = start + Duration::from_secs_f64(packet.len() as f64 / self.way.rate);
-        self.taken.push_back(start);
+        let arrives = self.link.send(now, packet.len()).first.expect("nothing is lost");
+        self.taken.push_back(self.busy.max(now));
+        self.busy = arrives - self.link.config().delay;
         self.octets += packet.len();
         self.largest = self.largest.max(packet.len());
-        self.arrives.push_back((self.busy + self.way.delay, packet));
+        self.arrives.push_back((arrives, packet));
     }
 
     fn next(&self) -> Option<Duration> {
@@ -63,8 +78,6 @@ pub(crate) struct Person {
     pub(crate) events: Vec<(Duration, Event)>,
     /// What it answers when it is asked for a snapshot.
     pub(crate) state: Vec<u8>,
-    /// Work that is not done yet keeps it until then.
-    free: Duration,
     timer: Option<Duration>,
 }
 
@@ -120,10 +133,7 @@ pub(crate) struct Paths {
     pub(crate) people: Vec<Person>,
     pub(crate) log: Vec<room::Event>,
     timer: Option<Duration>,
-    free: Duration,
     last_link: LinkId,
-    /// Whether work takes the time that it takes here.
-    pub(crate) is_timed: bool,
 }
 
 impl Paths {
@@ -134,9 +144,7 @@ impl Paths {
             people: Vec::new(),
             log: Vec::new(),
             timer: None,
-            free: Duration::ZERO,
             last_link: LinkId(0),
-            is_timed: false,
         }
     }
 
@@ -151,7 +159,6 @@ impl Paths {
             way,
             events: Vec::new(),
             state: Vec::new(),
-            free: Duration::ZERO,
             timer: None,
         });
         self.people.len() - 1
@@ -188,7 +195,10 @@ impl Paths {
     /// Another rate for what is sent from now on.
     pub(crate) fn change(&mut self, person: usize, rate: f64) {
         let one = &mut self.people[person];
-        (one.way.rate, one.up.way.rate, one.down.way.rate) = (rate, rate, rate);
+        one.way.rate = rate;
+        for lane in [&mut one.up, &mut one.down] {
+            lane.link.change(one.way.config());
+        }
     }
 
     pub(crate) fn run(&mut self, time: Duration) {
@@ -262,21 +272,13 @@ impl Paths {
     }
 
     fn tell_room(&mut self, input: room::Input<'_>) {
-        let now = self.now.max(self.free);
-        let start = Instant::now();
-        self.room.handle_input(now, input);
-        self.drain_room_since(now, start);
+        self.room.handle_input(self.now, input);
+        self.drain_room();
     }
 
     fn drain_room(&mut self) {
-        self.drain_room_since(self.now.max(self.free), Instant::now());
-    }
-
-    fn drain_room_since(&mut self, now: Duration, start: Instant) {
         loop {
-            let output = self.room.poll_output();
-            self.free = if self.is_timed { now + start.elapsed() } else { now };
-            match output {
+            match self.room.poll_output() {
                 room::Output::Timeout(at) => {
                     self.timer = at;
                     return;
@@ -286,12 +288,12 @@ impl Paths {
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());
                     if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {
-                        one.down.launch(self.free, packet);
+                        one.down.launch(self.now, packet);
                     }
                 }
                 room::Output::Close { link, packet, .. } => {
                     if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {
-                        one.down.launch(self.free, packet);
+                        one.down.launch(self.now, packet);
                     }
                 }
             }
@@ -299,26 +301,19 @@ impl Paths {
     }
 
     fn tell(&mut self, at: usize, input: &Input<'_>) {
-        let one = &mut self.people[at];
-        let now = self.now.max(one.free);
-        let start = Instant::now();
+        let client = &mut self.people[at].client;
         match input {
-            Input::Packet(packet) => one.client.handle_input(now, Input::Packet(packet)),
-            Input::Sent => one.client.handle_input(now, Input::Sent),
-            _ => one.client.handle_input(now, Input::Timeout),
+            Input::Packet(packet) => client.handle_input(self.now, Input::Packet(packet)),
+            Input::Sent => client.handle_input(self.now, Input::Sent),
+            _ => client.handle_input(self.now, Input::Timeout),
         }
-        self.drain_since(at, now, start);
+        self.drain(at);
     }
 
     fn drain(&mut self, at: usize) {
-        self.drain_since(at, self.now.max(self.people[at].free), Instant::now());
-    }
-
-    fn drain_since(&mut self, at: usize, now: Duration, start: Instant) {
         loop {
-            let one = &mut self.people[at];
+            let (now, one) = (self.now, &mut self.people[at]);
             let output = one.client.poll_output(now);
-            one.free = if self.is_timed { now + start.elapsed() } else { now };
             match output {
                 Output::Timeout(due) => {
                     one.timer = due;
@@ -330,7 +325,7 @@ impl Paths {
                     (one.up, one.down) = (Lane::new(one.way), Lane::new(one.way));
                     one.client.handle_input(now, Input::Opened { max_datagram: 0 });
                 }
-                Output::Send(packet) => one.up.launch(one.free, packet),
+                Output::Send(packet) => one.up.launch(now, packet),
                 Output::Datagram(_) => {}
                 Output::Hangup => {
                     let link = one.link;
@@ -344,7 +339,7 @@ impl Paths {
                     if let Event::SnapshotWanted { as_of } = event {
                         one.client.snapshot(as_of, &one.state).unwrap();
                     }
-                    one.events.push((one.free, event));
+                    one.events.push((now, event));
                 }
             }
         }

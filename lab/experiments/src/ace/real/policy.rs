@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use groupwire_ace::{Candidate, Settings, Training, TrainingError};
+use groupwire_ace::{Candidate, Duplex, Settings, SettingsError};
 use groupwire_codecs::{ALL, Costs};
+use groupwire_papers::ace2005::{self, Training, TrainingError};
 
 use super::super::simulated::cpu;
 use super::super::{Error, Files, Options};
@@ -34,9 +35,31 @@ pub(in super::super) struct Policy {
 #[derive(Debug, Clone)]
 pub(super) enum Way {
     /// By a stream of ours at both ends.
-    Stream(Box<Settings>),
+    Stream(Ends),
     /// By the program at this path, at both ends.
     Zstd(PathBuf),
+}
+
+/// The policy of both ends of a stream.
+#[derive(Debug, Clone)]
+pub(super) enum Ends {
+    /// A policy of the product.
+    Product(Settings),
+    /// The policy of the paper of 2005, after a training run.
+    Ace2005(Training),
+}
+
+impl Ends {
+    /// One end.
+    ///
+    /// # Errors
+    /// Settings that are out of bounds.
+    pub(super) fn end(&self) -> Result<Duplex, SettingsError> {
+        match self {
+            Ends::Product(settings) => Duplex::new(settings),
+            Ends::Ace2005(training) => Ok(ace2005::stream(training)),
+        }
+    }
 }
 
 impl Policy {
@@ -55,21 +78,19 @@ impl Policy {
         let names = if options.policies.is_empty() { &usual } else { &options.policies };
         let mut policies = Vec::new();
         for name in names {
-            let settings = match name.as_str() {
+            let stream = |settings| Way::Stream(Ends::Product(settings));
+            let way = match name.as_str() {
                 ADAPT => match installed(&[ZSTD]) {
-                    Some(program) => {
-                        policies.push(Policy { name: name.clone(), way: Way::Zstd(program) });
-                        continue;
-                    }
+                    Some(program) => Way::Zstd(program),
                     None => {
                         skipped(ADAPT, "zstd is not installed; it is in the package zstd");
                         continue;
                     }
                 },
-                NEVER => Settings::always(Candidate::NONE),
-                GROUPWIRE => Settings::adaptive(costs.clone()),
+                NEVER => stream(Settings::always(Candidate::NONE)),
+                GROUPWIRE => stream(Settings::adaptive(costs.clone())),
                 ACE_2005 => match trained(files, options.quick) {
-                    Ok(training) => Settings::ace2005(training),
+                    Ok(training) => Way::Stream(Ends::Ace2005(training)),
                     Err(error) => {
                         skipped(ACE_2005, &format!("its training run failed: {error}"));
                         continue;
@@ -77,10 +98,10 @@ impl Policy {
                 },
                 codec => {
                     let unknown = |_| Error::Policy(name.clone());
-                    Settings::always(codec.parse().map_err(unknown)?)
+                    stream(Settings::always(codec.parse().map_err(unknown)?))
                 }
             };
-            policies.push(Policy { name: name.clone(), way: Way::Stream(Box::new(settings)) });
+            policies.push(Policy { name: name.clone(), way });
         }
         Ok(policies)
     }

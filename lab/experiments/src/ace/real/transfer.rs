@@ -5,13 +5,12 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use groupwire_ace::Settings;
 use groupwire_tunnel::{Stream, Workbench};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime;
 use tokio::time::{Instant as Deadline, timeout_at};
 
-use super::policy::{Policy, Way};
+use super::policy::{Ends, Policy, Way};
 use super::processor::{Core, pin};
 use super::witness::{Arrived, Witness};
 use super::zstd;
@@ -55,14 +54,13 @@ impl<'a> Transfer<'a> {
             socket.set_nodelay(true)?;
         }
         let start = Instant::now();
-        let settings = match &policy.way {
-            Way::Stream(settings) => settings,
+        let ends = match &policy.way {
+            Way::Stream(ends) => ends,
             Way::Zstd(program) => return zstd::run(self, program, start, [server, client]),
         };
         thread::scope(|scope| {
-            let sender = scope.spawn(move || on(Core::Server, self.send(settings, server, start)));
-            let receiver =
-                scope.spawn(move || on(Core::Client, self.receive(settings, client, start)));
+            let sender = scope.spawn(move || on(Core::Server, self.send(ends, server, start)));
+            let receiver = scope.spawn(move || on(Core::Client, self.receive(ends, client, start)));
             let (sent, received) = (sender.join(), receiver.join());
             let panicked = || io::Error::other("an end panicked");
             let outcome = received.map_err(|_| panicked())??;
@@ -78,8 +76,8 @@ impl<'a> Transfer<'a> {
         (0..rounds).flat_map(|_| files.iter()).flat_map(|file| file.chunks(PIECE))
     }
 
-    async fn send(&self, settings: &Settings, socket: TcpStream, start: Instant) -> io::Result<()> {
-        let mut stream = open(settings, socket)?;
+    async fn send(&self, ends: &Ends, socket: TcpStream, start: Instant) -> io::Result<()> {
+        let mut stream = open(ends, socket)?;
         let until = Deadline::from_std(start + self.limit);
         let all = async {
             for piece in self.pieces() {
@@ -98,13 +96,8 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    async fn receive(
-        &self,
-        settings: &Settings,
-        socket: TcpStream,
-        start: Instant,
-    ) -> io::Result<Outcome> {
-        let mut stream = open(settings, socket)?;
+    async fn receive(&self, ends: &Ends, socket: TcpStream, start: Instant) -> io::Result<Outcome> {
+        let mut stream = open(ends, socket)?;
         let (mut witness, mut piece) = (Witness::new(self.files, start), vec![0; PIECE]);
         let until = Deadline::from_std(start + self.limit);
         let all = async {
@@ -123,10 +116,11 @@ impl<'a> Transfer<'a> {
     }
 }
 
-fn open(settings: &Settings, socket: TcpStream) -> io::Result<Stream<tokio::net::TcpStream>> {
+fn open(ends: &Ends, socket: TcpStream) -> io::Result<Stream<tokio::net::TcpStream>> {
     socket.set_nonblocking(true)?;
     let socket = tokio::net::TcpStream::from_std(socket)?;
-    Stream::new(socket, settings, &Workbench::new()).map_err(io::Error::other)
+    let duplex = ends.end().map_err(io::Error::other)?;
+    Ok(Stream::over(socket, duplex, &Workbench::new()))
 }
 
 /// Does something on a core.

@@ -7,6 +7,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use groupwire_ace::Coders;
 use groupwire_codecs::Choice;
 
 const BLOCK: usize = 32 << 10;
@@ -318,4 +319,42 @@ fn arbitrary_measurements_do_no_harm() {
         policy.delivered(Duration::ZERO, &Delivered { span: Duration::ZERO, ..delivered });
         assert!(policy.forecast().bandwidth.is_finite() && policy.window() > 0);
     }
+}
+
+#[test]
+fn a_stream_with_the_policy_delivers_and_compresses() {
+    let mut coders = Coders::new();
+    let [mut here, mut there] = [0, 1].map(|_| stream(&training()));
+    let source: Vec<u8> = (0..2u32 << 20).map(|nth| (nth / 7 % 251) as u8).collect();
+    let (mut written, mut read, mut now) = (0, Vec::new(), Duration::ZERO);
+    while read.len() < source.len() {
+        written += here.write(&source[written..]);
+        for end in [&mut here, &mut there] {
+            let mut clock = || {
+                now += Duration::from_micros(20);
+                now
+            };
+            while end.work(&mut coders, &mut clock).unwrap() {}
+        }
+        // The link carries at most 1 KiB in each direction in a millisecond.
+        now += Duration::from_millis(1);
+        for is_back in [false, true] {
+            let (from, to) =
+                if is_back { (&mut there, &mut here) } else { (&mut here, &mut there) };
+            let output = from.output();
+            let taken = to.receive(now, &output[..output.len().min(1024)]).unwrap();
+            from.sent(now, taken);
+            if taken == 0 {
+                to.starved(now);
+            }
+        }
+        let came = there.readable();
+        read.extend_from_slice(came);
+        let count = came.len();
+        there.read(count);
+        assert!(now < Duration::from_secs(60), "{} of {}", read.len(), source.len());
+    }
+    assert!(read == source);
+    let report = here.report();
+    assert!(report.bandwidth > 0.0 && report.wire_out * 4 < report.plain_out, "{report:?}");
 }

@@ -21,7 +21,7 @@ impl Line {
     /// zeros.
     ///
     /// ```
-    /// use groupwire_ace::Line;
+    /// use groupwire_papers::ace2005::Line;
     /// let line = Line::fit(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]);
     /// assert_eq!((line.at(10.0), line.r2), (21.0, 1.0));
     /// ```

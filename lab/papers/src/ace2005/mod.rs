@@ -21,16 +21,16 @@ mod reference;
 mod sorted;
 #[cfg(test)]
 mod tests;
-mod text;
 mod training;
 
 use core::time::Duration;
 
-use crate::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Situation};
+use groupwire_ace::{
+    Candidate, Decision, Delivered, Duplex, Forecast, Packed, Policy, Settings, Situation,
+};
 
 pub use bench::{Bench, Point};
 pub use line::Line;
-pub use text::ParseTrainingError;
 pub use training::{Training, TrainingError};
 
 use flights::{Flight, Flights};
@@ -96,6 +96,20 @@ struct Expected {
     ratio: f64,
     stages: Stages,
     seconds: f64,
+}
+
+/// One end of a stream with this policy, the block size of the paper and no history.
+///
+/// ```
+/// use groupwire_papers::ace2005::{Training, stream};
+/// let mut end = stream(&Training::reference());
+/// assert_eq!(end.write(b"plain bytes"), 11);
+/// ```
+pub fn stream(training: &Training) -> Duplex {
+    let block = training::BLOCK;
+    let sizes = Settings { block, history: 0, ..Settings::always(Candidate::NONE) };
+    let policy = Ace2005::new(training.clone(), block);
+    Duplex::with_policy(&sizes, Box::new(policy)).expect("the sizes are within the bounds")
 }
 
 impl Ace2005 {

@@ -2,7 +2,7 @@
 
 /// Another seed made of a seed and a number: for the parts of a whole that has one seed. By SplitMix64's finalizer
 /// (Steele and others, 2014), so that seeds in a row have nothing in common.
-pub(crate) fn derive(seed: u64, part: u64) -> u64 {
+pub fn derive(seed: u64, part: u64) -> u64 {
     let mut mixed = seed ^ part.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

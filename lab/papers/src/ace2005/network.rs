@@ -7,9 +7,10 @@
 
 use core::time::Duration;
 
+use groupwire_ace::Delivered;
+
 use super::flights::Flight;
 use super::nws::Forecaster;
-use crate::Delivered;
 
 /// The number of bytes of one measurement, which is the default of the NWS. It is also the window before the first
 /// measurement.

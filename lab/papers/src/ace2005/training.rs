@@ -18,8 +18,6 @@ const LEAST: f64 = 0.02;
 
 /// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines that predict the ratio of
 /// one codec from the ratio of another one, and the times of each codec from its own ratio.
-///
-/// [`to_text`](Self::to_text) and [`parse`](Self::parse) convert the result to and from text, for a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
     /// The size of the measured blocks in bytes.
@@ -205,7 +203,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "all")]
     #[test]
     fn the_paper_s_codecs_have_these_names() {
         let names: Vec<_> =
@@ -213,7 +210,6 @@ mod tests {
         assert_eq!(names, ["lzo", "zlib", "bzip2"]);
     }
 
-    #[cfg(feature = "all")]
     #[test]
     fn a_run_measures_different_ratios() {
         let samples: Vec<Vec<u8>> = (0..7).map(|kind| sample(kind, 2 * BLOCK + 100)).collect();

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use groupwire_lab::sim::{Capacity, LinkConfig, Network, Node, Queue};
+use groupwire_sim::{Capacity, LinkConfig, Network, Node, Queue};
 
 const EVERY: Duration = Duration::from_nanos(33_333_333);
 const PACKETS: u32 = 30_000;

@@ -30,14 +30,14 @@ use std::time::Duration;
 
 use oorandom::Rand64;
 
-use super::random::derive;
+use crate::random::derive;
 
 pub use name::UnknownLoss;
 
 /// How a link loses packets, written as its channel's name: see the [table](self).
 ///
 /// ```
-/// use groupwire_lab::sim::{Loss, LossProcess};
+/// use groupwire_sim::{Loss, LossProcess};
 /// use std::time::Duration;
 ///
 /// let loss: Loss = "pb5@4".parse()?;
@@ -47,7 +47,7 @@ pub use name::UnknownLoss;
 /// let mut process = LossProcess::new(&loss, 1);
 /// let lost = (0..1000).filter(|n| process.lost(Duration::from_millis(33 * n))).count();
 /// assert!((50..200).contains(&lost));
-/// # Ok::<(), groupwire_lab::sim::loss::UnknownLoss>(())
+/// # Ok::<(), groupwire_sim::loss::UnknownLoss>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::link::{Link, LinkConfig, LinkStats};
-use super::random::derive;
+use crate::link::{Link, LinkConfig, LinkStats};
+use crate::random::derive;
 
 /// The least time between two polls of a node that nothing else happens to: one that always wants to be polled at once
 /// cannot keep time from passing.
@@ -46,7 +46,7 @@ impl<N: Node + ?Sized> Node for Box<N> {
 /// Nodes of different types are joined as `Network<&mut dyn Node>`, which leaves them to whoever made them:
 ///
 /// ```
-/// use groupwire_lab::sim::{LinkConfig, Network, Node};
+/// use groupwire_sim::{LinkConfig, Network, Node};
 /// use std::time::Duration;
 ///
 /// /// Sends one packet.

@@ -26,7 +26,7 @@ pub struct Point {
 ///
 /// ```
 /// use std::time::Instant;
-/// use groupwire_ace::Bench;
+/// use groupwire_papers::ace2005::Bench;
 /// let mut bench = Bench::new(&["lz4".parse()?, "zlib".parse()?], 3)?;
 /// let start = Instant::now();
 /// for text in ["to be or not to be, that is the question", "a horse, a horse, my kingdom"] {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use oorandom::Rand64;
 
-use super::capacity::{Capacity, Transmitter};
-use super::loss::{Loss, LossProcess};
-use super::random::derive;
+use crate::capacity::{Capacity, Transmitter};
+use crate::loss::{Loss, LossProcess};
+use crate::random::derive;
 
 /// Bytes of the headers of IPv4 and UDP.
 pub const UDP_HEADER: usize = 28;
@@ -97,7 +97,7 @@ pub struct LinkStats {
 /// One direction of a path.
 ///
 /// ```
-/// use groupwire_lab::sim::{Capacity, Link, LinkConfig};
+/// use groupwire_sim::{Capacity, Link, LinkConfig};
 /// use std::time::Duration;
 ///
 /// let ms = Duration::from_millis(1);
@@ -169,6 +169,20 @@ impl Link {
         };
         self.stats.duplicated += u64::from(twice);
         Arrivals { first: Some(first), second: twice.then_some(first + by_second), corrupt }
+    }
+
+    /// Changes what the link does to packets that are sent from now on. Those that wait or travel are not affected.
+    pub fn change(&mut self, config: LinkConfig) {
+        if config.loss != self.config.loss {
+            self.loss = LossProcess::new(&config.loss, self.random.rand_u64());
+        }
+        self.transmitter.change(config.capacity.clone());
+        self.config = config;
+    }
+
+    /// What the link does to packets.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
     }
 
     /// Flips a few bits of a packet: one to four.
@@ -301,6 +315,19 @@ mod tests {
             assert_eq!((stats.packets, stats.bytes), (2000, 100_000));
             assert_eq!(stats.dropped as usize, 2000 - waits.len());
         }
+    }
+
+    #[test]
+    fn a_change_affects_what_is_sent_later() {
+        let rate = |rate| LinkConfig { capacity: Capacity::BytesPerSecond(rate), ..plain() };
+        let mut link = Link::new(rate(5000.0), 1);
+        assert_eq!(link.send(Duration::ZERO, 22).first, Some(110 * MS));
+        link.change(LinkConfig { delay: 50 * MS, ..rate(10_000.0) });
+        // Packets stay in order: the second one waits for the first, which travels for longer.
+        assert_eq!(link.send(Duration::ZERO, 22).first, Some(110 * MS));
+        assert_eq!(link.send(100 * MS, 22).first, Some(155 * MS));
+        link.change(LinkConfig { loss: "rand100".parse().unwrap(), ..rate(10_000.0) });
+        assert_eq!(link.send(200 * MS, 22).first, None);
     }
 
     #[test]

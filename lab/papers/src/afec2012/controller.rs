@@ -1,11 +1,33 @@
-//! The message error rate over a window of messages, for the controller of the AFEC paper (2012, section 3.3.1). A NAK
-//! asks the sender for one more repeat of each message, a DEC for one less.
+//! The controller of the paper (section 3.3.1): the receiver measures the error rate over the newest messages, and asks the
+//! sender for one more repeat of each message (NAK) or for one less (DEC).
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::time::Duration;
+use std::time::Duration;
 
-use crate::scheme::Afec2012;
+/// The settings of the controller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Controller {
+    /// The message error rate below which the sender drops one repeat (DEC).
+    pub min: f64,
+    /// The message error rate above which the sender adds one repeat (NAK). A message has at most 32.
+    pub max: f64,
+    /// The number of newest messages over which the error rate is measured.
+    pub window: usize,
+    /// The time between two checks of the error rate.
+    pub period: Duration,
+    /// Whether late messages count as lost. In the paper they do not.
+    pub late_counts: bool,
+}
+
+impl Default for Controller {
+    /// The values of the paper's evaluation (section 4): 5 to 6 % of the last 1000 messages. The paper does not state
+    /// the period. With 5 s the error rate stays within 4 to 7 % on all loss patterns of the paper, as the paper
+    /// reports (section 4.1.3). With 1 s the error rate stays below that range and the repeats cost twice as much
+    /// (measured with `groupwire-lab afec --part paper`).
+    fn default() -> Self {
+        let period = Duration::from_secs(5);
+        Controller { min: 0.05, max: 0.06, window: 1000, period, late_counts: false }
+    }
+}
 
 /// The least number of messages between two checks of the error rate. The paper updates "only when there is significant
 /// activity" and gives no number. Chosen by judgement; not tuned.
@@ -18,7 +40,7 @@ const FIRST_DEC: usize = 200;
 /// What happened to a message by its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The message, or a newer value of its key, arrived in time.
+    /// The message arrived in time.
     Met,
     /// The message arrived after its deadline.
     Late,
@@ -29,7 +51,7 @@ pub(super) enum Outcome {
 /// The outcomes of the last messages, as a window of fixed length.
 #[derive(Debug)]
 pub(super) struct Window {
-    settings: Afec2012,
+    settings: Controller,
     /// A ring with `true` for each missed message.
     outcomes: Vec<bool>,
     /// The index of the next outcome in the ring.
@@ -45,7 +67,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(settings: Afec2012) -> Self {
+    pub(super) fn new(settings: Controller) -> Self {
         let outcomes = vec![false; settings.window.clamp(1, 10_000)];
         Window { settings, outcomes, next: 0, filled: 0, missed: 0, since: 0, look: Duration::ZERO }
     }
@@ -56,20 +78,13 @@ impl Window {
             Outcome::Late => self.settings.late_counts,
             Outcome::Never => true,
         };
-        let old = core::mem::replace(&mut self.outcomes[self.next], missed);
+        let old = std::mem::replace(&mut self.outcomes[self.next], missed);
         self.missed = self.missed + usize::from(missed)
             - usize::from(old && self.filled == self.outcomes.len());
         self.next = (self.next + 1) % self.outcomes.len();
         self.filled = (self.filled + 1).min(self.outcomes.len());
         self.since = self.since.saturating_add(1);
         debug_assert!(self.missed <= self.filled, "the window counts each missed message once");
-    }
-
-    /// Counts `count` messages that never arrived.
-    pub(super) fn push_missed(&mut self, count: usize) {
-        for _ in 0..count.min(self.outcomes.len()) {
-            self.push(Outcome::Never);
-        }
     }
 
     /// When the error rate is checked next. `None` until enough messages arrived.
@@ -83,7 +98,7 @@ impl Window {
         if now < self.look || self.since < ACTIVITY {
             return None;
         }
-        self.look = now + Duration::from_millis(u64::from(self.settings.period_ms));
+        self.look = now + self.settings.period;
         self.since = 0;
         let rate = self.missed as f64 / self.filled.max(1) as f64;
         if self.filled >= FIRST_NAK && rate > self.settings.max {

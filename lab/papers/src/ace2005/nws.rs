@@ -85,7 +85,7 @@ impl Forecaster {
         }
         if self.count > 0 {
             for (error, prediction) in self.errors.iter_mut().zip(&self.predictions) {
-                *error += libm::fabs(prediction - value);
+                *error += (prediction - value).abs();
             }
         }
         self.adapt(value);
@@ -98,7 +98,7 @@ impl Forecaster {
         if self.count == 0 {
             return;
         }
-        let error = |length: usize| libm::fabs(self.mean_of(length) - value);
+        let error = |length: usize| (self.mean_of(length) - value).abs();
         let length = self.adaptive.length;
         let shorter = (length - 1).max(ADAPTIVE.0);
         let longer = (length + 1).min(ADAPTIVE.1);
@@ -107,7 +107,7 @@ impl Forecaster {
         let Gradient { value: smoothed, gain } = self.gradient;
         // The error that the last smoothing step would have had with another gain.
         let last = self.nth_last(0);
-        let error = |other: f64| libm::fabs(smoothed + (other - gain) * (last - smoothed) - value);
+        let error = |other: f64| (smoothed + (other - gain) * (last - smoothed) - value).abs();
         let slower = (gain - GRADIENT_STEP).max(GRADIENT.0);
         let faster = (gain + GRADIENT_STEP).min(GRADIENT.1);
         self.gradient.gain = least([gain, slower, faster], error);

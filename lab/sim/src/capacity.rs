@@ -1,10 +1,8 @@
 //! What a link carries in a time: without end, at a rate, or as a recorded cellular link did.
 
-use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
-
-use crate::trace::{Error, read_file};
 
 /// Bytes of one delivery opportunity of a trace, as mahimahi counts them.
 const OPPORTUNITY: usize = 1500;
@@ -39,30 +37,31 @@ pub struct CapacityTrace {
     opportunities: Vec<u32>,
 }
 
-impl CapacityTrace {
-    /// Reads a trace, unpacking it if its name ends in .gz.
-    ///
-    /// # Errors
-    /// A file that is not there or cannot be read ([`Error::Read`]), that is too long, or that has a line which is no
-    /// time in ms or goes back in time.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        Self::parse(path, &read_file(path)?)
-    }
+/// A text that is no trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct WrongTrace {
+    /// The line at fault, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
 
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let wrong = |line, why| Error::Row { path: path.to_owned(), line, why };
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong(1, "this is not text"))?;
+/// Parses a text with a time in ms per line; empty lines do not count.
+impl FromStr for CapacityTrace {
+    type Err = WrongTrace;
+
+    fn from_str(text: &str) -> Result<Self, WrongTrace> {
+        let wrong = |line, why| WrongTrace { line, why };
         let mut opportunities: Vec<u32> = Vec::new();
-        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
-            let time = line.trim().parse();
-            let time = time.map_err(|_| wrong(at + 1, "a time in whole milliseconds is due"))?;
+        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.is_empty()) {
+            let time = text.trim().parse();
+            let time = time.map_err(|_| wrong(line, "a time in whole milliseconds is due"))?;
             if opportunities.last().is_some_and(|last| *last > time) {
-                return Err(wrong(at + 1, "times never go back"));
+                return Err(wrong(line, "times never go back"));
             }
             if opportunities.len() >= MAX_OPPORTUNITIES {
-                let (what, found, limit) =
-                    ("a number of lines", opportunities.len() + 1, MAX_OPPORTUNITIES);
-                return Err(Error::Limit { path: path.to_owned(), what, found, limit });
+                return Err(wrong(line, "a trace has at most 30,000,000 lines"));
             }
             opportunities.push(time);
         }
@@ -71,7 +70,9 @@ impl CapacityTrace {
             _ => Err(wrong(1, "a trace lasts longer than 0 ms")),
         }
     }
+}
 
+impl CapacityTrace {
     /// How long it is until it starts again.
     pub fn duration(&self) -> Duration {
         Duration::from_millis(u64::from(*self.opportunities.last().unwrap_or(&0)))
@@ -104,7 +105,7 @@ impl CapacityTrace {
 
 /// The sending end of a link at work: when what is given to it has left.
 #[derive(Debug, Clone)]
-pub(super) struct Transmitter {
+pub(crate) struct Transmitter {
     capacity: Capacity,
     /// When all that was accepted has left.
     idle: Duration,
@@ -114,17 +115,22 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(capacity: Capacity) -> Self {
+    pub(crate) fn new(capacity: Capacity) -> Self {
         Transmitter { capacity, idle: Duration::ZERO, next: 0, left: 0 }
     }
 
-    pub(super) fn is_unlimited(&self) -> bool {
+    /// Another capacity for what is sent from now on.
+    pub(crate) fn change(&mut self, capacity: Capacity) {
+        self.capacity = capacity;
+    }
+
+    pub(crate) fn is_unlimited(&self) -> bool {
         matches!(self.capacity, Capacity::Unlimited)
     }
 
     /// Sends after all that was sent before, and tells when it has left; unless that takes longer than `patience`,
     /// and then nothing is sent.
-    pub(super) fn send(
+    pub(crate) fn send(
         &mut self,
         now: Duration,
         len: usize,
@@ -166,7 +172,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn trace(text: &str) -> CapacityTrace {
-        CapacityTrace::parse("x".as_ref(), text.as_bytes()).unwrap()
+        text.parse().unwrap()
     }
 
     #[test]
@@ -213,10 +219,8 @@ mod tests {
     #[test]
     fn what_is_no_trace_is_refused() {
         for (text, at) in [("", 1), ("0\n", 1), ("1\nx\n", 2), ("5\n4\n", 2), ("-1\n", 1)] {
-            let error = CapacityTrace::parse("x".as_ref(), text.as_bytes()).unwrap_err();
-            assert!(matches!(error, Error::Row { line, .. } if line == at), "{text:?}: {error}");
+            let error = text.parse::<CapacityTrace>().unwrap_err();
+            assert_eq!(error.line, at, "{text:?}: {error}");
         }
-        let absent = CapacityTrace::read("/nowhere/x.gz".as_ref()).unwrap_err();
-        assert!(matches!(absent, Error::Read { .. }), "{absent}");
     }
 }
