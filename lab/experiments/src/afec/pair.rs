@@ -141,13 +141,11 @@ impl Station {
         for (age, payload) in self.onward.drain(..) {
             after.send(now, age, &payload);
         }
-        if self.closely {
-            if let Some(code) = after
-                .code()
-                .filter(|code| self.counted.codes.last().is_none_or(|(_, last)| last != code))
-            {
-                self.counted.codes.push((now, code));
-            }
+        if self.closely
+            && let Some(code) = after.code()
+            && self.counted.codes.last().is_none_or(|(_, last)| *last != code)
+        {
+            self.counted.codes.push((now, code));
         }
     }
 }
