@@ -7,6 +7,7 @@ use crate::whole::ceil;
 use crate::within::Within;
 
 /// What a sender did on a channel.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SenderStats {
     /// Messages that were sent, repeats not counted.
@@ -29,6 +30,7 @@ pub struct SenderStats {
 }
 
 /// What a receiver saw on a channel.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceiverStats {
     /// Messages that were judged, each once: they arrived by their deadline, or a newer value of their key did, or they

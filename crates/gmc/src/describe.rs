@@ -8,6 +8,7 @@ use crate::template::{Hole, HoleKind, Template};
 use crate::templates::Templates;
 
 /// A template in a form that people can read.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// The fixed parts and holes, in order.

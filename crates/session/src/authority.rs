@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::{Access, Qos};
 
 /// A client asks to join a room.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct JoinRequest<'a> {
     /// The name of the room.
@@ -15,6 +16,7 @@ pub struct JoinRequest<'a> {
 }
 
 /// A participant asks to open a channel.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct OpenRequest<'a> {
     /// The name of the room.
@@ -41,6 +43,7 @@ pub struct Grant {
 }
 
 /// A participant asks for another QoS of a channel that it has open (wire W77).
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct ChangeRequest<'a> {
     /// The name of the room.

@@ -38,6 +38,7 @@ pub enum Compress {
 }
 
 /// The traffic of one channel since the client was made.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChannelStats {
     /// Messages to the server. A message that is sent again after a disconnection counts again.
@@ -47,6 +48,7 @@ pub struct ChannelStats {
 }
 
 /// The traffic of one channel in one direction. Bytes are counted without keys and headers.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Messages that were not coded together with others: packed alone by a codec, or not compressed.

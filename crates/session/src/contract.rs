@@ -19,6 +19,7 @@ pub(crate) use judge::{Judge, ReceivedMessage};
 pub(crate) use sender_progress::SenderProgress;
 
 /// The state of a channel's contract at a receiver, see [`Client::contract`](crate::Client::contract).
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractReport {
     /// The channel's present QoS, which messages are judged by.
@@ -58,6 +59,7 @@ pub struct Tally {
 
 /// The quality of a channel at a receiver over the last ten to twenty seconds. The receiver reports it while the room's inspector
 /// is in use (wire W84).
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelQuality {
     /// The channel's number in the room.
@@ -145,6 +147,7 @@ pub enum Measure {
 }
 
 /// An event: the state of a channel's contract changed.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContractEvent {
     /// The channel.

@@ -43,7 +43,7 @@ pub(crate) fn read(from: &JsCompress) -> Compress {
 pub(crate) fn stats(client: &Client) -> alloc::vec::Vec<JsValue> {
     (0..)
         .map_while(|id| client.channel_stats(ChannelId(id)))
-        .map(|ChannelStats { sent, received }| {
+        .map(|ChannelStats { sent, received, .. }| {
             Plain::new().with("sent", traffic(sent)).with("received", traffic(received)).into()
         })
         .collect()

@@ -43,7 +43,7 @@ fn tell(event: Event) -> Plain {
         Event::Changed { channel, qos } => {
             Plain::of("changed").with("channel", channel.0).with("qos", qos::write(&qos))
         }
-        Event::Contract(ContractEvent { channel, state, measures }) => Plain::of("contract")
+        Event::Contract(ContractEvent { channel, state, measures, .. }) => Plain::of("contract")
             .with("channel", channel.0)
             .with("news", contract::state(state, &measures)),
         Event::Message(message) => incoming(message),

@@ -53,6 +53,7 @@ pub struct Arrival {
 }
 
 /// The short header of a packet that arrived.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShortHeader<'a> {
     /// The three low bits of the packet's first byte, which belong to the caller.

@@ -317,18 +317,17 @@ fn totals_of(rooms: &[Room]) -> (Stats, Framing) {
     sum
 }
 
-fn difference(after: Stats, before: Stats) -> Stats {
-    Stats {
-        messages_out: after.messages_out - before.messages_out,
-        bytes_out_before: after.bytes_out_before - before.bytes_out_before,
-        packets_out: after.packets_out - before.packets_out,
-        bytes_out_after: after.bytes_out_after - before.bytes_out_after,
-        messages_in: after.messages_in - before.messages_in,
-        bytes_in_before: after.bytes_in_before - before.bytes_in_before,
-        packets_in: after.packets_in - before.packets_in,
-        bytes_in_after: after.bytes_in_after - before.bytes_in_after,
-        datagrams_unread: after.datagrams_unread - before.datagrams_unread,
-        reconnects: after.reconnects - before.reconnects,
-        conflated: after.conflated - before.conflated,
-    }
+fn difference(mut after: Stats, before: Stats) -> Stats {
+    after.messages_out -= before.messages_out;
+    after.bytes_out_before -= before.bytes_out_before;
+    after.packets_out -= before.packets_out;
+    after.bytes_out_after -= before.bytes_out_after;
+    after.messages_in -= before.messages_in;
+    after.bytes_in_before -= before.bytes_in_before;
+    after.packets_in -= before.packets_in;
+    after.bytes_in_after -= before.bytes_in_after;
+    after.datagrams_unread -= before.datagrams_unread;
+    after.reconnects -= before.reconnects;
+    after.conflated -= before.conflated;
+    after
 }

@@ -139,6 +139,7 @@ pub enum Sent {
 }
 
 /// Totals since the client was made. "Before" counts the bytes of messages, "after" whole packets.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Messages handed to the transport.

@@ -148,6 +148,7 @@ pub struct Incoming {
 }
 
 /// What changed about a participant.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParticipantChange {
     /// The participant.
