@@ -70,7 +70,7 @@ function lastPart(name) {
 }
 
 function rustTests(options) {
-  const built = run("cargo", ["test", "--no-run", "--message-format=json", ...options]);
+  const built = run("cargo", ["test", "--lib", "--bins", "--tests", "--no-run", "--message-format=json", ...options]);
   const names = [];
   for (const line of built.split("\n")) {
     const message = line.startsWith("{") ? JSON.parse(line) : {};
@@ -86,8 +86,11 @@ function rustTests(options) {
 }
 
 function vitestTests() {
-  const found = JSON.parse(run("npx", ["vitest", "list", "--json"], `${root}web`));
-  return found.map(({ name, file }) => `vitest ${file.slice(root.length)} ${name}`);
+  // The folders that `npm test` names.
+  const { test } = JSON.parse(readFileSync(`${root}web/package.json`, "utf8")).scripts;
+  const folders = test.split(" ").slice(2);
+  const text = run("node_modules/.bin/vitest", ["list", ...folders, "--json"], `${root}web`);
+  return JSON.parse(text).map(({ name, file }) => `vitest ${file.slice(root.length)} ${name}`);
 }
 
 // Imports each file with a `node:test` that prints titles and runs nothing.
