@@ -6,6 +6,8 @@ CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
 LOCKED := $(if $(CI),--locked)
+# The targets of Cargo with tests; examples have none, and only clippy compiles them.
+TESTS := --lib --bins --tests
 # The packages of the laboratory, which are built only where they are named.
 LAB := --package groupwire-lab --package groupwire-papers
 
@@ -24,9 +26,9 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc test-rust \
-	wasm web size test-scripts test-web \
-	test-browser test-python test-readme soak fuzz fuzz-check clean FORCE
+.PHONY: help run build lab test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-python test-readme soak fuzz fuzz-check \
+	clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -35,14 +37,19 @@ help: ## list these commands
 run: build ## build everything and start the server with its pages
 	@exec $(BINARY) serve --codecs all
 
-build: web ## build the groupwire command with the web parts inside
-	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-cli
+build: ## build the groupwire command with the web parts inside
+	@scripts/build.sh $(GROUPWIRE_PROFILE)
 
 lab: build ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
 
 test: ## run all checks and tests of the product
-	@scripts/test.sh
+	@node scripts/test.mjs
+
+test-lab: build ## check and test the laboratory, which tests of the product leave out
+	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
+	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
 
 fmt: $(NPM) ## format Rust and TypeScript
 	cargo fmt --all
@@ -73,8 +80,12 @@ cycles-check: ## check that no circle of files is larger than it is known to be
 doc: web ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
 
+test-build: web ## build the programs of Rust's tests, and groupwire
+	cargo test $(LOCKED) $(TESTS) --no-run
+
 test-rust: web ## run Rust's tests and the examples in its documentation
-	cargo test $(LOCKED)
+	@scripts/test-rust.sh $(LOCKED) $(TESTS)
+	cargo test $(LOCKED) --doc
 
 wasm: $(WASM) ## build the browser's core and its other codecs
 
@@ -114,24 +125,24 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 	set -e; for target in $(FUZZ_TARGETS); do \
 		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
 
-test-lab: build ## check and test the laboratory, which tests of the product leave out
-	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
-	cargo test $(LOCKED) $(LAB)
-
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
 	rm -rf target web/node_modules web/*/dist web/client/wasm
 
 $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
-	cd web && npm ci --no-audit --no-fund
+	@echo "npm: installing the packages of the web parts (some 20 s, the first time a minute)"
+	@cd web && npm ci --no-audit --no-fund
 	@touch $@
 
+# Without these rules, the web parts are taken as they are: scripts/test.mjs builds them once and runs several targets at a time.
+ifndef GROUPWIRE_WEB_IS_BUILT
 # Runs at every build, because only Cargo knows the sources; the script does not touch a file that is up to date.
 $(WASM): $(NPM) FORCE
 	@scripts/wasm.sh
 
 $(WEB): $(WASM) $(WEB_SOURCES)
-	cd web && npm run --silent build
+	@echo "web: building the client and the pages (some 15 s)"
+	@cd web && npm run --silent build
 	-@node scripts/check-size.mjs
+endif

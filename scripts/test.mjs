@@ -1,0 +1,130 @@
+// All checks and tests of the product: make targets, several at a time, up to the first that fails. What a target prints is shown
+// when it ends. Tests that this machine cannot run are counted and listed at the end (scripts/skipped.mjs).
+
+import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { collect, report } from "./skipped.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the first one in this list starts
+ * first, so the longest chains stand on top. Steps with the same `lock` never run together: Cargo would let one wait for the
+ * other. What needs the npm packages comes after `wasm`, which installs them.
+ */
+export const STEPS = [
+  { target: "wasm", name: "WebAssembly", cores: 1, builds: true },
+  { target: "web", name: "web client and pages", cores: 1, after: ["wasm"], builds: true },
+  { target: "test-build", name: "groupwire and Rust's tests", cores: 2, after: ["web"], lock: "cargo" },
+  { target: "test-browser", name: "browser tests", cores: 0.5, after: ["test-build"] },
+  { target: "test-rust", name: "Rust tests", cores: 1, after: ["test-build"], lock: "cargo" },
+  { target: "conflicts", name: "conflict markers", cores: 1 },
+  { target: "fmt-check", name: "format", cores: 1, after: ["wasm"] },
+  { target: "core-check", name: "core and arrows", cores: 1 },
+  { target: "wire-check", name: "rules of the wire format", cores: 1 },
+  { target: "cycles-check", name: "circles of files", cores: 1 },
+  { target: "licences", name: "licences", cores: 1, after: ["wasm"] },
+  { target: "test-scripts", name: "the checks themselves", cores: 1 },
+  { target: "clippy", name: "clippy", cores: 1, after: ["web"], lock: "cargo" },
+  { target: "doc", name: "Rust documentation", cores: 1, after: ["web"], lock: "cargo" },
+  { target: "fuzz-check", name: "fuzz targets", cores: 1 },
+  { target: "size", name: "size in browsers", cores: 1, after: ["web"] },
+  { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
+  { target: "test-python", name: "Python client", cores: 0.5, after: ["test-build"] },
+  { target: "test-readme", name: "README commands", cores: 0.5, after: ["test-build"] },
+];
+
+/** The step that starts next, if one can start now. `ended` and `running` are sets of steps. */
+export function next(steps, ended, running, cores) {
+  const targets = new Set([...ended].map(({ target }) => target));
+  const busy = [...running].reduce((sum, step) => sum + step.cores, 0);
+  const locks = new Set([...running].map(({ lock }) => lock));
+  return steps.find((step) => {
+    if (ended.has(step) || running.has(step)) return false;
+    if (step.after?.some((target) => !targets.has(target))) return false;
+    if (step.lock && locks.has(step.lock)) return false;
+    // Something always runs, however few processors there are.
+    return running.size === 0 || busy + step.cores <= cores;
+  });
+}
+
+/** Runs all steps; returns those that ran, { step, seconds, isFine, output }, up to the first that failed. */
+export async function runAll(steps, cores, run, tell) {
+  const [ended, running] = [new Set(), new Map()];
+  const results = [];
+  let failed = false;
+  while (!failed && ended.size < steps.length) {
+    for (let step; (step = next(steps, ended, new Set(running.keys()), cores));) running.set(step, run(step));
+    if (running.size === 0) throw new Error("the steps wait for each other");
+    const result = await Promise.race(running.values());
+    running.delete(result.step);
+    ended.add(result.step);
+    results.push(result);
+    tell(result, [...running.keys()]);
+    failed = !result.isFine;
+  }
+  return results;
+}
+
+const children = new Set();
+
+function runStep(step, env) {
+  const start = performance.now();
+  // The web parts are built by the steps for that alone: two steps would build them at the same time.
+  const web = step.builds ? {} : { GROUPWIRE_WEB_IS_BUILT: "1" };
+  const make = process.env.MAKE ?? "make";
+  // A process group of its own, so that what it started ends with it.
+  const child = spawn(make, ["--no-print-directory", step.target], {
+    cwd: root,
+    env: { ...env, ...web },
+    detached: true,
+  });
+  children.add(child);
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => output.push(data));
+  return new Promise((resolve) => {
+    const end = (isFine) => {
+      children.delete(child);
+      resolve({ step, isFine, seconds: (performance.now() - start) / 1000, output: Buffer.concat(output).toString() });
+    };
+    child.on("error", (error) => end(false, output.push(Buffer.from(error.message))));
+    child.on("close", (code) => end(code === 0));
+  });
+}
+
+function stopAll() {
+  for (const { pid } of children) {
+    try {
+      process.kill(-pid, "SIGTERM");
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+async function main() {
+  process.on("exit", stopAll);
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+  const start = performance.now();
+  const since = () => Math.round((performance.now() - start) / 1000);
+  const tell = ({ step, isFine, seconds, output }, others) => {
+    const still = others.length > 0 ? `; still running: ${others.map(({ name }) => name).join(", ")}` : "";
+    console.log(`\n== ${step.name} (make ${step.target}), ${Math.round(seconds)} s, at ${since()} s${still}`);
+    process.stdout.write(output);
+    if (!isFine) console.log(`\n== FAILED: ${step.name}. To repeat it alone: make ${step.target}`);
+  };
+  const { result, skipped } = await collect((env) => {
+    // Some tools colour their output in CI even if it goes to no terminal.
+    const run = (step) => runStep(step, { ...env, NO_COLOR: "1" });
+    return runAll(STEPS, availableParallelism(), run, tell);
+  });
+  if (result.some(({ isFine }) => !isFine)) return process.exit(1);
+  console.log("\n== summary, each step's own time");
+  for (const { step, seconds } of result) console.log(`${String(Math.round(seconds)).padStart(5)} s  ${step.name}`);
+  console.log(`${String(since()).padStart(5)} s  in all`);
+  if (!report(skipped)) process.exit(1);
+  console.log("== all passed");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { next, runAll, STEPS } from "./test.mjs";
+
+const [long, after, small, locked, alsoLocked] = [
+  { target: "long", cores: 2 },
+  { target: "after", cores: 1, after: ["long"] },
+  { target: "small", cores: 1 },
+  { target: "locked", cores: 1, lock: "cargo" },
+  { target: "also-locked", cores: 1, lock: "cargo" },
+];
+
+test("a step starts when what it needs has ended, and a processor and its lock are free", () => {
+  const steps = [long, after, small, locked, alsoLocked];
+  assert.equal(next(steps, new Set(), new Set(), 2), long);
+  assert.equal(next(steps, new Set(), new Set([long]), 2), undefined);
+  assert.equal(next(steps, new Set(), new Set([long]), 3), small);
+  assert.equal(next(steps, new Set([long]), new Set(), 2), after);
+  assert.equal(next(steps, new Set([long, after, small]), new Set([locked]), 2), undefined);
+  assert.equal(next(steps, new Set([long, after, small, locked]), new Set(), 2), alsoLocked);
+  assert.equal(next([long], new Set(), new Set(), 1), long, "with too few processors, steps run one by one");
+});
+
+test("all steps run once, and none starts after one has failed", async () => {
+  const run = (wrong) => async (step) => ({ step, isFine: step.target !== wrong });
+  const order = async (wrong) =>
+    (await runAll([after, long, small], 2, run(wrong), () => {})).map(({ step }) => step.target);
+  assert.deepEqual((await order()).sort(), ["after", "long", "small"]);
+  assert.equal((await order())[0], "long");
+  assert.deepEqual(await order("long"), ["long"]);
+  await assert.rejects(
+    runAll([after], 2, run(), () => {}),
+    /wait for each other/,
+  );
+});
+
+test("each step is a target of the Makefile, and comes after steps that there are", () => {
+  const targets = new Set(
+    [...readFileSync(new URL("../Makefile", import.meta.url), "utf8").matchAll(/^([a-z-]+):/gm)].map(
+      ([, name]) => name,
+    ),
+  );
+  for (const { target, after = [] } of STEPS) {
+    for (const name of [target, ...after]) assert.ok(targets.has(name), name);
+    for (const name of after)
+      assert.ok(
+        STEPS.some((step) => step.target === name),
+        name,
+      );
+  }
+});
