@@ -6,10 +6,10 @@ CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
 LOCKED := $(if $(CI),--locked)
-# What is tested of the product, and of the laboratory. Cargo resolves the features of dependencies by the packages that it
-# is given, so both name the whole workspace: then all tests share what is compiled, and groupwire is compiled once.
-PRODUCT := --workspace --lib --bin groupwire --test all --test laws
-LAB := --workspace --bin groupwire-lab --test fanout --test lab --test gmc2006
+# The targets of Cargo with tests; examples have none, and only clippy compiles them.
+TESTS := --lib --bins --tests
+# The packages of the laboratory, which are built only where they are named.
+LAB := --package groupwire-lab --package groupwire-papers --package groupwire-sim
 
 NPM := web/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
@@ -47,9 +47,9 @@ test: ## run all checks and tests of the product
 	@node scripts/test.mjs
 
 test-lab: build ## check and test the laboratory, which tests of the product leave out
-	cargo clippy $(LOCKED) $(LAB) --benches --examples -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --workspace --bin groupwire-lab --no-deps
-	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB)
+	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
+	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
 
 fmt: $(NPM) ## format Rust and TypeScript
 	cargo fmt --all
@@ -63,7 +63,7 @@ conflicts: ## check that no file holds conflict markers of an unfinished merge
 	@node scripts/check-conflicts.mjs
 
 clippy: web ## lint Rust
-	cargo clippy $(LOCKED) $(PRODUCT) --benches --examples -- --deny warnings
+	cargo clippy $(LOCKED) --all-targets -- --deny warnings
 
 licences: ## check that all we ship is permissively licensed
 	@node scripts/check-licences.mjs
@@ -78,14 +78,14 @@ cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session tunnel wasm wasm-codecs
 
 doc: web ## build the Rust documentation
-	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --workspace --lib --bin groupwire --no-deps
+	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
 
 test-build: web ## build the programs of Rust's tests, and groupwire
-	cargo test $(LOCKED) $(PRODUCT) --no-run
+	cargo test $(LOCKED) $(TESTS) --no-run
 
 test-rust: web ## run Rust's tests and the examples in its documentation
-	@scripts/test-rust.sh $(LOCKED) $(PRODUCT)
-	cargo test $(LOCKED) --workspace --doc
+	@scripts/test-rust.sh $(LOCKED) $(TESTS)
+	cargo test $(LOCKED) --doc
 
 wasm: $(WASM) ## build the browser's core and its other codecs
 

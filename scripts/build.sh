@@ -9,8 +9,9 @@ if [[ -n ${CI:-} ]]; then locked=(--locked); fi
 
 if [[ $profile == dev ]]; then
     "${MAKE:-make}" --no-print-directory web
-    # With an example, Cargo resolves the features of dependencies as it does for tests, for which they are compiled once.
-    exec cargo build "${locked[@]}" --workspace --bin groupwire --example datagrams
+    # Without --package and with an example, Cargo resolves the features of dependencies as it does for tests, so that they and
+    # groupwire are compiled once for both.
+    exec cargo build "${locked[@]}" --bin groupwire --example datagrams
 fi
 
 # The libraries do not need the web parts, so both are built at the same time. To name groupwire-cli gives the libraries the

@@ -1,7 +1,5 @@
 // All checks and tests of the product: make targets, several at a time, up to the first that fails. What a target prints is shown
-// when it ends. Tests that the machine cannot run print a line "skipped: WHY"; those lines are counted and listed at the end.
-//
-// With CI=true it fails if something is skipped that CI has (scripts/skipped.mjs).
+// when it ends. Tests that this machine cannot run are counted and listed at the end (scripts/skipped.mjs).
 
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -13,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the first one in this list starts
  * first, so the longest chains stand on top. Steps with the same `lock` never run together: Cargo would let one wait for the
- * other.
+ * other. What needs the npm packages comes after `wasm`, which installs them.
  */
 export const STEPS = [
   { target: "wasm", name: "WebAssembly", cores: 1, builds: true },
@@ -22,11 +20,11 @@ export const STEPS = [
   { target: "test-browser", name: "browser tests", cores: 0.5, after: ["test-build"] },
   { target: "test-rust", name: "Rust tests", cores: 1, after: ["test-build"], lock: "cargo" },
   { target: "conflicts", name: "conflict markers", cores: 1 },
-  { target: "fmt-check", name: "format", cores: 1 },
+  { target: "fmt-check", name: "format", cores: 1, after: ["wasm"] },
   { target: "core-check", name: "core and arrows", cores: 1 },
   { target: "wire-check", name: "rules of the wire format", cores: 1 },
   { target: "cycles-check", name: "circles of files", cores: 1 },
-  { target: "licences", name: "licences", cores: 1 },
+  { target: "licences", name: "licences", cores: 1, after: ["wasm"] },
   { target: "test-scripts", name: "the checks themselves", cores: 1 },
   { target: "clippy", name: "clippy", cores: 1, after: ["web"], lock: "cargo" },
   { target: "doc", name: "Rust documentation", cores: 1, after: ["web"], lock: "cargo" },

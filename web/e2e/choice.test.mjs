@@ -1,43 +1,13 @@
 // The choice of the transport in a browser when some do not work, and the moves from one to another.
 
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
-import { launch } from "./window.mjs";
-import { Participant } from "./participant.mjs";
-import { NetworkProxy } from "./proxy.mjs";
-import { Server } from "./server.mjs";
-import { pause, until } from "./wait.mjs";
+import { test } from "node:test";
+import { Network } from "./network.mjs";
+import { until } from "./wait.mjs";
 
 const options = { timeout: 180_000 };
 
-let browser;
-let server;
-let proxy;
-const people = [];
-const contexts = [];
-
-before(async () => {
-  [browser, server] = await Promise.all([launch(), Server.start()]);
-  proxy = await NetworkProxy.to(server);
-});
-afterEach(async () => {
-  proxy.open();
-  const errors = people.flatMap((person) => person.errors);
-  await Promise.all(people.splice(0).map((person) => person.close()));
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
-after(async () => {
-  await browser?.close();
-  proxy?.close();
-  await server?.kill();
-});
-
-async function join(room, name, settings = {}) {
-  const person = await Participant.open(browser, proxy, room, { name, ...settings });
-  people.push(person);
-  return person;
-}
+const network = new Network();
 
 /** Asserts that the texts with this prefix are numbered in order without gaps. */
 function isWhole(texts, prefix) {
@@ -52,21 +22,21 @@ test(
   "after each of several failures the session works within 3 s, and it returns to the best transport",
   options,
   async (t) => {
-    const ada = await join("chain", "Ada");
+    const ada = await network.join("chain", "Ada");
     await ada.isOn("webtransport");
     await ada.run(({ chatter }) => chatter("a", 50));
     await ada.gotMore(20);
     const steps = [
-      ["UDP is blocked", () => (proxy.udp = false), ["websocket"]],
+      ["UDP is blocked", () => (network.proxy.udp = false), ["websocket"]],
       [
         "WebSocket is refused",
         () => {
-          proxy.websocket = false;
-          proxy.cut();
+          network.proxy.websocket = false;
+          network.proxy.cut();
         },
         ["multipart", "iframe"],
       ],
-      ["streams are buffered", () => (proxy.streams = false), ["longpoll"]],
+      ["streams are buffered", () => (network.proxy.streams = false), ["longpoll"]],
     ];
     for (const [what, block, names] of steps) {
       const since = await ada.run(() => performance.now());
@@ -79,7 +49,7 @@ test(
       t.diagnostic(`${what}: on ${name} (${why}), nothing came for ${Math.round(gap)} ms at most`);
     }
     const since = await ada.run(() => performance.now());
-    proxy.open();
+    network.proxy.open();
     await ada.isOn("webtransport", 100_000);
     await ada.gotMore(10);
     const sent = await ada.run(({ chatter }) => chatter());
@@ -97,32 +67,31 @@ test(
   "a page that is opened while UDP is blocked works without it, and remembers this for the server",
   options,
   async () => {
-    const context = await browser.newContext();
-    contexts.push(context);
-    proxy.udp = false;
-    const ada = await join("blocked", "Ada", { context });
+    const context = await network.newContext();
+    network.proxy.udp = false;
+    const ada = await network.join("blocked", "Ada", { context });
     assert.equal((await ada.transport()).name, "websocket");
     assert.match(
       (await ada.transport()).why,
       /^WebTransport (did not answer within \d+ ms|has not answered yet); still trying\.$/,
     );
     await until("given up", async () => /trying again in 15 s/.test((await ada.transport()).why), 15_000);
-    const bo = await join("blocked", "Bo", { context });
+    const bo = await network.join("blocked", "Bo", { context });
     assert.deepEqual(await bo.transport(), {
       name: "websocket",
       why: "WebTransport did not work here before; trying again in 15 s.",
     });
-    proxy.open();
+    network.proxy.open();
     // Chromium fires this event when it is online again.
     await bo.run(() => window.dispatchEvent(new Event("online")));
     await bo.isOn("webtransport");
-    const cy = await join("blocked", "Cy", { context });
+    const cy = await network.join("blocked", "Cy", { context });
     await cy.isOn("webtransport");
   },
 );
 
 test("the application changes the allowed transports while it runs, and no message is lost", options, async () => {
-  const ada = await join("choose", "Ada");
+  const ada = await network.join("choose", "Ada");
   await ada.run(({ chatter }) => chatter("a", 20));
   for (const name of ["poll", "iframe", "websocket", "longpoll", "multipart", "webtransport"]) {
     await ada.run(({ room }, name) => room.setTransports([name]), name);
@@ -139,10 +108,9 @@ test("the application changes the allowed transports while it runs, and no messa
 });
 
 test("T20: seven tabs, all pinned to streaming: four hold a response, the others poll", options, async () => {
-  const context = await browser.newContext();
-  contexts.push(context);
+  const context = await network.newContext();
   const tabs = [];
-  for (let i = 0; i < 7; i++) tabs.push(await join("tabs", `tab ${i}`, { context, transports: ["multipart"] }));
+  for (let i = 0; i < 7; i++) tabs.push(await network.join("tabs", `tab ${i}`, { context, transports: ["multipart"] }));
   const names = await Promise.all(tabs.map(async (tab) => (await tab.transport()).name));
   assert.deepEqual(names.sort(), [...Array(4).fill("multipart"), ...Array(3).fill("poll")]);
   for (const [i, tab] of tabs.entries()) await tab.run(({ draw }, i) => draw(`tab ${i}`), i);
@@ -150,8 +118,7 @@ test("T20: seven tabs, all pinned to streaming: four hold a response, the others
 });
 
 test("without localStorage and Web Locks everything works", options, async () => {
-  const context = await browser.newContext();
-  contexts.push(context);
+  const context = await network.newContext();
   await context.addInitScript(() => {
     Object.defineProperty(window, "localStorage", {
       get() {
@@ -160,36 +127,9 @@ test("without localStorage and Web Locks everything works", options, async () =>
     });
     Object.defineProperty(Navigator.prototype, "locks", { value: undefined });
   });
-  const ada = await join("private", "Ada", { context });
+  const ada = await network.join("private", "Ada", { context });
   await ada.isOn("webtransport");
-  const bo = await join("private", "Bo", { context, transports: ["longpoll"] });
+  const bo = await network.join("private", "Bo", { context, transports: ["longpoll"] });
   await bo.run(({ draw }) => draw("from Bo"));
   assert.deepEqual(await ada.got(1), ["from Bo"]);
-});
-
-test("tabs that were suspended for a minute are up to date at once", options, async () => {
-  const sleepers = [];
-  for (const transports of [undefined, ["websocket"], ["multipart"], ["longpoll"]]) {
-    sleepers.push(await join("sleep", `asleep on ${transports}`, { transports }));
-  }
-  const bo = await join("sleep", "Bo");
-  const wake = [];
-  for (const { context, page } of sleepers) {
-    const session = await context.newCDPSession(page);
-    await session.send("Debugger.enable");
-    await session.send("Debugger.pause");
-    wake.push(() => session.detach());
-  }
-  for (let i = 0; i < 20; i++) {
-    await bo.run(({ draw }, i) => draw(`b${i}`), i);
-    await pause(3000);
-  }
-  await Promise.all(wake.map((one) => one()));
-  const all = await bo.texts();
-  for (const sleeper of sleepers) assert.deepEqual(await sleeper.got(20, 5000), all);
-  for (const sleeper of sleepers) {
-    await sleeper.run(({ draw, room }) => draw(`awake ${room.self.id}`));
-    assert.ok(!(await sleeper.has("incarnation")));
-  }
-  assert.equal(new Set((await bo.got(24)).slice(20)).size, 4);
 });

@@ -7,7 +7,10 @@ import { Board } from "./board.mjs";
 import { Stage } from "./stage.mjs";
 import { until } from "./wait.mjs";
 
-const options = { timeout: 180_000 };
+const options = { timeout: 600_000 };
+
+/** For what needs several rounds of drawing, each of which takes seconds on a busy machine. */
+const ROUNDS_MS = 120_000;
 const WAVE = [
   [200, 300],
   [260, 220],
@@ -85,7 +88,7 @@ async function measure(board, name, top) {
     counted += 1;
     return counted >= TEXTS && (await bytes(board, "up-before")) >= MEAN_OF_TEXTS;
   };
-  await until(`the panel shows texts by ${name}`, isCounted, 30_000);
+  await until(`the panel shows texts by ${name}`, isCounted, ROUNDS_MS);
   return bytes(board, "up-after");
 }
 
@@ -108,7 +111,7 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
       const each = await Promise.all([bytes(ada, "up-after"), bytes(bo, "down-after")]);
       return [here, there].every((why) => says(why, name)) && each.every((mean) => mean > 0);
     };
-    await until(`both draw by ${name}`, isCounted, 30_000);
+    await until(`both draw by ${name}`, isCounted, ROUNDS_MS);
     if (name === OWN.at(-1)) assert.deepEqual([ada.fetched, bo.fetched], [0, 0], "loaded before it was needed");
     // The lines and the two texts; the last edit of a text may still be on its way.
     await until(`both see the same by ${name}`, async () => {

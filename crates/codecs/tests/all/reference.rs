@@ -1,12 +1,14 @@
 //! Common programs read what the codecs write, and the codecs read what those programs write.
 //!
 //! The tests convert between a codec's bytes and the program's file format. A test skips a program that is not
-//! installed, and prints that.
+//! installed, and says so.
 
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
 use groupwire_codecs::{Options, by_name};
+
+use crate::programs::skip;
 
 /// The messages for every codec.
 fn payloads() -> Vec<Vec<u8>> {
@@ -38,10 +40,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            println!(
-                "skipped: there is no {program}; install it with: apt-get install {}",
-                package(program)
-            );
+            skip(program);
             return None;
         }
         Err(error) => panic!("{program}: {error}"),
@@ -55,13 +54,6 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {said}");
     Some(output.stdout)
-}
-
-fn package(program: &str) -> &str {
-    match program {
-        "xz" => "xz-utils",
-        program => program,
-    }
 }
 
 /// Checks both directions for every payload and level. `wrap` makes a file of a codec's bytes and the payload; `unwrap`

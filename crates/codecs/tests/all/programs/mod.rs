@@ -1,9 +1,10 @@
 //! Runs installed programs, and has the messages to run them with.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::Command;
+use std::{env, thread};
 
 /// The output of a program for a file with this name and content; `None` if the program is not installed.
 pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -13,7 +14,7 @@ pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> 
     fs::write(&path, bytes).expect("the folder for tests can be written");
     let output = match Command::new(program).args(options).arg(&path).output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            println!("skipped: there is no program {program} here");
+            skip(program);
             return None;
         }
         output => output.expect("the program runs"),
@@ -22,6 +23,18 @@ pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> 
     // `compress` exits with 2 if the result is not smaller.
     assert!(output.status.success() || output.status.code() == Some(2), "{program} {name}: {said}");
     Some(output.stdout)
+}
+
+/// Says that this test needs a program that is not installed: in its output, and in the file that scripts/skipped.mjs reads.
+pub(crate) fn skip(program: &str) {
+    let runner = env::var("NEXTEST_TEST_NAME").ok();
+    let test = runner.or_else(|| thread::current().name().map(str::to_owned)).unwrap_or_default();
+    println!("skipped: {test} needs {program}");
+    if let Some(file) = env::var_os("GROUPWIRE_SKIPPED") {
+        let mut file = OpenOptions::new().append(true).create(true).open(file).expect("writable");
+        // In one call, because other tests write at the same time.
+        file.write_all(format!("{test}: needs {program}\n").as_bytes()).expect("writable");
+    }
 }
 
 /// Messages and files of different content, each with a name.
