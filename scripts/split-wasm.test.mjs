@@ -60,22 +60,35 @@ function answers({ exports }, notes) {
   return [results, notes.splice(0), [...new Uint8Array(exports.memory.buffer, 16, 2)]];
 }
 
-test("the two parts together answer as the whole module, and the first alone what it can", { skip: !existsSync(tool) }, () => {
-  const parts = split("late::\n");
-  const notes = [];
-  const host = { note: (value) => notes.push(value) };
-  const instance = (bytes, imports = {}) => new WebAssembly.Instance(new WebAssembly.Module(bytes), { host, ...imports });
-  const expected = answers(instance(parts.whole), notes);
-  assert.deepEqual(expected, [[15, 3.5, 7, 40, 60, 47, 27], [984, 968], [7, 17]]);
+test(
+  "the two parts together answer as the whole module, and the first alone what it can",
+  { skip: !existsSync(tool) },
+  () => {
+    const parts = split("late::\n");
+    const notes = [];
+    const host = { note: (value) => notes.push(value) };
+    const instance = (bytes, imports = {}) =>
+      new WebAssembly.Instance(new WebAssembly.Module(bytes), { host, ...imports });
+    const expected = answers(instance(parts.whole), notes);
+    assert.deepEqual(expected, [
+      [15, 3.5, 7, 40, 60, 47, 27],
+      [984, 968],
+      [7, 17],
+    ]);
 
-  const first = instance(parts.first);
-  assert.equal(first.exports.early(4), 15);
-  for (const late of [() => first.exports.sum(3n, 0.5), () => first.exports.exported(8), () => first.exports.indirect(2, 20)]) {
-    assert.throws(late, WebAssembly.RuntimeError);
-  }
-  instance(parts.second, { first: first.exports });
-  assert.deepEqual(answers(first, notes), expected);
-});
+    const first = instance(parts.first);
+    assert.equal(first.exports.early(4), 15);
+    for (const late of [
+      () => first.exports.sum(3n, 0.5),
+      () => first.exports.exported(8),
+      () => first.exports.indirect(2, 20),
+    ]) {
+      assert.throws(late, WebAssembly.RuntimeError);
+    }
+    instance(parts.second, { first: first.exports });
+    assert.deepEqual(answers(first, notes), expected);
+  },
+);
 
 test("functions are where the list says, with what only they call", { skip: !existsSync(tool) }, () => {
   const defined = (bytes) => {

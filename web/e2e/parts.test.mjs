@@ -60,45 +60,61 @@ for (const [transports, last] of [
   [["longpoll"], "longpoll"],
   [["webtransport", "websocket"], "webtransport"],
 ]) {
-  test(`${transports.join()}: messages come before the second part, and none is lost, repeated or reordered when it has come`, options, async () => {
-    const name = transports.join("-");
-    let release;
-    const released = new Promise((resolve) => (release = resolve));
-    const hold = (route) => released.then(() => route.continue());
-    const bo = await join(name, "Bo", transports);
-    const ada = await join(name, "Ada", transports, hold);
-    assert.match(await plain(ada), /is loading/);
-    for (const [person, prefix] of [[ada, "a"], [bo, "b"]]) {
-      await person.run(({ chatter }, prefix) => chatter(prefix, 20), prefix);
-    }
-    await Promise.all([ada.gotMore(50), bo.gotMore(50)]);
-    assert.deepEqual(await ada.run(useAll), ["met", "transaction", 1]);
-    const { length } = await ada.texts();
+  test(
+    `${transports.join()}: messages come before the second part, and none is lost, repeated or reordered when it has come`,
+    options,
+    async () => {
+      const name = transports.join("-");
+      let release;
+      const released = new Promise((resolve) => (release = resolve));
+      const hold = (route) => released.then(() => route.continue());
+      const bo = await join(name, "Bo", transports);
+      const ada = await join(name, "Ada", transports, hold);
+      assert.match(await plain(ada), /is loading/);
+      for (const [person, prefix] of [
+        [ada, "a"],
+        [bo, "b"],
+      ]) {
+        await person.run(({ chatter }, prefix) => chatter(prefix, 20), prefix);
+      }
+      await Promise.all([ada.gotMore(50), bo.gotMore(50)]);
+      assert.deepEqual(await ada.run(useAll), ["met", "transaction", 1]);
+      const { length } = await ada.texts();
 
-    release();
-    await until("complete", async () => (await plain(ada)) === undefined);
-    await ada.gotMore(50);
-    await ada.isOn(last);
-    const counts = [];
-    for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
-    const texts = await ada.got(counts[0] + counts[1]);
-    assert.deepEqual(await bo.got(counts[0] + counts[1]), texts);
-    for (const [prefix, count] of [["a", counts[0]], ["b", counts[1]]]) {
-      const own = texts.filter((text) => text.startsWith(prefix));
-      assert.deepEqual(own, Array.from({ length: count }, (_, i) => `${prefix}${i}`));
-    }
-    assert.ok(texts.length > length + 20);
-    // The application has not noticed.
-    assert.deepEqual((await ada.events()).filter((event) => event !== "synced"), ["connected"]);
-    assert.equal(await ada.run(({ room }) => room.stats.reconnects), 0);
-    assert.deepEqual(await ada.run(({ seen }) => seen.errors), []);
+      release();
+      await until("complete", async () => (await plain(ada)) === undefined);
+      await ada.gotMore(50);
+      await ada.isOn(last);
+      const counts = [];
+      for (const person of [ada, bo]) counts.push(await person.run(({ chatter }) => chatter()));
+      const texts = await ada.got(counts[0] + counts[1]);
+      assert.deepEqual(await bo.got(counts[0] + counts[1]), texts);
+      for (const [prefix, count] of [
+        ["a", counts[0]],
+        ["b", counts[1]],
+      ]) {
+        const own = texts.filter((text) => text.startsWith(prefix));
+        assert.deepEqual(
+          own,
+          Array.from({ length: count }, (_, i) => `${prefix}${i}`),
+        );
+      }
+      assert.ok(texts.length > length + 20);
+      // The application has not noticed.
+      assert.deepEqual(
+        (await ada.events()).filter((event) => event !== "synced"),
+        ["connected"],
+      );
+      assert.equal(await ada.run(({ room }) => room.stats.reconnects), 0);
+      assert.deepEqual(await ada.run(({ seen }) => seen.errors), []);
 
-    const text = "a text that repeats itself, a text that repeats itself, a text that repeats itself";
-    await ada.run(({ room }, text) => room.channel("logs", { kind: "transaction" }).send(text), text);
-    const logs = () => ada.run(({ room }) => room.stats.channels.get("logs").sent);
-    await until("packed", async () => (await logs()).codec === "lz4");
-    assert.deepEqual([...ada.errors, ...bo.errors], []);
-  });
+      const text = "a text that repeats itself, a text that repeats itself, a text that repeats itself";
+      await ada.run(({ room }, text) => room.channel("logs", { kind: "transaction" }).send(text), text);
+      const logs = () => ada.run(({ room }) => room.stats.channels.get("logs").sent);
+      await until("packed", async () => (await logs()).codec === "lz4");
+      assert.deepEqual([...ada.errors, ...bo.errors], []);
+    },
+  );
 }
 
 test("a session whose second part cannot be loaded stays plain and says so", options, async () => {

@@ -41,9 +41,9 @@ use core::time::Duration;
 
 use self::hull::{Hull, Point};
 use self::model::{Model, Outcome, Sending};
-use crate::sort::sort_by_key;
 use crate::code::{Code, Repeats};
 use crate::loss::LossModel;
+use crate::sort::sort_by_key;
 
 /// The largest [`Code::answers`] that [`choose`] chooses. Chosen by judgement; not tuned.
 const ANSWERS: u8 = 3;

@@ -64,7 +64,9 @@ fn answer(get: fn(&str) -> Option<EmbeddedFile>, path: &str, request: &HeaderMap
     // The build puts compressed copies beside the files.
     let copies = CODINGS.iter().filter_map(|&(coding, extension)| {
         let quality = quality(request, coding);
-        get(&format!("{path}.{extension}")).filter(|_| quality > 0.0).map(|file| (quality, coding, file))
+        get(&format!("{path}.{extension}"))
+            .filter(|_| quality > 0.0)
+            .map(|file| (quality, coding, file))
     });
     // Of equal qualities the first, which is the smaller copy.
     match copies.reduce(|best, other| if other.0 > best.0 { other } else { best }) {
@@ -82,7 +84,8 @@ const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gzip", "gz")];
 fn quality(request: &HeaderMap, coding: &str) -> f32 {
     let accepted = request.get_all(header::ACCEPT_ENCODING).iter();
     let mut any = 0.0;
-    for item in accepted.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
+    for item in accepted.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
+    {
         let (name, parameter) = item.split_once(';').unwrap_or((item, ""));
         let weight = parameter.trim().strip_prefix("q=").map(|weight| weight.trim().parse());
         let weight = weight.map_or(1.0, |weight| weight.unwrap_or(0.0));
@@ -135,8 +138,13 @@ mod tests {
             ("gzip;q=wrong", 0.0, 0.0),
             ("identity", 0.0, 0.0),
         ] {
-            let request = HeaderMap::from_iter([(header::ACCEPT_ENCODING, accepted.parse().unwrap())]);
-            assert_eq!([quality(&request, "br"), quality(&request, "gzip")], [br, gzip], "{accepted}");
+            let request =
+                HeaderMap::from_iter([(header::ACCEPT_ENCODING, accepted.parse().unwrap())]);
+            assert_eq!(
+                [quality(&request, "br"), quality(&request, "gzip")],
+                [br, gzip],
+                "{accepted}"
+            );
         }
         assert_eq!(quality(&HeaderMap::new(), "gzip"), 0.0);
     }

@@ -52,7 +52,8 @@ impl Core {
         plain: bool,
     ) -> Result<Core, JsValue> {
         let seed = seed.to_bits();
-        let config = Config { token, presence, seed, plain, codecs: codecs::OWN, ..Config::new(room) };
+        let config =
+            Config { token, presence, seed, plain, codecs: codecs::OWN, ..Config::new(room) };
         let client = Client::new(time(now), config).map_err(failure::thrown)?;
         Ok(Core { client })
     }

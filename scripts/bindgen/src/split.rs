@@ -331,7 +331,9 @@ fn table_contents(module: &Module) -> Result<BTreeMap<usize, usize>, Box<dyn Err
         let (ElementKind::Active { table: of, offset }, ElementItems::Functions(items)) =
             (&element.kind, &element.items)
         else {
-            return Err("the module has other element segments than active lists of functions".into());
+            return Err(
+                "the module has other element segments than active lists of functions".into()
+            );
         };
         let ConstExpr::Value(Value::I32(start)) = offset else {
             return Err("an element segment's offset is not a number".into());
@@ -373,7 +375,12 @@ fn only_memory(module: &Module) -> Result<MemoryId, Box<dyn Error>> {
 
 fn function_id(module: &Module, index: usize) -> FunctionId {
     // Nothing is deleted from the arena itself, so that indices stay.
-    module.funcs.iter().find(|function| function.id().index() == index).map(|f| f.id()).expect("known")
+    module
+        .funcs
+        .iter()
+        .find(|function| function.id().index() == index)
+        .map(|f| f.id())
+        .expect("known")
 }
 
 /// The name of what is exported by the first part for the second one. It is short, because it is downloaded twice.

@@ -4,9 +4,9 @@ use core::time::Duration;
 
 use super::history::Sent;
 use super::{Entry, PacketSummary, Sender};
-use crate::sort::sort_by_key;
 use crate::ids::{ChannelId, PacketNumber};
 use crate::path::Path;
+use crate::sort::sort_by_key;
 use crate::wire::{MessageHead, message_len};
 
 /// While the path seems too slow for every message to be in time, one message per channel is sent this often

@@ -42,7 +42,8 @@ impl Client {
         let mut link = Link::new(now, max_datagram);
         let (room, transport) = (config.room.as_str(), session.transports);
         event!(DEBUG, "transport opened", room, transport, max_datagram);
-        let offered = Agreed::offered(config.compress && !config.plain, self.packing.set(), max_datagram);
+        let offered =
+            Agreed::offered(config.compress && !config.plain, self.packing.set(), max_datagram);
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
             capabilities: offered.capabilities(),
