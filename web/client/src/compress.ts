@@ -1,8 +1,9 @@
 /** The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that the core lacks. */
 
-import type { ChannelTraffic, Compress, ConnectOptions, Stats } from "./api.js";
+import type { ChannelTraffic, Compress, Stats } from "./api.js";
 import type { CoreConstructor, CoreStats, CoreTraffic } from "./core.js";
 import { failure, errorInfo } from "./errors.js";
+import { requestModule, type ModuleSource } from "./locate.js";
 
 /** A compression setting as the core takes it (crates/wasm/src/compress.rs). */
 export interface Compression {
@@ -64,12 +65,10 @@ export interface Codecs {
   read(name: Compress): Compression;
 }
 
-type Source = ConnectOptions["codecs"];
-
 const loading: Partial<Record<CodecModule, Promise<Codecs>>> = {};
 
 /** Loads a module with codecs once and installs it in the core. After a failure the next call tries again. */
-export function loadCodecs(part: CodecModule, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
+export function loadCodecs(part: CodecModule, source: ModuleSource, core: Promise<CoreConstructor>): Promise<Codecs> {
   return (loading[part] ??= load(part, source, core).catch((error: unknown) => {
     delete loading[part];
     const hint = `is it on the server, and does the page's policy allow it? Outside of a browser pass its bytes as \`options.${part}\``;
@@ -81,7 +80,7 @@ export function loadCodecs(part: CodecModule, source: Source, core: Promise<Core
   }));
 }
 
-async function load(part: CodecModule, source: Source, core: Promise<CoreConstructor>): Promise<Codecs> {
+async function load(part: CodecModule, source: ModuleSource, core: Promise<CoreConstructor>): Promise<Codecs> {
   const [[glue, module]] = await Promise.all([part === "brotli" ? brotli(source) : codecs(source), core]);
   await glue.default({ module_or_path: module });
   const { installCodecs } = await import("../wasm/groupwire_wasm.js");
@@ -89,20 +88,12 @@ async function load(part: CodecModule, source: Source, core: Promise<CoreConstru
   return { read: (name) => read(glue.Named, name) };
 }
 
-// As in core.ts, bundlers recognise only literal paths as files of the package.
-
-function codecs(source: Source) {
-  const from = source ?? new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url);
-  return Promise.all([import("../wasm/groupwire_wasm_codecs.js"), got(from)]);
+function codecs(source: ModuleSource) {
+  return Promise.all([import("../wasm/groupwire_wasm_codecs.js"), requestModule("codecs", source)]);
 }
 
-function brotli(source: Source) {
-  const from = source ?? new URL("../wasm/groupwire_wasm_brotli_bg.wasm", import.meta.url);
-  return Promise.all([import("../wasm/groupwire_wasm_brotli.js"), got(from)]);
-}
-
-function got(from: NonNullable<Source>): Promise<Response> | BufferSource | WebAssembly.Module {
-  return typeof from === "string" || from instanceof URL ? fetch(from) : from;
+function brotli(source: ModuleSource) {
+  return Promise.all([import("../wasm/groupwire_wasm_brotli.js"), requestModule("brotli", source)]);
 }
 
 interface Named {

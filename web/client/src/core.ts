@@ -2,7 +2,6 @@
 
 import type {
   ChannelTraffic,
-  ConnectOptions,
   Contract,
   ContractEvent,
   Gap,
@@ -15,6 +14,7 @@ import type {
 } from "./api.js";
 import type { Compression } from "./compress.js";
 import { failure, errorInfo } from "./errors.js";
+import { requestModule, type ModuleSource } from "./locate.js";
 
 /**
  * The session of one participant as a state machine without a clock or a socket. Report each event to it, then call
@@ -119,12 +119,10 @@ export interface ParticipantChange {
   readonly presence: string;
 }
 
-type Source = NonNullable<ConnectOptions["wasm"]>;
-
 let loading: Promise<CoreConstructor> | undefined;
 
 /** Loads the core once. After a failure the next call tries again. */
-export function loadCore(source: Source | undefined): Promise<CoreConstructor> {
+export function loadCore(source: ModuleSource): Promise<CoreConstructor> {
   loading ??= load(source).catch((error: unknown) => {
     loading = undefined;
     const hint = "outside of a browser pass its bytes as `options.wasm`";
@@ -133,12 +131,9 @@ export function loadCore(source: Source | undefined): Promise<CoreConstructor> {
   return loading;
 }
 
-async function load(source: Source | undefined): Promise<CoreConstructor> {
-  // Bundlers recognise only this expression, with the literal path, as a file of the package.
-  const from = source ?? new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url);
-  const isAddress = typeof from === "string" || from instanceof URL;
+async function load(source: ModuleSource): Promise<CoreConstructor> {
   // Both are requested at once: the glue would request the core only after it is loaded itself, one round trip later.
-  const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), isAddress ? fetch(from) : from]);
+  const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), requestModule("core", source)]);
   await glue.default({ module_or_path: core });
   return glue.Core;
 }
