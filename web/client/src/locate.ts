@@ -24,11 +24,23 @@ const ADDRESSES: Record<ModuleName, () => URL> = {
   brotli: () => new URL("../wasm/groupwire_wasm_brotli_bg.wasm", import.meta.url),
 };
 
+/** Reads a module of this package. */
+let readOwn: (name: ModuleName) => ModuleContent | Promise<ModuleContent> = (name) => fetch(addressOf(name));
+
+export function addressOf(name: ModuleName): URL {
+  return ADDRESSES[name]();
+}
+
+/** Replaces how modules of this package are read, where `fetch` of their addresses is not the way. */
+export function setReader(read: typeof readOwn): void {
+  readOwn = read;
+}
+
 /**
  * Requests a module at once: from `source` if the application named one, otherwise the package's own file. Call it
  * beside the import of the glue, not after it: the glue alone would request the module one round trip later.
  */
 export async function requestModule(name: ModuleName, source: ModuleSource): Promise<ModuleContent> {
-  const from = source ?? ADDRESSES[name]();
-  return typeof from === "string" || from instanceof URL ? fetch(from) : from;
+  if (source === undefined) return readOwn(name);
+  return typeof source === "string" || source instanceof URL ? fetch(source) : source;
 }
