@@ -60,8 +60,8 @@ export interface ConnectOptions<Presence = unknown> {
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
-   * The WebAssembly core: its address, or its bytes for programs whose `fetch` cannot read files (Node). It is loaded
-   * once per page, so only the first call of `connect` can choose. Default: the file beside this module.
+   * The WebAssembly core: its address for `fetch`, its bytes, or the compiled module. It is loaded once per page, so only
+   * the first call of `connect` can choose. Default: the file of this package.
    */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   /**
@@ -71,7 +71,7 @@ export interface ConnectOptions<Presence = unknown> {
   codecs?: string | URL | BufferSource | WebAssembly.Module;
   /** The same for brotli, which is a separate module because of its size. */
   brotli?: string | URL | BufferSource | WebAssembly.Module;
-  /** Replaces the global `WebSocket`, for programs outside of a browser, for example by the one of the package `ws`. */
+  /** Replaces the default: the global `WebSocket`, or in Node where there is none that of the package `ws`. */
   WebSocket?: WebSocketConstructor;
   /**
    * The transports that may be used, best first; a list of one name pins that transport. Transports that the platform
