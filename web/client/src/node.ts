@@ -17,7 +17,14 @@ export { awareness, transaction } from "./qos.js";
 
 setReader((name) => readFile(addressOf(name)));
 
-/** As `connect` in a browser. {@link ConnectOptions.WebSocket} is needed only in place of Node's own or that of `ws`. */
+/**
+ * Joins a room of a server, as `connect` in a browser does. The WebSocket is {@link ConnectOptions.WebSocket}, otherwise
+ * Node's own, otherwise that of the package `ws`. Throws an error with the code `no-transport` if there is none and
+ * {@link ConnectOptions.transports} permits no other transport.
+ *
+ * @param url - the server, such as `wss://example.com`
+ * @param room - the room's name, 1 to 256 bytes
+ */
 export const connect: typeof connectBy = <Presence = unknown>(
   url: string | URL,
   room: string,
