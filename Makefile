@@ -83,8 +83,9 @@ web: $(WEB) ## build the web client, the whiteboard and the puzzle
 size: web ## check what a browser loads before the first message, and for other codecs
 	@node scripts/check-size.mjs
 
-test-scripts: ## prove that the checks in scripts/ can fail
+test-scripts: wasm ## prove that the checks in scripts/ can fail
 	node --test scripts/*.test.mjs
+	cargo test --quiet --locked --manifest-path scripts/bindgen/Cargo.toml --target-dir .cache/tools/bindgen
 
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test

@@ -1,6 +1,7 @@
-// Checks the sizes that a browser downloads, gzipped. Before the first message: the core, and the client's JavaScript
-// with the core's glue, bundled and minified as an application would do it. When a channel asks for a codec that the core
-// lacks: a module with most codecs, and one with brotli. Modules that are imported later for other reasons do not count.
+// Checks the sizes that a browser downloads, compressed as `groupwire serve` and other servers send them (compress.mjs).
+// Before the first message: the first part of the core, and the client's JavaScript with the core's glue, bundled and minified
+// as an application would do it. Until all of the core runs: the second part, too. When a channel asks for a codec that the
+// core lacks: a module with most codecs, and one with brotli. Modules that are imported later for other reasons do not count.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -8,27 +9,33 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { gzipSync } from "node:zlib";
+import { brotli, gzip } from "./compress.mjs";
 
 /**
- * The largest permitted sizes, in bytes gzipped. The goal for the core is 120,000, which it does not reach yet; its limit
- * is the size that it had when the limit was set, so that it does not grow.
+ * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals
+ * are 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is
+ * 3,000 of `javascript`.
  */
-export const LIMITS = { core: 228_000, javascript: 15_000, codecs: 160_000, brotli: 560_000 };
+export const LIMITS = {
+  "first part, gzip": 79_000,
+  "both parts, gzip": 214_000,
+  "both parts, brotli": 195_000,
+  "javascript, gzip": 13_800,
+  "codecs, gzip": 139_000,
+  "brotli, gzip": 545_000,
+};
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const ENTRY = `${root}web/client/dist/index.js`;
-const CORE = `${root}web/client/wasm/groupwire_wasm_bg.wasm`;
-const CODECS = `${root}web/client/wasm/groupwire_wasm_codecs_bg.wasm`;
-const BROTLI = `${root}web/client/wasm/groupwire_wasm_brotli_bg.wasm`;
 const GLUE = "groupwire_wasm.js";
+const wasm = (name) => readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
 
 /** A line of text for each size, and whether all sizes keep their limits. */
 export function judge(sizes, limits = LIMITS) {
   const names = Object.keys(limits);
   const lines = names.map((name) => {
     const verdict = sizes[name] <= limits[name] ? "at most" : "TOO LARGE, at most";
-    return `size: ${name} ${sizes[name]} bytes gzipped, ${verdict} ${limits[name]}`;
+    return `size: ${name}: ${sizes[name]} bytes, ${verdict} ${limits[name]}`;
   });
   return { lines, keeps: names.every((name) => sizes[name] <= limits[name]) };
 }
@@ -60,14 +67,18 @@ async function bundle() {
   return output.filter(({ type }) => type === "chunk");
 }
 
-export function gzipped(bytes) {
-  return gzipSync(bytes, { level: 9 }).length;
-}
-
 async function main() {
-  const javascript = loadedFirst(await bundle()).reduce((sum, { code }) => sum + gzipped(code), 0);
-  const [core, codecs, brotli] = [CORE, CODECS, BROTLI].map((path) => gzipped(readFileSync(path)));
-  const { lines, keeps } = judge({ core, javascript, codecs, brotli });
+  const sum = (sizes) => sizes.reduce((all, size) => all + size, 0);
+  const first = gzip(wasm("first")).length;
+  const parts = ["first", "second"].map(wasm);
+  const { lines, keeps } = judge({
+    "first part, gzip": first,
+    "both parts, gzip": sum(parts.map((part) => gzip(part).length)),
+    "both parts, brotli": sum(parts.map((part) => brotli(part).length)),
+    "javascript, gzip": sum(loadedFirst(await bundle()).map(({ code }) => gzip(Buffer.from(code)).length)),
+    "codecs, gzip": gzip(wasm("codecs_bg")).length,
+    "brotli, gzip": gzip(wasm("brotli_bg")).length,
+  });
   for (const line of lines) console.log(line);
   if (!keeps) process.exitCode = 1;
 }

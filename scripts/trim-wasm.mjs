@@ -18,6 +18,7 @@ export function panics(name) {
 async function main([from, to]) {
   const require = createRequire(new URL("../web/package.json", import.meta.url));
   const { default: binaryen } = await import(pathToFileURL(require.resolve("binaryen")));
+  binaryen.setDebugInfo(true);
   const module = binaryen.readBinary(readFileSync(from));
   let count = 0;
   for (let index = 0; index < module.getNumFunctions(); index++) {

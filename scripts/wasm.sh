@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds crates/wasm, the browser's core, and crates/wasm-codecs and crates/wasm-brotli, which are loaded later, into
-# web/client/wasm/: for each groupwire_NAME.js, groupwire_NAME_bg.wasm and their types.
+# web/client/wasm/: for each groupwire_NAME.js, groupwire_NAME_bg.wasm and their types. The core is there in one file, and
+# split into two parts, groupwire_wasm_first.wasm and groupwire_wasm_second.wasm.
 #
 # The compiler is the user's own with its wasm32 target, added by rustup if it is missing. Where rustup cannot
 # (offline mirrors, distributions' toolchains), Debian's packaged compiler builds the target's standard library
@@ -13,6 +14,8 @@ target=wasm32-unknown-unknown
 target_dir=$PWD/target/wasm
 out=web/client/wasm
 tools=$PWD/.cache/tools
+bindgen=$tools/bindgen/debug/groupwire-bindgen
+wasm_opt=web/node_modules/.bin/wasm-opt
 
 main() {
     make_module wasm
@@ -34,6 +37,10 @@ make_module() {
     local made=$target_dir/bindgen/$1
     rm -rf "$made"
     bind "$built" "$made"
+    trim "$made/${name}_bg.wasm"
+    if [[ -f crates/$1/second.txt ]]; then
+        split "crates/$1" "$made/$name"
+    fi
     optimise "$made/${name}_bg.wasm"
     mkdir -p "$out"
     # JavaScript of our own that the module calls.
@@ -41,8 +48,7 @@ make_module() {
         rm -rf "$out/snippets"
         mv "$made/snippets" "$out/"
     fi
-    mv "$made/$name.js" "$made"/*.d.ts "$out/"
-    mv "$made/${name}_bg.wasm" "$out/"
+    mv "$made/$name.js" "$made"/*.d.ts "$made"/*.wasm "$out/"
     touch "$out/${name}_bg.wasm"
     echo "wasm: wrote $out/$name, $(gzipped_size "$name") bytes gzipped"
 }
@@ -105,28 +111,50 @@ install_packaged() {
     fi
 }
 
-# bind MODULE FOLDER. Makes the module's JavaScript with wasm-bindgen's library, in a program of a few lines: the command
+# bind MODULE FOLDER. Makes the module's JavaScript with wasm-bindgen's library, in a program of our own: the command
 # wasm-bindgen takes several times as long to compile.
 bind() {
-    local made=$tools/bindgen/debug/groupwire-bindgen
-    if [[ ! -x $made ]]; then
+    if [[ ! -x $bindgen ]]; then
         echo "wasm: building the tool for JavaScript bindings (once, about half a minute)"
     fi
     cargo build --quiet --locked --manifest-path scripts/bindgen/Cargo.toml --target-dir "$tools/bindgen"
-    "$made" "$1" "$2" || fail "if the versions differ: scripts/bindgen/Cargo.toml must name that of wasm-bindgen in Cargo.lock"
+    "$bindgen" bind "$1" "$2" || fail "if the versions differ: scripts/bindgen/Cargo.toml must name that of wasm-bindgen in Cargo.lock"
 }
 
+# trim MODULE. Removes what only panics need.
+trim() {
+    if [[ ! -x $wasm_opt ]]; then return; fi
+    node scripts/trim-wasm.mjs "$1" "$1.trimmed"
+    "$bindgen" clear "$1.trimmed" "$1"
+    rm "$1.trimmed"
+}
+
+# split CRATE MODULE. Writes the two parts of a module, and adds the function that loads the second to its JavaScript.
+split() {
+    # Optimised before, because the optimiser does less to functions that one part imports from the other. It must not replace
+    # a function by an equal one here, as the list goes by names.
+    cp "$2_bg.wasm" "$2.named"
+    optimise "$2.named" --debuginfo --skip-pass=duplicate-function-elimination
+    "$bindgen" split "$2.named" "$1/second.txt" "$2_first.wasm" "$2_second.wasm"
+    rm "$2.named"
+    optimise "$2_first.wasm"
+    optimise "$2_second.wasm"
+    cat "$1/second.js" >> "$2.js"
+    cat "$1/second.d.ts" >> "$2.d.ts"
+}
+
+# optimise MODULE OPTIONS...
 optimise() {
-    local wasm_opt=web/node_modules/.bin/wasm-opt
     if [[ ! -x $wasm_opt ]]; then
         echo "wasm: not optimised for size, as wasm-opt is missing ('make wasm' installs it)"
         return
     fi
-    node scripts/trim-wasm.mjs "$1" "$1.trimmed"
     # Inlining and reordering make the module smaller, but larger when gzipped: like functions then stand apart.
-    "$wasm_opt" --strip-debug --strip-producers --dae-optimizing --remove-unused-module-elements -Oz \
-        --skip-pass=inlining-optimizing --skip-pass=inlining --skip-pass=reorder-functions "$1.trimmed" -o "$1"
-    rm "$1.trimmed"
+    local options=("${@:2}")
+    if [[ ${#options[@]} == 0 ]]; then options=(--strip-debug); fi
+    "$wasm_opt" "${options[@]}" --strip-producers --dae-optimizing --remove-unused-module-elements -Oz \
+        --skip-pass=inlining-optimizing --skip-pass=inlining --skip-pass=reorder-functions "$1" -o "$1.optimised"
+    mv "$1.optimised" "$1"
 }
 
 gzipped_size() {

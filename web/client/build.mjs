@@ -33,8 +33,9 @@ await bundle("dist/index.js", { output: { file: "dist/worker.js", format: "esm" 
 function inline(from, to) {
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from)) {
-    const name = /^(.*)_bg\.wasm$/.exec(file)?.[1];
-    if (!name) continue;
+    const name = /^(.*)\.wasm$/.exec(file)?.[1];
+    // The whole core in one file is for applications that name it.
+    if (!name || name === "groupwire_wasm_bg") continue;
     const packed = gzipSync(readFileSync(`${from}/${file}`), { level: 9 }).toString("base64");
     writeFileSync(`${to}/${name}.js`, `export default "${packed}";\n`);
     writeFileSync(`${to}/${name}.d.ts`, "declare const packed: string;\nexport default packed;\n");

@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import type { Plugin, UserConfig } from "vite";
+import { brotli, gzip } from "../../scripts/compress.mjs";
 
 const DOUBLE = fileURLToPath(new URL("test/double.ts", import.meta.url));
 
@@ -16,21 +16,24 @@ export function config(mode: string): UserConfig {
   return {
     base: "./",
     resolve: mode === "double" ? { alias: { groupwire: DOUBLE } } : {},
-    plugins: [gzip()],
+    plugins: [compress()],
   };
 }
 
-/** Writes a compressed copy beside each file; the server sends it to browsers that accept gzip. */
-function gzip(): Plugin {
+/** Writes compressed copies beside each file; the server sends a browser the one that it accepts. */
+function compress(): Plugin {
   return {
-    name: "gzip",
+    name: "compress",
     apply: "build",
     writeBundle({ dir }) {
       if (!dir) return;
       for (const name of readdirSync(dir, { recursive: true, encoding: "utf8" })) {
         if (!/\.(html|js|css|wasm|svg)$/.test(name)) continue;
         const path = join(dir, name);
-        writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+        const bytes = readFileSync(path);
+        writeFileSync(`${path}.gz`, gzip(bytes));
+        const smaller = brotli(bytes);
+        if (smaller) writeFileSync(`${path}.br`, smaller);
       }
     },
   };

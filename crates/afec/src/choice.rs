@@ -43,6 +43,7 @@ use self::hull::{Hull, Point};
 use self::model::{Model, Outcome, Sending};
 use crate::code::{Code, Repeats};
 use crate::loss::LossModel;
+use crate::sort::sort_by_key;
 
 /// The largest [`Code::answers`] that [`choose`] chooses. Chosen by judgement; not tuned.
 const ANSWERS: u8 = 3;
@@ -268,10 +269,16 @@ pub fn family(situation: &Situation) -> Vec<Code> {
             }
         }
     }
-    all.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
+    sort_by_key(&mut all, cost);
     keep_likely(&mut all, situation.target);
     let codes = all.into_iter().map(|(_, code)| code).filter(|code| *code != Code::PLAIN);
     core::iter::once(Code::PLAIN).chain(codes).collect()
+}
+
+/// The cost of a code as a number for sorting: positive floating-point numbers are in the order of their bits.
+fn cost((outcome, _): &(Outcome, Code)) -> u64 {
+    debug_assert!(outcome.cost >= 0.0, "a cost is never below zero");
+    outcome.cost.to_bits()
 }
 
 /// Keeps the codes that may be the cheapest ones to hold the target, at most [`FAMILY`]. The codes are sorted by cost,
@@ -292,8 +299,8 @@ fn keep_likely(all: &mut Vec<(Outcome, Code)>, target: f64) {
         misses.insert(better, outcome.misses);
         beaten.push((better, *outcome, *code));
     }
-    beaten.sort_by_key(|(better, ..)| *better);
+    sort_by_key(&mut beaten, |(better, ..)| *better as u64);
     beaten.truncate(FAMILY);
     *all = beaten.into_iter().map(|(_, outcome, code)| (outcome, code)).collect();
-    all.sort_by(|a, b| a.0.cost.total_cmp(&b.0.cost));
+    sort_by_key(all, cost);
 }

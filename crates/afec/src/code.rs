@@ -49,13 +49,18 @@ impl Repeats {
                         continue;
                     };
                     if dedicated < MAX_DEDICATED && !all.dedicated.contains(&micros) {
-                        all.dedicated[dedicated] = micros;
+                        // In ascending order.
+                        let mut at = dedicated;
+                        while at > 0 && all.dedicated[at - 1] > micros {
+                            all.dedicated[at] = all.dedicated[at - 1];
+                            at -= 1;
+                        }
+                        all.dedicated[at] = micros;
                         dedicated += 1;
                     }
                 }
             }
         }
-        all.dedicated[..dedicated].sort_unstable();
         all
     }
 

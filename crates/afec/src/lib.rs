@@ -77,6 +77,7 @@ pub mod rate;
 mod receiver;
 mod scheme;
 mod sender;
+mod sort;
 pub mod stats;
 mod whole;
 mod wire;

@@ -61,21 +61,41 @@ fn answer(get: fn(&str) -> Option<EmbeddedFile>, path: &str, request: &HeaderMap
         (header::CACHE_CONTROL, caching),
         (header::VARY, "accept-encoding"),
     ];
-    // The build puts a gzip copy beside each file that becomes smaller by compression.
-    match get(&format!("{path}.gz")).filter(|_| accepts_gzip(request)) {
-        Some(file) => {
-            ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, "gzip")], file.data).into_response()
+    // The build puts compressed copies beside the files.
+    let copies = CODINGS.iter().filter_map(|&(coding, extension)| {
+        let quality = quality(request, coding);
+        get(&format!("{path}.{extension}"))
+            .filter(|_| quality > 0.0)
+            .map(|file| (quality, coding, file))
+    });
+    // Of equal qualities the first, which is the smaller copy.
+    match copies.reduce(|best, other| if other.0 > best.0 { other } else { best }) {
+        Some((_, coding, file)) => {
+            ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, coding)], file.data).into_response()
         }
         None => ([NO_SNIFF], headers, file.data).into_response(),
     }
 }
 
-fn accepts_gzip(request: &HeaderMap) -> bool {
+/// The content codings of compressed copies with the extensions of their names, the one with the smallest copies first.
+const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gzip", "gz")];
+
+/// How much the client of a request wants a content coding (RFC 9110, section 12.5.3): from 0, not at all, to 1.
+fn quality(request: &HeaderMap, coding: &str) -> f32 {
     let accepted = request.get_all(header::ACCEPT_ENCODING).iter();
-    accepted
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|coding| coding.split(';').map(str::trim).eq(["gzip"]))
+    let mut any = 0.0;
+    for item in accepted.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
+    {
+        let (name, parameter) = item.split_once(';').unwrap_or((item, ""));
+        let weight = parameter.trim().strip_prefix("q=").map(|weight| weight.trim().parse());
+        let weight = weight.map_or(1.0, |weight| weight.unwrap_or(0.0));
+        match name.trim() {
+            name if name.eq_ignore_ascii_case(coding) => return weight,
+            "*" => any = weight,
+            _ => {}
+        }
+    }
+    any
 }
 
 fn content_type(path: &str) -> &'static str {
@@ -107,6 +127,26 @@ mod tests {
         assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
         let response = get("/inspector?room=attic").await;
         assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
+    }
+
+    #[test]
+    fn the_quality_of_a_content_coding_is_read() {
+        for (accepted, br, gzip) in [
+            ("gzip, deflate, br, zstd", 1.0, 1.0),
+            ("GZIP;q=0.5,br; q=0.25", 0.25, 0.5),
+            ("br;q=0, *;q=0.1", 0.0, 0.1),
+            ("gzip;q=wrong", 0.0, 0.0),
+            ("identity", 0.0, 0.0),
+        ] {
+            let request =
+                HeaderMap::from_iter([(header::ACCEPT_ENCODING, accepted.parse().unwrap())]);
+            assert_eq!(
+                [quality(&request, "br"), quality(&request, "gzip")],
+                [br, gzip],
+                "{accepted}"
+            );
+        }
+        assert_eq!(quality(&HeaderMap::new(), "gzip"), 0.0);
     }
 
     #[tokio::test]

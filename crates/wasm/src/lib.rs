@@ -40,7 +40,8 @@ pub struct Core {
 #[wasm_bindgen]
 impl Core {
     /// Creates a participant of `room`. `seed` is a random number from which the client draws its delays, so that
-    /// clients do not all reconnect at the same time.
+    /// clients do not all reconnect at the same time. `plain` states that the second part of this module is not loaded
+    /// yet: the session then begins with plain messages, until [`Core::complete`].
     #[wasm_bindgen(constructor)]
     pub fn new(
         now: f64,
@@ -48,11 +49,18 @@ impl Core {
         token: Vec<u8>,
         presence: Vec<u8>,
         seed: f64,
+        plain: bool,
     ) -> Result<Core, JsValue> {
         let seed = seed.to_bits();
-        let config = Config { token, presence, seed, codecs: codecs::OWN, ..Config::new(room) };
+        let config =
+            Config { token, presence, seed, plain, codecs: codecs::OWN, ..Config::new(room) };
         let client = Client::new(time(now), config).map_err(failure::thrown)?;
         Ok(Core { client })
+    }
+
+    /// Reports that the second part of this module is loaded. The session uses it over the next transport.
+    pub fn complete(&mut self) {
+        self.client.complete();
     }
 
     /// Reports that a transport was opened. `max_datagram` is the largest size of its datagrams in bytes; 0 if the

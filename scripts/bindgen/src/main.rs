@@ -1,34 +1,89 @@
-//! Makes the JavaScript for a WebAssembly module, as the command `wasm-bindgen --target web --out-dir FOLDER MODULE` does.
-//! It is that command's library alone, which takes a fraction of the time to compile.
+//! What scripts/wasm.sh does with a compiled WebAssembly module: makes its JavaScript, as the command
+//! `wasm-bindgen --target web --out-dir FOLDER MODULE` does, clears what only panic messages need, and splits a module into
+//! a first part and a second one that is loaded later. And it compresses files by Zopfli, for scripts/compress.mjs.
 //!
 //! ```text
-//! groupwire-bindgen MODULE FOLDER
+//! groupwire-bindgen bind MODULE FOLDER
+//! groupwire-bindgen clear MODULE OUTPUT
+//! groupwire-bindgen split MODULE BOUNDARY FIRST SECOND
+//! groupwire-bindgen gzip FILE OUTPUT
 //! ```
+//!
+//! For the first command it is the library of `wasm-bindgen` alone, which takes a fraction of the time to compile.
+
+mod boundary;
+mod locations;
+mod split;
 
 use std::env;
-use std::path::Path;
+use std::error::Error;
+use std::fs;
 use std::process::ExitCode;
 
+use boundary::Boundary;
+use locations::clear_panic_locations;
+use walrus::{Module, ModuleConfig};
 use wasm_bindgen_cli_support::Bindgen;
+use zopfli::{Format, Options};
+
+const USAGE: &str = "usage: groupwire-bindgen bind MODULE FOLDER
+       groupwire-bindgen clear MODULE OUTPUT
+       groupwire-bindgen split MODULE BOUNDARY FIRST SECOND
+       groupwire-bindgen gzip FILE OUTPUT";
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1);
-    let (Some(module), Some(folder), None) = (arguments.next(), arguments.next(), arguments.next())
-    else {
-        eprintln!("usage: groupwire-bindgen MODULE FOLDER");
-        return ExitCode::from(2);
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["bind", module, folder] => bind(module, folder),
+        ["clear", module, output] => clear(module, output),
+        ["gzip", file, output] => gzip(file, output),
+        ["split", module, boundary, first, second] => split(module, boundary, first, second),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
     };
-    let mut bindgen = Bindgen::new();
-    let made = bindgen
-        .input_path(&module)
-        .omit_default_module_path(false)
-        .web(true)
-        .and_then(|bindgen| bindgen.typescript(true).generate(&folder));
-    match made {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("groupwire-bindgen: {}: {error:#}", Path::new(&module).display());
+            eprintln!("groupwire-bindgen: {}: {error:#}", arguments[1]);
             ExitCode::FAILURE
         }
     }
+}
+
+fn bind(module: &str, folder: &str) -> Result<(), Box<dyn Error>> {
+    let mut bindgen = Bindgen::new();
+    // Without the default path: the client says where the module is, and bundlers would include the file twice.
+    bindgen.input_path(module).omit_default_module_path(true).web(true)?.typescript(true);
+    Ok(bindgen.generate(folder)?)
+}
+
+fn clear(module: &str, output: &str) -> Result<(), Box<dyn Error>> {
+    let mut module = parse(&fs::read(module)?)?;
+    clear_panic_locations(&mut module);
+    Ok(fs::write(output, module.emit_wasm())?)
+}
+
+fn split(module: &str, boundary: &str, first: &str, second: &str) -> Result<(), Box<dyn Error>> {
+    let boundary = Boundary::read(&fs::read_to_string(boundary)?)?;
+    let parts = split::split(&fs::read(module)?, &boundary)?;
+    fs::write(first, parts.first)?;
+    fs::write(second, parts.second)?;
+    println!("wasm: {} of {} functions are in the second part", parts.moved, parts.functions);
+    Ok(())
+}
+
+fn gzip(file: &str, output: &str) -> Result<(), Box<dyn Error>> {
+    let mut made = Vec::new();
+    zopfli::compress(Options::default(), Format::Gzip, &*fs::read(file)?, &mut made)?;
+    Ok(fs::write(output, made)?)
+}
+
+/// Reads a module and keeps the names of its functions.
+fn parse(wasm: &[u8]) -> Result<Module, Box<dyn Error>> {
+    let mut config = ModuleConfig::new();
+    config.generate_name_section(true).generate_producers_section(false);
+    Ok(config.parse(wasm)?)
 }

@@ -53,6 +53,9 @@ export type Codec = (typeof CODECS)[number];
  */
 export type Compress = "template" | "off" | "auto" | Codec | `${Codec}-${string}` | `delta${1 | 2 | 4 | 8}+${string}`;
 
+/** A WebAssembly module: its address for `fetch`, its bytes, or itself. */
+export type WasmSource = string | URL | BufferSource | WebAssembly.Module;
+
 /** The options of `connect`. */
 export interface ConnectOptions<Presence = unknown> {
   /** A token for the server, whose `Authority` decides by it who may join. Groupwire does not interpret it. */
@@ -60,17 +63,18 @@ export interface ConnectOptions<Presence = unknown> {
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
-   * The WebAssembly core: its address for `fetch`, its bytes, or the compiled module. It is loaded once per page, so only
-   * the first call of `connect` can choose. Default: the file of this package.
+   * The WebAssembly core in one file. Or a pair of its two parts, of which the second is loaded after the first messages.
+   * The core is loaded once per page, so only the first call of `connect` can choose. Default: the two parts in this
+   * package.
    */
-  wasm?: string | URL | BufferSource | WebAssembly.Module;
+  wasm?: WasmSource | readonly [first: WasmSource, second: WasmSource];
   /**
    * The same for the module with the codecs that the core lacks, except brotli. It is loaded when a channel asks for
    * one of them.
    */
-  codecs?: string | URL | BufferSource | WebAssembly.Module;
+  codecs?: WasmSource;
   /** The same for brotli, which is a separate module because of its size. */
-  brotli?: string | URL | BufferSource | WebAssembly.Module;
+  brotli?: WasmSource;
   /** Replaces the default: the global `WebSocket`, or in Node where there is none that of the package `ws`. */
   WebSocket?: WebSocketConstructor;
   /**
@@ -334,7 +338,13 @@ export interface Stats {
   readonly received: Traffic;
   /** The smoothed round-trip time in milliseconds; undefined before the first measurement. */
   readonly roundTrip: number | undefined;
+  /** How often the session was resumed, or begun anew, after a transport was lost. Moves to other transports do not count. */
   readonly reconnects: number;
+  /**
+   * Why the session sends plain messages: over the stream, and uncompressed. It begins so while the second part of the core
+   * is loading. Undefined: it does not.
+   */
+  readonly plain: string | undefined;
   /** The counts of each channel, by its name. */
   readonly channels: ReadonlyMap<string, ChannelStats>;
 }

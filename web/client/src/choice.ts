@@ -98,6 +98,10 @@ export class Choice {
   /** True once the session has joined on the transport in use. */
   #hasJoined = false;
   #isQuiet = false;
+  /** True while better transports that open have to wait, because the session will soon move in any case. */
+  #isHolding = false;
+  /** The transport in use, if the session wants to move away from it even to another link of the same kind. */
+  #stale: Attempt | undefined;
   #retry = RETRY_MS;
   #usedSince = 0;
   #reported: Transport | undefined;
@@ -167,16 +171,45 @@ export class Choice {
     this.#ranking.carries(used.name);
     this.#settle();
     const ready = this.#ready();
-    if (ready) this.#use(ready);
+    if (ready && !this.#isHolding) this.#use(ready);
+    else if (this.#stale) this.renew();
     else this.#report();
+  }
+
+  /** The session will call `renew` soon: until then it does not move to better transports. */
+  hold(): void {
+    this.#isHolding = true;
+  }
+
+  /** Ends `hold` without a move: the session stays as it is for now. */
+  unhold(): void {
+    this.#isHolding = false;
+    const ready = this.#ready();
+    if (ready && this.#hasJoined) this.#use(ready);
+  }
+
+  /**
+   * The session can do more on its next transport: moves it to a better one that waits, or to another link of the same
+   * kind as soon as that is open.
+   */
+  renew(): void {
+    this.#isHolding = false;
+    const used = this.#used;
+    if (!used) return;
+    const ready = this.#ready();
+    if (this.#hasJoined && ready) return this.#use(ready);
+    this.#stale = used;
+    if (this.#hasJoined && this.#ranking.isAllowed(used.name)) this.#start(used.name);
   }
 
   /** The core reports whether the transport in use is suspiciously silent. */
   quiet(isQuiet: boolean): void {
     if (this.#isQuiet === isQuiet || !this.#used) return;
     this.#isQuiet = isQuiet;
-    if (isQuiet) this.#tryOthers();
-    else this.#settle();
+    const ready = this.#ready();
+    if (!isQuiet) this.#settle();
+    else if (ready) this.#use(ready);
+    else this.#tryOthers();
   }
 
   #tryOthers(): void {
@@ -285,12 +318,12 @@ export class Choice {
     const used = this.#used;
     if (!used && this.#isPreconnecting) return this.#settle(attempt.name);
     if (!used) return this.#use(attempt);
-    const isWanted =
-      this.#isQuiet || !this.#ranking.isAllowed(used.name) || this.#ranking.isBetter(attempt.name, used.name);
+    const isUrgent = this.#isQuiet || !this.#ranking.isAllowed(used.name);
+    const isWanted = isUrgent || this.#ranking.isBetter(attempt.name, used.name) || attempt.name === this.#stale?.name;
     if (!isWanted) return this.#drop((other) => other === attempt);
     // Before the session has joined it cannot move: the server could keep the first attempt as a participant of its
     // own.
-    if (this.#hasJoined) return this.#use(attempt);
+    if (this.#hasJoined) return this.#isHolding && !isUrgent ? undefined : this.#use(attempt);
     if (!this.#isQuiet) return;
     this.#ranking.failed(used.name, "opened, but carried nothing");
     this.#use(attempt);
@@ -321,7 +354,9 @@ export class Choice {
     this.#cancelNext();
     const goesOn = ({ name, ready }: Attempt): boolean =>
       winner !== undefined &&
-      (this.#ranking.isBetter(name, winner) || (this.#isPreconnecting && name === winner && ready !== undefined));
+      (this.#ranking.isBetter(name, winner) ||
+        name === this.#stale?.name ||
+        (this.#isPreconnecting && name === winner && ready !== undefined));
     this.#drop((attempt) => !goesOn(attempt));
   }
 
@@ -366,8 +401,13 @@ export class Choice {
     attempt.cancel();
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     if (reason === FULL && this.#ranking.allowPolling()) this.#queue.push("poll");
+    const stale = this.#stale;
+    if (stale?.name === attempt.name) {
+      // The transport works, as it is in use: a further link of its kind may be one too many for now.
+      this.#options.clock.after(this.#retry, () => this.#stale === stale && this.renew());
+    }
     // An attempt that was open and waited for too long is not a failure of its transport.
-    if (attempt.ready === undefined) this.#ranking.failed(attempt.name, reason);
+    else if (attempt.ready === undefined) this.#ranking.failed(attempt.name, reason);
     if (this.#hasJoined && this.#used) this.#ranking.remember(this.#used.name);
     if (this.#queue.length > 0) this.#next(this.#isQuiet ? QUIET_STAGGER_MS : STAGGER_MS);
     else this.#checkAttempts();
@@ -445,6 +485,7 @@ export class Choice {
     if (this.#hasJoined && this.#options.clock.now() - this.#usedSince >= STABLE_MS) this.#retry = RETRY_MS;
     this.#hasJoined = false;
     this.#isQuiet = false;
+    this.#stale = undefined;
     this.#cancelJoining();
     this.#cancelPatience();
   }

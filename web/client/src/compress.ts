@@ -1,7 +1,7 @@
 /** The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that the core lacks. */
 
 import type { ChannelTraffic, Compress, Stats } from "./api.js";
-import type { CoreConstructor, CoreStats, CoreTraffic } from "./core.js";
+import type { CoreStats, CoreTraffic, LoadedCore } from "./core.js";
 import { failure, errorInfo } from "./errors.js";
 import { requestModule, type ModuleSource } from "./locate.js";
 
@@ -68,7 +68,7 @@ export interface Codecs {
 const loading: Partial<Record<CodecModule, Promise<Codecs>>> = {};
 
 /** Loads a module with codecs once and installs it in the core. After a failure the next call tries again. */
-export function loadCodecs(part: CodecModule, source: ModuleSource, core: Promise<CoreConstructor>): Promise<Codecs> {
+export function loadCodecs(part: CodecModule, source: ModuleSource, core: Promise<LoadedCore>): Promise<Codecs> {
   return (loading[part] ??= load(part, source, core).catch((error: unknown) => {
     delete loading[part];
     const hint = `is it on the server, and does the page's policy allow it? Outside of a browser pass its bytes as \`options.${part}\``;
@@ -80,8 +80,12 @@ export function loadCodecs(part: CodecModule, source: ModuleSource, core: Promis
   }));
 }
 
-async function load(part: CodecModule, source: ModuleSource, core: Promise<CoreConstructor>): Promise<Codecs> {
-  const [[glue, module]] = await Promise.all([part === "brotli" ? brotli(source) : codecs(source), core]);
+async function load(part: CodecModule, source: ModuleSource, core: Promise<LoadedCore>): Promise<Codecs> {
+  const [[glue, module]] = await Promise.all([
+    part === "brotli" ? brotli(source) : codecs(source),
+    // The core reaches other modules by its second part.
+    core.then((loaded) => loaded.complete()),
+  ]);
   await glue.default({ module_or_path: module });
   const { installCodecs } = await import("../wasm/groupwire_wasm.js");
   installCodecs(new glue.Codecs(), part === "brotli");
@@ -118,7 +122,7 @@ function read(Named: new (name: string) => Named, name: string): Compression {
 export function namedStats(
   { channels, ...totals }: CoreStats,
   names: readonly (readonly [number, string])[],
-): Omit<Stats, "transport"> {
+): Omit<Stats, "transport" | "plain"> {
   const of = (id: number) => channels[id];
   const found = names.flatMap(([id, name]) => {
     const counted = of(id);

@@ -2,6 +2,7 @@
 
 import type {
   ChannelTraffic,
+  ConnectOptions,
   Contract,
   ContractEvent,
   Gap,
@@ -11,6 +12,7 @@ import type {
   Sent,
   Stats,
   Status,
+  WasmSource,
 } from "./api.js";
 import type { Compression } from "./compress.js";
 import { failure, errorInfo } from "./errors.js";
@@ -21,6 +23,8 @@ import { requestModule, type ModuleSource } from "./locate.js";
  * `poll` and carry out its outputs until it returns `timeout`. Times are milliseconds of `performance.now()`.
  */
 export interface Core {
+  /** The second part of the core is loaded: the session uses it on the next transport. */
+  complete(): void;
   /**
    * A transport is open. `maxDatagram` is the largest datagram in bytes, 0 if the transport has no datagrams. A joined
    * session moves to this transport.
@@ -60,7 +64,7 @@ export interface Core {
 }
 
 /** As {@link Stats}, with `channels` indexed by channel number. */
-export type CoreStats = Omit<Stats, "transport" | "channels"> & {
+export type CoreStats = Omit<Stats, "transport" | "channels" | "plain"> & {
   readonly channels: readonly Readonly<{ sent: CoreTraffic; received: CoreTraffic }>[];
 };
 
@@ -76,6 +80,7 @@ export type CoreConstructor = new (
   token: Uint8Array,
   presence: Uint8Array,
   seed: number,
+  plain: boolean,
 ) => Core;
 
 /** What the core wants done, or an event for the application. crates/wasm/src/output.rs makes these objects. */
@@ -119,10 +124,30 @@ export interface ParticipantChange {
   readonly presence: string;
 }
 
-let loading: Promise<CoreConstructor> | undefined;
+/** The core as a page has loaded it. */
+export interface LoadedCore {
+  readonly Core: CoreConstructor;
+  /** False until the second part is loaded, too: sessions begin plain and call `complete`. */
+  readonly isComplete: boolean;
+  /** Loads the second part once, for all sessions of the page. After a failure the next call tries again. */
+  complete(): Promise<void>;
+}
 
-/** Loads the core once. After a failure the next call tries again. */
-export function loadCore(source: ModuleSource): Promise<CoreConstructor> {
+/**
+ * If the first part of the core came within this time, the link is fast, or the parts are in the browser's cache: then the
+ * second part is loaded at once instead of after joining.
+ */
+const FAST_MS = 150;
+
+/** How long a session on a fast link waits for the second part, so that it need not move to another transport for it. */
+const GRACE_MS = 100;
+
+type Glue = typeof import("../wasm/groupwire_wasm.js");
+
+let loading: Promise<LoadedCore> | undefined;
+
+/** Loads the core once, or its first part. After a failure the next call tries again. */
+export function loadCore(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
   loading ??= load(source).catch((error: unknown) => {
     loading = undefined;
     const hint = "outside of a browser pass its bytes as `options.wasm`";
@@ -131,9 +156,50 @@ export function loadCore(source: ModuleSource): Promise<CoreConstructor> {
   return loading;
 }
 
-async function load(source: ModuleSource): Promise<CoreConstructor> {
+async function load(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
+  const began = performance.now();
+  // One source is the whole core in one file.
+  const isWhole = source !== undefined && !isPair(source);
+  const [first, second] = isPair(source) ? source : [source];
   // Both are requested at once: the glue would request the core only after it is loaded itself, one round trip later.
-  const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), requestModule("core", source)]);
+  const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), requestModule("first", first)]);
   await glue.default({ module_or_path: core });
-  return glue.Core;
+  if (isWhole) return { Core: glue.Core, isComplete: true, complete: () => Promise.resolve() };
+  const loaded = new Parts(glue, second);
+  if (performance.now() - began < FAST_MS) {
+    await Promise.race([loaded.complete().catch(() => {}), new Promise((resolve) => setTimeout(resolve, GRACE_MS))]);
+  }
+  return loaded;
+}
+
+function isPair(source: ConnectOptions["wasm"]): source is readonly [WasmSource, WasmSource] {
+  return Array.isArray(source);
+}
+
+/** A core of which the first part is loaded. */
+class Parts implements LoadedCore {
+  isComplete = false;
+  #loading: Promise<void> | undefined;
+
+  constructor(
+    readonly glue: Glue,
+    readonly second: ModuleSource,
+  ) {}
+
+  get Core(): CoreConstructor {
+    return this.glue.Core;
+  }
+
+  complete(): Promise<void> {
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    await this.glue.loadSecond(await requestModule("second", this.second));
+    this.isComplete = true;
+  }
 }

@@ -12,9 +12,10 @@ export * from "./index.js";
 
 /** The modules, packed by gzip and written in base64. */
 const INLINE: Record<ModuleName, () => Promise<{ readonly default: string }>> = {
-  core: () => import("../wasm/inline/groupwire_wasm.js"),
-  codecs: () => import("../wasm/inline/groupwire_wasm_codecs.js"),
-  brotli: () => import("../wasm/inline/groupwire_wasm_brotli.js"),
+  first: () => import("../wasm/inline/groupwire_wasm_first.js"),
+  second: () => import("../wasm/inline/groupwire_wasm_second.js"),
+  codecs: () => import("../wasm/inline/groupwire_wasm_codecs_bg.js"),
+  brotli: () => import("../wasm/inline/groupwire_wasm_brotli_bg.js"),
 };
 
 setReader(async (name) => {

@@ -14,7 +14,7 @@ import type {
 import { Choice } from "./choice.js";
 import type { Encoded } from "./codec.js";
 import { loadCodecs, type Codecs, type Compression, type CodecModule } from "./compress.js";
-import type { Core, CoreConstructor, CoreEvent, CoreStats, Output } from "./core.js";
+import type { Core, CoreEvent, CoreStats, LoadedCore, Output } from "./core.js";
 import { failure, errorInfo } from "./errors.js";
 import { StoredMemory } from "./memory.js";
 import { watchPage } from "./page.js";
@@ -26,7 +26,7 @@ export interface DriverOptions {
   readonly room: string;
   readonly token: Uint8Array;
   readonly presence: Uint8Array;
-  readonly core: Promise<CoreConstructor>;
+  readonly core: Promise<LoadedCore>;
   /** Where the modules with further codecs are. */
   readonly parts: Readonly<Record<CodecModule, ConnectOptions["codecs"]>>;
   readonly WebSocket: WebSocketConstructor | undefined;
@@ -71,6 +71,16 @@ interface Early extends Encoded {
  */
 const PREPARE_MS = 1000;
 
+/**
+ * The second part of the core is requested after joining, so that the link is free for the first messages. If the session
+ * does not join within this time, the part is requested all the same.
+ */
+const COMPLETE_MS = 1000;
+
+/** If the second part could not be loaded, it is requested again after this time, then after twice as long each time. */
+const COMPLETE_AGAIN_MS = 15_000;
+const LONGEST_COMPLETE_AGAIN_MS = 300_000;
+
 const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
 
 export class Driver {
@@ -93,6 +103,10 @@ export class Driver {
   #earlyClosings: DriverChannel[] = [];
   #needsDrain = false;
   readonly #parts = new Set<CodecModule>();
+  #plain: string | undefined = "the core is loading";
+  #isCompleting = false;
+  #completion: ReturnType<typeof setTimeout> | undefined;
+  #completeAgain = COMPLETE_AGAIN_MS;
   #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
 
   constructor(options: DriverOptions) {
@@ -109,7 +123,7 @@ export class Driver {
     // Connecting begins while the core is loading.
     this.#choice.preconnect();
     options.core.then(
-      (Core) => this.#start(Core),
+      (loaded) => this.#start(loaded),
       (error: unknown) => this.#fail(error),
     );
   }
@@ -122,6 +136,11 @@ export class Driver {
     this.#mustBeOpen();
     this.#choice.choose(some(available(names, this.#options.WebSocket)));
     this.#input((core) => core.hurry(now()));
+  }
+
+  /** Why the session sends plain messages; undefined if it does not. */
+  get plain(): string | undefined {
+    return this.#plain;
   }
 
   get stats(): CoreStats {
@@ -226,11 +245,11 @@ export class Driver {
     });
   }
 
-  #start(Core: CoreConstructor): void {
+  #start({ Core, isComplete }: LoadedCore): void {
     if (this.#hasEnded) return;
     try {
       const { room, token } = this.#options;
-      const core = new Core(now(), room, token, this.#presence, Math.random());
+      const core = new Core(now(), room, token, this.#presence, Math.random(), !isComplete);
       core.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.compression)));
@@ -248,8 +267,40 @@ export class Driver {
     } catch (error) {
       return this.#fail(error);
     }
+    if (isComplete) this.#plain = undefined;
+    else this.#beginPlain();
     if (this.#needsDrain) this.#options.emit({ type: "drain" });
     this.#pump();
+  }
+
+  #beginPlain(): void {
+    this.#plain = "the second part of the core is loading";
+    this.#choice.hold();
+    this.#completion = setTimeout(() => void this.#complete(), COMPLETE_MS);
+  }
+
+  /** Loads the second part of the core, and moves the session to a transport on which it is used. */
+  async #complete(): Promise<void> {
+    if (this.#plain === undefined || this.#isCompleting) return;
+    this.#isCompleting = true;
+    clearTimeout(this.#completion);
+    try {
+      await (await this.#options.core).complete();
+      this.#plain = undefined;
+    } catch (error) {
+      this.#plain = `the second part of the core could not be loaded (${errorInfo(error).message})`;
+    }
+    this.#isCompleting = false;
+    if (this.#hasEnded) return;
+    if (this.#plain === undefined) {
+      this.#core?.complete();
+      this.#choice.renew();
+    } else {
+      this.#completion = setTimeout(() => void this.#complete(), this.#completeAgain);
+      this.#completeAgain = Math.min(this.#completeAgain * 2, LONGEST_COMPLETE_AGAIN_MS);
+      this.#choice.unhold();
+    }
+    this.#describe();
   }
 
   #close(core: Core, channel: DriverChannel): void {
@@ -368,6 +419,7 @@ export class Driver {
 
   #joined(): void {
     this.#choice.joined();
+    void this.#complete();
     if (this.#isPrepared || this.#choice.names.length === 1) return;
     this.#isPrepared = true;
     // Later: the messages that the application is waiting for come first.
@@ -396,8 +448,14 @@ export class Driver {
 
   #changed(transport: Transport | undefined): void {
     if (!transport) return;
-    this.#core?.setReason(describe(transport));
+    this.#describe();
     this.#options.transport(transport);
+  }
+
+  /** Tells the inspector why the transport is in use. */
+  #describe(): void {
+    const { transport } = this.#choice;
+    if (transport) this.#core?.setReason(describe(transport, this.#plain));
   }
 
   #wait(at: number | undefined): void {
@@ -418,6 +476,7 @@ export class Driver {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#completion);
     this.#stopWatching();
     this.#choice.end();
     this.#lastStats = this.#statsOf(this.#core);

@@ -1,17 +1,18 @@
 /** Knows where the WebAssembly modules of this package are, and requests them. No other file names their paths. */
 
-import type { ConnectOptions } from "./api.js";
+import type { WasmSource } from "./api.js";
 
 /**
- * The modules. To add one, add its name here and its address to {@link ADDRESSES}; the compiler then points at all
- * other places that need a line, because they are of the type `Record<ModuleName, …>`.
+ * The modules: the first part of the core, with which a session begins, its second part with the rest, and the codecs
+ * that the core lacks. To add one, add its name here and its address to {@link ADDRESSES}; the compiler then points at
+ * all other places that need a line, because they are of the type `Record<ModuleName, …>`.
  */
-export type ModuleName = "core" | "codecs" | "brotli";
+export type ModuleName = "first" | "second" | "codecs" | "brotli";
 
-/** What an application may pass in place of a module of this package: its address, or its content. */
-export type ModuleSource = ConnectOptions["wasm"];
+/** What an application may pass in place of a module of this package. */
+export type ModuleSource = WasmSource | undefined;
 
-/** A module as the glue takes it, as `module_or_path`. */
+/** A module as the glue takes it. */
 export type ModuleContent = Response | BufferSource | WebAssembly.Module;
 
 /**
@@ -19,13 +20,14 @@ export type ModuleContent = Response | BufferSource | WebAssembly.Module;
  * `import.meta.url`. Functions, because an address is made only for a module that is needed.
  */
 const ADDRESSES: Record<ModuleName, () => URL> = {
-  core: () => new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url),
+  first: () => new URL("../wasm/groupwire_wasm_first.wasm", import.meta.url),
+  second: () => new URL("../wasm/groupwire_wasm_second.wasm", import.meta.url),
   codecs: () => new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url),
   brotli: () => new URL("../wasm/groupwire_wasm_brotli_bg.wasm", import.meta.url),
 };
 
 /** Reads a module of this package. */
-let readOwn: (name: ModuleName) => ModuleContent | Promise<ModuleContent> = (name) => fetch(addressOf(name));
+let readOwn: (name: ModuleName) => ModuleContent | Promise<ModuleContent> = (name) => get(name, addressOf(name));
 
 export function addressOf(name: ModuleName): URL {
   return ADDRESSES[name]();
@@ -42,5 +44,10 @@ export function setReader(read: typeof readOwn): void {
  */
 export async function requestModule(name: ModuleName, source: ModuleSource): Promise<ModuleContent> {
   if (source === undefined) return readOwn(name);
-  return typeof source === "string" || source instanceof URL ? fetch(source) : source;
+  return typeof source === "string" || source instanceof URL ? get(name, source) : source;
+}
+
+/** The second part of the core must not delay what the application itself requests. */
+function get(name: ModuleName, address: string | URL): Promise<Response> {
+  return name === "second" ? fetch(address, { priority: "low" }) : fetch(address);
 }

@@ -23,9 +23,9 @@ const LABELS: Readonly<Record<TransportName, string>> = {
   poll: "Polling",
 };
 
-/** A transport and the reason why it is in use, for the inspector. */
-export function describe({ name, why }: Transport): string {
-  return `${LABELS[name]}: ${why}`;
+/** A transport and the reason why it is in use, for the inspector; and why messages are plain, if they are. */
+export function describe({ name, why }: Transport, plain?: string): string {
+  return `${LABELS[name]}: ${why}${plain === undefined ? "" : ` Plain: ${plain}.`}`;
 }
 
 export function explain({ name, names, reasons, opening, retry }: Situation): string {

@@ -88,7 +88,11 @@ class ClientRoom<Presence> implements Room<Presence> {
 
   get stats(): Stats {
     const names = this.#channels.flatMap(({ id, name }) => (id === undefined ? [] : [[id, name] as const]));
-    return { transport: this.transport?.name ?? "none", ...namedStats(this.#driver.stats, names) };
+    return {
+      transport: this.transport?.name ?? "none",
+      plain: this.#driver.plain,
+      ...namedStats(this.#driver.stats, names),
+    };
   }
 
   get transport(): Transport | undefined {

@@ -491,3 +491,72 @@ test("after any sequence of events at most one transport is in use, and all othe
     expect(open, `seed ${seed}`).toEqual(["webtransport"]);
   }
 });
+
+describe("a session that can soon do more", () => {
+  test("a better transport that opens meanwhile waits for it", () => {
+    const it = world({ websocket: "opens" });
+    it.choice.hold();
+    pass(220);
+    it.link("webtransport").events.opened(1200);
+    expect(it.name).toBe("websocket");
+    it.choice.renew();
+    expect(it.name).toBe("webtransport");
+    expect([it.opened, it.closed]).toEqual([2, 0]);
+    pass(60_000);
+    expect(it.tried()).toEqual(["webtransport", "websocket"]);
+  });
+
+  test("without a better one it moves to another link of the same kind, and stays on the old one until that is open", () => {
+    const it = world({ webtransport: "failed", websocket: "opens" }, ["webtransport", "websocket"]);
+    it.choice.hold();
+    pass(60);
+    const [before] = it.links.filter(({ name }) => name === "websocket");
+    it.choice.renew();
+    expect(before?.isClosed).toBe(false);
+    pass(30);
+    expect(before?.isClosed).toBe(true);
+    expect(it.tried()).toEqual(["webtransport", "websocket", "websocket"]);
+    expect([it.name, it.opened, it.closed]).toEqual(["websocket", 2, 0]);
+  });
+
+  test("it moves after joining if it had not joined before", () => {
+    const it = world(ALL_OPEN, ["websocket"]);
+    it.choice.hold();
+    pass(15);
+    it.choice.renew();
+    expect(it.tried()).toEqual(["websocket"]);
+    pass(30);
+    expect([it.tried().length, it.opened]).toEqual([2, 2]);
+  });
+
+  test("a second link that fails is tried again later, and the first goes on", () => {
+    const it = world(ALL_OPEN, ["websocket"]);
+    pass(60);
+    it.rules = { websocket: "was refused" };
+    it.choice.renew();
+    pass(100);
+    expect([it.name, it.opened, it.closed]).toEqual(["websocket", 1, 0]);
+    expect(it.links[0]?.isClosed).toBe(false);
+    it.rules = ALL_OPEN;
+    pass(RETRY_MS);
+    expect([it.tried().length, it.opened]).toEqual([3, 2]);
+  });
+
+  test("if it cannot, it moves to a better transport as it is", () => {
+    const it = world({ websocket: "opens" });
+    it.choice.hold();
+    pass(220);
+    it.link("webtransport").events.opened(1200);
+    it.choice.unhold();
+    expect(it.name).toBe("webtransport");
+  });
+
+  test("a transport that falls silent is replaced by a better one that waits", () => {
+    const it = world({ websocket: "opens" });
+    it.choice.hold();
+    pass(220);
+    it.link("webtransport").events.opened(1200);
+    it.choice.quiet(true);
+    expect(it.name).toBe("webtransport");
+  });
+});

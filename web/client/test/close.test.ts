@@ -47,7 +47,9 @@ class FakeCore implements Partial<Core> {
 
 const cores: FakeCore[] = [];
 
-vi.mock("../src/core.js", () => ({ loadCore: () => Promise.resolve(FakeCore) }));
+vi.mock("../src/core.js", () => ({
+  loadCore: () => Promise.resolve({ Core: FakeCore, isComplete: true, complete: () => Promise.resolve() }),
+}));
 
 class Socket {
   binaryType = "";

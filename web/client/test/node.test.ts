@@ -13,7 +13,8 @@ vi.mock("node:module", () => ({
 }));
 
 const FILES: Record<ModuleName, string> = {
-  core: "groupwire_wasm_bg.wasm",
+  first: "groupwire_wasm_first.wasm",
+  second: "groupwire_wasm_second.wasm",
   codecs: "groupwire_wasm_codecs_bg.wasm",
   brotli: "groupwire_wasm_brotli_bg.wasm",
 };
@@ -57,10 +58,10 @@ test.each(MODULES)("on a development server the module %s is inside JavaScript",
 
 test("a module that the application names is taken in place of the package's own", async () => {
   const bytes = Uint8Array.of(0);
-  expect(await requestModule("core", bytes)).toBe(bytes);
+  expect(await requestModule("first", bytes)).toBe(bytes);
   const fetched = vi.fn(async (_address: unknown) => new Response());
   vi.stubGlobal("fetch", fetched);
-  await requestModule("core", "https://example.com/core.wasm");
+  await requestModule("first", "https://example.com/core.wasm");
   expect(fetched).toHaveBeenCalledExactlyOnceWith("https://example.com/core.wasm");
 });
 

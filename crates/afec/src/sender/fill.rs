@@ -6,6 +6,7 @@ use super::history::Sent;
 use super::{Entry, PacketSummary, Sender};
 use crate::ids::{ChannelId, PacketNumber};
 use crate::path::Path;
+use crate::sort::sort_by_key;
 use crate::wire::{MessageHead, message_len};
 
 /// While the path seems too slow for every message to be in time, one message per channel is sent this often
@@ -67,7 +68,9 @@ impl Sender {
             self.packets_with_new = count;
             self.plan(now, new, path);
         }
-        self.entries.sort_unstable();
+        sort_by_key(&mut self.entries, |entry| {
+            (entry.channel as u64) << 32 | u64::from(entry.index.0)
+        });
         for entry in &self.entries {
             let channel = &self.channels[entry.channel];
             let sent = channel.history.get(entry.index);

@@ -12,6 +12,7 @@ use crate::cache::snapshot::Candidate;
 use crate::hash::hash_message;
 use crate::history::{History, Place};
 use crate::range_coder::Coder;
+use crate::sort::sort;
 
 // Contexts: each selects the statistics that the archive keeps for one kind of value.
 const CACHE: u32 = 0x1102;
@@ -116,9 +117,15 @@ impl Texts {
         let mut kept = alloc::vec![other];
         self.recents.each(|recent| kept.extend(recent.known()));
         kept.retain(|&place| place.length > 0 && history.has(place));
-        let age = |place: &Place| history.head().wrapping_sub(place.start);
-        kept.sort_unstable_by_key(|place| (age(place), place.length));
-        kept.dedup();
+        // The age and the length of each, the newest first.
+        let age = |start: u32| history.head().wrapping_sub(start);
+        let mut ages: Vec<(u32, u32)> =
+            kept.iter().map(|place| (age(place.start), place.length)).collect();
+        sort(&mut ages);
+        ages.dedup();
+        let start = |age: u32| history.head().wrapping_sub(age);
+        let places = ages.into_iter().map(|(age, length)| Place { start: start(age), length });
+        let mut kept: Vec<Place> = places.collect();
         let mut left = bytes;
         kept.retain(|place| {
             let fits = place.length as usize <= left;

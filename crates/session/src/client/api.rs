@@ -24,6 +24,10 @@ pub struct Config {
     pub seed: u64,
     /// Whether messages are compressed, if the server can read that. `false` is for debugging.
     pub compress: bool,
+    /// Whether the client begins with plain messages over the stream, without compression, codecs and datagrams, whatever
+    /// the other fields say. It is for programs that load the code for these after their first messages; see
+    /// [`Client::complete`](super::Client::complete).
+    pub plain: bool,
     /// Which messages are sent again in datagrams. Values other than the default are for measuring.
     pub redundancy: Redundancy,
     /// The codecs that single messages are packed and unpacked with; see [`Client::set_codecs`](super::Client::set_codecs).
@@ -46,6 +50,7 @@ impl Config {
             presence: Vec::new(),
             seed: 1,
             compress: true,
+            plain: false,
             redundancy: Redundancy::default(),
             codecs: ALL,
             costs: Costs::reference(),
@@ -160,7 +165,7 @@ pub struct Stats {
     /// Received datagrams that could not be read: they came too late for their coder, or were malformed. Those of fan-out
     /// groups do not count.
     pub datagrams_unread: u64,
-    /// Transports opened after the first.
+    /// Joins after a transport was lost. A move from a transport in use to another one does not count.
     pub reconnects: u64,
     /// Awareness values replaced by newer ones before they were sent.
     pub conflated: u64,

@@ -1,5 +1,6 @@
 //! Makes packets as late as possible: only when the transport accepts one.
 
+use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 
 /// A message to send. Messages are sent in the order in which the application submitted them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     /// The transaction at this place among the pending ones.
     Transaction(usize),
@@ -77,7 +78,9 @@ impl Joined {
         packing: &mut Packing,
         now: Duration,
     ) -> Result<(), Error> {
-        self.compose_datagrams(session, packing, now)?;
+        if self.datagrams.is_some() {
+            self.compose_datagrams(session, packing, now)?;
+        }
         while self.link.ready() {
             if session.presence_changed {
                 session.presence_changed = false;
@@ -107,6 +110,7 @@ impl Joined {
         Ok(())
     }
 
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn compose_datagrams(
         &mut self,
         session: &mut Session,
@@ -211,8 +215,8 @@ impl Joined {
                 due.extend(settled.map(|order| (order, Due::Settled(at))));
             }
         }
-        due.sort_unstable_by_key(|(order, _)| *order);
-        due
+        // A heap's code is a tenth of the code that sorting takes, and the browser's core is small.
+        BinaryHeap::from(due).into_sorted_vec()
     }
 
     /// Adds the next chunk of the snapshot that is on its way to the server.

@@ -37,11 +37,13 @@ impl Client {
         session.transports = session.transports.wrapping_add(1);
         session.presence_changed = false;
         session.close_unconnected();
-        let mut link = Link::new(now, max_datagram);
         let config = &session.config;
+        let max_datagram = if config.plain { 0 } else { max_datagram };
+        let mut link = Link::new(now, max_datagram);
         let (room, transport) = (config.room.as_str(), session.transports);
         event!(DEBUG, "transport opened", room, transport, max_datagram);
-        let offered = Agreed::offered(config.compress, self.packing.set(), max_datagram);
+        let offered =
+            Agreed::offered(config.compress && !config.plain, self.packing.set(), max_datagram);
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
             capabilities: offered.capabilities(),
@@ -75,6 +77,7 @@ impl Client {
             return Err(Error::malformed("frame: only a client sends this"));
         };
         let agreed = greeting.offered.answered(welcome.capabilities)?;
+        let has_moved = greeting.joined_before.is_some();
         let largest = welcome.max_packet.min(DEFAULT_MAX_PACKET);
         if largest < Limits::packet_for(welcome.max_message) {
             return Err(Error::malformed("WELCOME: its messages do not fit its packets"));
@@ -98,7 +101,7 @@ impl Client {
             max_snapshot: welcome.max_snapshot,
         });
         session.drop_larger_than(welcome.max_message);
-        if before.is_some() {
+        if before.is_some() && !has_moved {
             session.stats.reconnects += 1;
         }
         session.emit(Event::Joined { participant: welcome.participant, resumed });

@@ -121,6 +121,25 @@ impl Client {
         }
     }
 
+    /// Ends [`Config::plain`]: the client uses all that its configuration allows, over the next transport. A program that
+    /// has joined opens one and reports [`Input::Opened`], to which the session moves without a gap.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    ///
+    /// let config = Config { plain: true, ..Config::new("demo") };
+    /// let mut client = Client::new(Duration::ZERO, config)?;
+    /// // Later, when the rest of the program is loaded:
+    /// client.complete();
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    pub fn complete(&mut self) {
+        if core::mem::take(&mut self.session.config.plain) {
+            self.renew_packing();
+        }
+    }
+
     /// Sets the costs of codecs on this machine, for a program that measured them.
     pub fn set_costs(&mut self, costs: Costs) {
         self.session.config.costs = costs;
@@ -258,6 +277,9 @@ impl Client {
 }
 
 fn packing_of(config: &Config) -> Packing {
+    if config.plain {
+        return Packing::default();
+    }
     let codecs = if config.compress { config.codecs } else { &[] };
     Packing::new(codecs, config.costs.clone()).with_clock(config.clock)
 }

@@ -256,6 +256,7 @@ impl Joined {
         records.finish(outcome)
     }
 
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn on_shared(&mut self, reading: Reading<'_>, payload: &[u8]) -> Result<(), Error> {
         let Reading { now, session, packing, batch } = reading;
         let Joined { participant, link, datagrams, shared_stream, inbound, .. } = self;
@@ -264,6 +265,7 @@ impl Joined {
         shared_stream.read(delivery, packing, batch, *participant, payload)
     }
 
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn on_group_payload(
         &mut self,
         reading: Reading<'_>,
@@ -278,6 +280,7 @@ impl Joined {
     }
 
     /// W61: a piece of the model of a shared stream. With the last one, the payloads for this end alone begin anew.
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn on_stream_model(
         &mut self,
         session: &Session,
@@ -295,6 +298,7 @@ impl Joined {
     }
 
     /// W71: a piece of the model of a fan-out group's datagrams.
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn on_group_model(
         &mut self,
         session: &Session,
@@ -313,6 +317,7 @@ impl Joined {
         Ok(())
     }
 
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn on_datagram(&mut self, reading: Reading<'_>, packet: &[u8]) {
         let Reading { now, session, packing, batch } = reading;
         let Joined { link, datagrams: Some(datagrams), inbound, .. } = self else { return };

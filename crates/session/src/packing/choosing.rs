@@ -67,6 +67,22 @@ impl Choosing {
         packing: &'a mut Packing,
         cached: Option<(&'a mut EncodingCache, Order)>,
     ) -> Option<(Choice, &'a [u8])> {
+        match compress {
+            Compress::Template | Compress::Off => None,
+            _ if packing.is_absent() => None,
+            _ => self.pack_alone(compress, message, packing, cached),
+        }
+    }
+
+    /// As [`Choosing::pack`], for a channel whose messages are packed alone.
+    #[inline(never)] // Split from `pack` for the browser's core, see crates/wasm/second.txt.
+    fn pack_alone<'a>(
+        &mut self,
+        compress: Compress,
+        message: &[u8],
+        packing: &'a mut Packing,
+        cached: Option<(&'a mut EncodingCache, Order)>,
+    ) -> Option<(Choice, &'a [u8])> {
         let choice = match compress {
             Compress::Template | Compress::Off => return None,
             Compress::Named(choice) => choice,

@@ -13,11 +13,12 @@ use crate::Error;
 /// slowest two, need less.
 const MAX_WORKING: usize = 8 << 20;
 
-/// The codecs of one end, with their working memory, which is allocated on first use and then used for every message.
+/// The codecs of one end, with their working memory, which is allocated on first use and then used for every message. The
+/// default has no codecs: it packs nothing, and refuses packed messages.
 #[derive(Debug, Default)]
 pub(crate) struct Packing {
     codecs: &'static [&'static dyn Codec],
-    /// `None` only in [`Packing::default`], which takes the place of a `Packing` while other code uses that one.
+    /// `None` only in [`Packing::default`].
     costs: Option<Costs>,
     packer: Option<Packer>,
     buffer: Vec<u8>,
@@ -40,6 +41,11 @@ impl Packing {
     /// The estimated time that each codec takes for packing and unpacking.
     pub(crate) fn costs(&mut self) -> &Costs {
         self.costs.get_or_insert_with(Costs::reference)
+    }
+
+    /// True for [`Packing::default`], which never calls the crate `groupwire-codecs`: a page may not have loaded it yet.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.costs.is_none()
     }
 
     /// The codecs that this end can read: bit n for codec number n (wire W46).
@@ -93,6 +99,9 @@ impl Packing {
 
     /// Unpacks a message, which may have at most `limit` bytes.
     pub(crate) fn unpack(&mut self, packed: &[u8], limit: usize) -> Result<&[u8], Error> {
+        if self.is_absent() {
+            return Err(Error::Compression { why: "this end has no codecs".to_string() });
+        }
         self.buffer.clear();
         let codecs = self.codecs;
         let packer = self.packer.get_or_insert_with(|| Packer::new(codecs));

@@ -28,6 +28,16 @@ use story::{Outcome, play};
 /// As many as take some seconds; `make soak` plays a hundred thousand.
 const SESSIONS: u64 = 500;
 
+/// The sessions in which clients begin plain; further ones are played with `FIRST_SEED=2000 SIMULATIONS=5000`.
+const PLAIN_SESSIONS: u64 = 100;
+
+#[test]
+fn the_laws_hold_for_clients_that_begin_plain() {
+    for seed in packets::SEEDS + 1..=packets::SEEDS + PLAIN_SESSIONS {
+        assert!(catch_unwind(|| repeats(seed)).is_ok(), "SEED={seed}: a law is broken");
+    }
+}
+
 #[test]
 fn the_laws_hold_in_random_sessions() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());

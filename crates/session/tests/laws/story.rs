@@ -11,6 +11,7 @@ use groupwire_session::{Access, Compress, Kind, Limits, Qos, Timing, room};
 use crate::app::{App, Taint};
 use crate::messages::message;
 use crate::model::Model;
+use crate::packets::SEEDS;
 use crate::random::Random;
 use crate::verdict::{judge, judge_calm};
 use crate::world::{MS, Path, World};
@@ -50,6 +51,11 @@ struct Story {
     /// In every fourth session channels are closed and opened again. These choices are drawn apart, so that the other
     /// sessions stay as they were before there were such.
     closing: Option<Random>,
+    /// In sessions beyond the recorded ones, many clients begin plain and some use the rest later. These choices are drawn
+    /// apart, too.
+    plain: Option<Random>,
+    /// Who began plain, and has not called [`Client::complete`](groupwire_session::Client::complete) yet.
+    plain_ones: Vec<usize>,
 }
 
 /// Plays the session of a seed and panics if a law is broken.
@@ -60,6 +66,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     for _ in 0..steps {
         story.step();
         story.close_or_open();
+        story.complete();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
     }
@@ -131,6 +138,8 @@ impl Story {
             is_crowd,
             is_calm,
             closing: (seed % 4 == 3 && !is_calm).then(|| Random::new(!seed)),
+            plain: (seed > SEEDS).then(|| Random::new(seed ^ 0x91a1)),
+            plain_ones: Vec::new(),
         };
         story.world.model.is_calm = is_calm;
         if is_calm {
@@ -211,6 +220,10 @@ impl Story {
         config.seed = random.next();
         config.compress = random.chance(95);
         let delay = MS * random.below(60) as u32;
+        if self.plain.as_mut().is_some_and(|random| random.chance(60)) {
+            config.plain = true;
+            self.plain_ones.push(at);
+        }
         let path = self.path();
         let count = self.world.model.channels.len();
         self.world.add(config, path, delay);
@@ -253,6 +266,20 @@ impl Story {
         app.channels.push(channel);
         app.ids[channel] = Some(id);
         (app.reads[channel], app.writes[channel]) = (access.subscribe, access.publish);
+    }
+
+    /// A client that began plain uses the rest from now on, and moves to another transport for it, as a page does.
+    fn complete(&mut self) {
+        let Some(random) = self.plain.as_mut() else { return };
+        if self.plain_ones.is_empty() || random.chance(70) {
+            return;
+        }
+        let at = self.plain_ones.swap_remove(random.below(self.plain_ones.len() as u64) as usize);
+        self.world.people[at].client.complete();
+        if !self.is_calm {
+            let path = self.world.people[at].path;
+            self.world.change_transport(at, path);
+        }
     }
 
     /// Somebody closes a channel, or opens again one that it closed.

@@ -70,6 +70,7 @@ impl Blocks {
     /// Packs a block. Returns `None` if the block is to be sent unpacked. `more` is the number of bytes that are sent
     /// right after the block; `set` has bit n for each codec number n that both ends have; `cached` is a cache of
     /// packed blocks, and the block's key in it.
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     pub(crate) fn pack<'a>(
         &mut self,
         now: Duration,
