@@ -15,7 +15,7 @@ NPM := web/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
-WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e \) -prune \
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed \) -prune \
 	-o -type f -print)
 
 SOAK_CASES ?= 10000
@@ -27,8 +27,8 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build lab test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-python test-readme soak fuzz fuzz-check \
-	clean FORCE
+	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-python test-readme soak fuzz \
+	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -101,11 +101,15 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-readme test-python test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-packed test-readme test-python test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
+
+test-packed: build ## try the packed npm package in bundlers, frameworks and Node; not part of test, as it installs 1 GB
+	browser=$$(scripts/browser.sh) && cd web && \
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test packed/packed.test.mjs
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
 	@node scripts/test-python.mjs "$(abspath $(BINARY))"

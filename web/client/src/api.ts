@@ -53,7 +53,7 @@ export type Codec = (typeof CODECS)[number];
  */
 export type Compress = "template" | "off" | "auto" | Codec | `${Codec}-${string}` | `delta${1 | 2 | 4 | 8}+${string}`;
 
-/** A WebAssembly module: its address, its bytes, or itself. */
+/** A WebAssembly module: its address for `fetch`, its bytes, or itself. */
 export type WasmSource = string | URL | BufferSource | WebAssembly.Module;
 
 /** The options of `connect`. */
@@ -63,9 +63,9 @@ export interface ConnectOptions<Presence = unknown> {
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
-   * The WebAssembly core in one file: its address, or its bytes for programs whose `fetch` cannot read files (Node). Or a
-   * pair of its two parts, of which the second is loaded after the first messages. The core is loaded once per page, so only
-   * the first call of `connect` can choose. Default: the two parts beside this module.
+   * The WebAssembly core in one file. Or a pair of its two parts, of which the second is loaded after the first messages.
+   * The core is loaded once per page, so only the first call of `connect` can choose. Default: the two parts in this
+   * package.
    */
   wasm?: WasmSource | readonly [first: WasmSource, second: WasmSource];
   /**
@@ -75,7 +75,7 @@ export interface ConnectOptions<Presence = unknown> {
   codecs?: WasmSource;
   /** The same for brotli, which is a separate module because of its size. */
   brotli?: WasmSource;
-  /** Replaces the global `WebSocket`, for programs outside of a browser, for example by the one of the package `ws`. */
+  /** Replaces the default: the global `WebSocket`, or in Node where there is none that of the package `ws`. */
   WebSocket?: WebSocketConstructor;
   /**
    * The transports that may be used, best first; a list of one name pins that transport. Transports that the platform

@@ -1,9 +1,9 @@
 /** The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that the core lacks. */
 
-import type { ChannelTraffic, Compress, Stats, WasmSource } from "./api.js";
-import { request, type CoreStats, type CoreTraffic, type LoadedCore } from "./core.js";
+import type { ChannelTraffic, Compress, Stats } from "./api.js";
+import type { CoreStats, CoreTraffic, LoadedCore } from "./core.js";
 import { failure, errorInfo } from "./errors.js";
-import * as locate from "./locate.js";
+import { requestModule, type ModuleSource } from "./locate.js";
 
 /** A compression setting as the core takes it (crates/wasm/src/compress.rs). */
 export interface Compression {
@@ -65,12 +65,10 @@ export interface Codecs {
   read(name: Compress): Compression;
 }
 
-type Source = WasmSource | undefined;
-
 const loading: Partial<Record<CodecModule, Promise<Codecs>>> = {};
 
 /** Loads a module with codecs once and installs it in the core. After a failure the next call tries again. */
-export function loadCodecs(part: CodecModule, source: Source, core: Promise<LoadedCore>): Promise<Codecs> {
+export function loadCodecs(part: CodecModule, source: ModuleSource, core: Promise<LoadedCore>): Promise<Codecs> {
   return (loading[part] ??= load(part, source, core).catch((error: unknown) => {
     delete loading[part];
     const hint = `is it on the server, and does the page's policy allow it? Outside of a browser pass its bytes as \`options.${part}\``;
@@ -82,7 +80,7 @@ export function loadCodecs(part: CodecModule, source: Source, core: Promise<Load
   }));
 }
 
-async function load(part: CodecModule, source: Source, core: Promise<LoadedCore>): Promise<Codecs> {
+async function load(part: CodecModule, source: ModuleSource, core: Promise<LoadedCore>): Promise<Codecs> {
   const [[glue, module]] = await Promise.all([
     part === "brotli" ? brotli(source) : codecs(source),
     // The core reaches other modules by its second part.
@@ -94,12 +92,12 @@ async function load(part: CodecModule, source: Source, core: Promise<LoadedCore>
   return { read: (name) => read(glue.Named, name) };
 }
 
-function codecs(source: Source) {
-  return Promise.all([import("../wasm/groupwire_wasm_codecs.js"), request(source ?? locate.codecs())]);
+function codecs(source: ModuleSource) {
+  return Promise.all([import("../wasm/groupwire_wasm_codecs.js"), requestModule("codecs", source)]);
 }
 
-function brotli(source: Source) {
-  return Promise.all([import("../wasm/groupwire_wasm_brotli.js"), request(source ?? locate.brotli())]);
+function brotli(source: ModuleSource) {
+  return Promise.all([import("../wasm/groupwire_wasm_brotli.js"), requestModule("brotli", source)]);
 }
 
 interface Named {

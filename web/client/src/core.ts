@@ -16,7 +16,7 @@ import type {
 } from "./api.js";
 import type { Compression } from "./compress.js";
 import { failure, errorInfo } from "./errors.js";
-import { coreParts } from "./locate.js";
+import { requestModule, type ModuleSource } from "./locate.js";
 
 /**
  * The session of one participant as a state machine without a clock or a socket. Report each event to it, then call
@@ -159,11 +159,12 @@ export function loadCore(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
 async function load(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
   const began = performance.now();
   // One source is the whole core in one file.
-  const [first, second] = source === undefined ? coreParts() : isPair(source) ? source : [source];
+  const isWhole = source !== undefined && !isPair(source);
+  const [first, second] = isPair(source) ? source : [source];
   // Both are requested at once: the glue would request the core only after it is loaded itself, one round trip later.
-  const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), request(first)]);
+  const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), requestModule("first", first)]);
   await glue.default({ module_or_path: core });
-  if (!second) return { Core: glue.Core, isComplete: true, complete: () => Promise.resolve() };
+  if (isWhole) return { Core: glue.Core, isComplete: true, complete: () => Promise.resolve() };
   const loaded = new Parts(glue, second);
   if (performance.now() - began < FAST_MS) {
     await Promise.race([loaded.complete().catch(() => {}), new Promise((resolve) => setTimeout(resolve, GRACE_MS))]);
@@ -171,7 +172,7 @@ async function load(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
   return loaded;
 }
 
-function isPair(source: NonNullable<ConnectOptions["wasm"]>): source is readonly [WasmSource, WasmSource] {
+function isPair(source: ConnectOptions["wasm"]): source is readonly [WasmSource, WasmSource] {
   return Array.isArray(source);
 }
 
@@ -182,7 +183,7 @@ class Parts implements LoadedCore {
 
   constructor(
     readonly glue: Glue,
-    readonly second: WasmSource,
+    readonly second: ModuleSource,
   ) {}
 
   get Core(): CoreConstructor {
@@ -198,12 +199,7 @@ class Parts implements LoadedCore {
   }
 
   async #load(): Promise<void> {
-    await this.glue.loadSecond(await request(this.second, "low"));
+    await this.glue.loadSecond(await requestModule("second", this.second));
     this.isComplete = true;
   }
-}
-
-/** Requests what is at an address. Anything else is returned as it is. */
-export function request<T>(from: T | string | URL, priority?: RequestPriority): T | Promise<Response> {
-  return typeof from === "string" || from instanceof URL ? fetch(from, priority && { priority }) : from;
 }

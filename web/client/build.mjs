@@ -1,0 +1,56 @@
+// Builds the package: the WebAssembly modules as JavaScript for development servers, then TypeScript, then the entries
+// that are one file: CommonJS for Node's `require`, and one for workers.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+
+/**
+ * The glue of wasm-bindgen guesses where its module is. The guess is never used (src/locate.ts), but wrong in another
+ * folder, and the bundlers of users would ask for a file there.
+ */
+const NO_GUESS = {
+  name: "no-guess",
+  transform(code) {
+    const guess = /new URL\('\w+_bg\.wasm', import\.meta\.url\)/;
+    return guess.test(code) ? { code: code.replace(guess, "undefined"), map: null } : undefined;
+  },
+};
+
+process.chdir(fileURLToPath(new URL(".", import.meta.url)));
+inline("wasm", "wasm/inline");
+compile("dist");
+// The declarations once more for `require`: TypeScript takes the kind of a module from the nearest package.json.
+compile("dist/cjs", "--emitDeclarationOnly");
+writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
+await bundle("dist/node.js", { platform: "node", output: { file: "dist/node.cjs", format: "cjs" } });
+// Vite before 8 cannot build a worker that imports parts of its code later.
+await bundle("dist/index.js", { output: { file: "dist/worker.js", format: "esm" } });
+
+/** Writes each module as a string of base64, packed by gzip. */
+function inline(from, to) {
+  mkdirSync(to, { recursive: true });
+  for (const file of readdirSync(from)) {
+    const name = /^(.*)\.wasm$/.exec(file)?.[1];
+    // The whole core in one file is for applications that name it.
+    if (!name || name === "groupwire_wasm_bg") continue;
+    const packed = gzipSync(readFileSync(`${from}/${file}`), { level: 9 }).toString("base64");
+    writeFileSync(`${to}/${name}.js`, `export default "${packed}";\n`);
+    writeFileSync(`${to}/${name}.d.ts`, "declare const packed: string;\nexport default packed;\n");
+  }
+}
+
+function compile(folder, ...options) {
+  const args = ["--project", "tsconfig.build.json", "--outDir", folder, ...options];
+  execFileSync("tsc", args, { stdio: "inherit", shell: process.platform === "win32" });
+}
+
+/** Makes one file of all modules, in the folder of the entry, because the WebAssembly is named relative to it. */
+async function bundle(input, { output, ...options }) {
+  // Rolldown, the bundler that Vite depends on.
+  const require = createRequire(createRequire(import.meta.url).resolve("vite"));
+  const { build } = await import(pathToFileURL(require.resolve("rolldown")));
+  await build({ input, ...options, plugins: [NO_GUESS], output: { ...output, codeSplitting: false, sourcemap: true } });
+}

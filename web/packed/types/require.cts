@@ -1,0 +1,9 @@
+// The package's types, as `require` sees them.
+
+import groupwire = require("groupwire");
+import wasm = require("groupwire/wasm");
+
+const room: groupwire.Room = groupwire.connect("wss://example.com", "demo", { wasm });
+room.channel("draw", groupwire.awareness({ maxRate: 25 })).send({ x: 1 });
+// @ts-expect-error There is no such setting.
+groupwire.transaction({ compress: "best" });
