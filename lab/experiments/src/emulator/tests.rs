@@ -1,3 +1,4 @@
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
@@ -17,7 +18,15 @@ pub(crate) fn emulator_for(test: &str, paths: &[Path]) -> Option<Emulator> {
 
 /// The same for whoever sets up a network itself: gives the namespace, in which there is nothing yet.
 pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
-    let skip = |error: EmulatorError| println!("{test} skipped: {error}");
+    let skip = |error: EmulatorError| {
+        println!("{error}");
+        let need = match error {
+            EmulatorError::Missing { program, .. } => program,
+            EmulatorError::Device(_) => "TUN devices",
+            _ => "namespaces",
+        };
+        skip(test, need);
+    };
     if let Some(namespace) = Namespace::here() {
         return match Emulator::start(&namespace, &[Path::default()]) {
             Err(error @ (EmulatorError::Device(_) | EmulatorError::Missing { .. })) => {
@@ -44,6 +53,16 @@ pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
         Err(error) => skip(error),
     }
     None
+}
+
+/// Says that a test needs what this machine lacks: in its output, and in the file that scripts/skipped.mjs reads.
+pub(crate) fn skip(test: &str, need: &str) {
+    println!("skipped: {test} needs {need}");
+    if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
+        let mut file = OpenOptions::new().append(true).create(true).open(file).unwrap();
+        // In one call, because other tests write at the same time.
+        file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
+    }
 }
 
 fn delayed(delay: Duration) -> LinkConfig {

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
+use crate::emulator::tests::skip;
 use crate::trace::Trace;
 
 /// The session made of recordings, which is not part of the project: its folder, if it is there.
 pub(crate) fn recorded() -> Option<PathBuf> {
     let folder =
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/groupware"));
-    folder.exists().then_some(folder)
+    if !folder.exists() {
+        skip("the session made of recordings", "data");
+        return None;
+    }
+    Some(folder)
 }
 
 /// The events of the session made of recordings.
