@@ -26,7 +26,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
+.PHONY: help run build lab package test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-python test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -42,6 +42,9 @@ build: ## build the groupwire command with the web parts inside
 
 lab: build ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
+
+package: web ## pack the Rust crates as for publishing, and build each from its package
+	@scripts/package.sh
 
 test: ## run all checks and tests of the product
 	@node scripts/test.mjs

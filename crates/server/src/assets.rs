@@ -6,20 +6,8 @@ use rust_embed::{Embed, EmbeddedFile};
 
 use crate::answers::NO_SNIFF;
 
-#[derive(Embed)]
-#[folder = "../../web/whiteboard/dist"]
-#[allow_missing = true]
-struct Whiteboard;
-
-#[derive(Embed)]
-#[folder = "../../web/puzzle/dist"]
-#[allow_missing = true]
-struct Puzzle;
-
-#[derive(Embed)]
-#[folder = "../../web/inspector/dist"]
-#[allow_missing = true]
-struct Inspector;
+// The pages, one type each. `build.rs` knows where their files are.
+include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
