@@ -10,6 +10,8 @@ LOCKED := $(if $(CI),--locked)
 LAB := --package groupwire-lab --package groupwire-papers
 
 NPM := web/node_modules/.package-lock.json
+# What draws the plots of the laboratory's report.
+REPORT := lab/experiments/report/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
@@ -38,7 +40,7 @@ run: build ## build everything and start the server with its pages
 build: web ## build the groupwire command with the web parts inside
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-cli
 
-lab: build ## build the program of the experiments, groupwire-lab, too
+lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
 
 test: ## run all checks and tests of the product
@@ -114,7 +116,8 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 	set -e; for target in $(FUZZ_TARGETS); do \
 		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
 
-test-lab: build ## check and test the laboratory, which tests of the product leave out
+test-lab: build $(REPORT) ## check and test the laboratory, which tests of the product leave out
+	npm test --silent --prefix lab/experiments/report
 	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
 	cargo test $(LOCKED) $(LAB)
@@ -122,10 +125,14 @@ test-lab: build ## check and test the laboratory, which tests of the product lea
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
-	rm -rf target web/node_modules web/*/dist web/client/wasm
+	rm -rf target web/node_modules web/*/dist web/client/wasm lab/experiments/report/node_modules
 
 $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
 	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+$(REPORT): lab/experiments/report/package-lock.json
+	npm ci --no-audit --no-fund --prefix lab/experiments/report
 	@touch $@
 
 # Runs at every build, because only Cargo knows the sources; the script does not touch a file that is up to date.

@@ -32,32 +32,27 @@ const CLASSES: &str = "lib/modules";
 
 /// Both sets.
 #[derive(Debug, Clone)]
-pub struct Files {
+pub(crate) struct Files {
     /// For lines and other knowledge beforehand.
-    pub training: Vec<Sample>,
+    pub(crate) training: Vec<Sample>,
     /// For what is measured.
-    pub benchmark: Vec<Sample>,
+    pub(crate) benchmark: Vec<Sample>,
 }
 
 /// A file of Table 1, or what stands for it.
 #[derive(Debug, Clone)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Short, such as `xml`.
-    pub name: &'static str,
-    /// What the paper has in its place.
-    pub paper: &'static str,
-    /// Of the paper's file, in octets.
-    pub paper_size: usize,
+    pub(crate) name: &'static str,
     /// What it is and where it is from.
-    pub origin: String,
+    pub(crate) origin: String,
     /// What is in it.
-    pub octets: Vec<u8>,
+    pub(crate) octets: Vec<u8>,
 }
 
 /// A line of Table 1, and where to look for such a file.
 struct Line {
     name: &'static str,
-    paper: &'static str,
     /// In KB, of which it has 1,024 octets.
     size: f64,
     sources: &'static [Source],
@@ -80,55 +75,55 @@ enum Source {
 const TRAINING: [Line; 9] = [
     Line {
         name: "aaa",
-        paper: "aaa_long.txt",
+        // aaa_long.txt in the paper.
         size: 390.63,
         sources: &[Source::Made("the letter a", |_, size| vec![b'a'; size])],
     },
     Line {
         name: "classes",
-        paper: "adobe.tar",
+        // adobe.tar in the paper.
         size: 11990.0,
         sources: &[Source::Classes(0.2), Source::Libraries(0), Source::MADE_BINARY],
     },
     Line {
         name: "book1",
-        paper: "book1",
+        // book1 in the paper.
         size: 750.75,
         sources: &[Source::Corpus("calgary/book1"), Source::MADE_TEXT],
     },
     Line {
         name: "compressed",
-        paper: "chemical-ms-080-s.asf",
+        // chemical-ms-080-s.asf in the paper.
         size: 206.87,
         sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
     },
     Line {
         name: "sound",
-        paper: "chemical-wav.wav",
+        // chemical-wav.wav in the paper.
         size: 3546.68,
         sources: &[Source::Made("tones and noise, 16 bit", stand_in::sound)],
     },
     Line {
         name: "genome",
-        paper: "E.coli",
+        // E.coli in the paper.
         size: 4529.97,
         sources: &[Source::Made("letters with repeats", stand_in::genome)],
     },
     Line {
         name: "kennedy.xls",
-        paper: "kennedy.xls",
+        // kennedy.xls in the paper.
         size: 1005.61,
         sources: &[Source::Corpus("canterbury/kennedy.xls"), Source::MADE_DATABASE],
     },
     Line {
         name: "obj2",
-        paper: "obj2",
+        // obj2 in the paper.
         size: 241.03,
         sources: &[Source::Corpus("calgary/obj2"), Source::Libraries(0), Source::MADE_BINARY],
     },
     Line {
         name: "pic",
-        paper: "pic",
+        // pic in the paper.
         size: 501.19,
         sources: &[Source::Corpus("calgary/pic"), Source::MADE_DATABASE],
     },
@@ -137,7 +132,7 @@ const TRAINING: [Line; 9] = [
 const BENCHMARK: [Line; 5] = [
     Line {
         name: "xml",
-        paper: "HUH-Publ.xml",
+        // HUH-Publ.xml in the paper.
         size: 9954.17,
         sources: &[
             Source::Corpus("silesia/xml"),
@@ -147,19 +142,19 @@ const BENCHMARK: [Line; 5] = [
     },
     Line {
         name: "classes",
-        paper: "jedit.jar",
+        // jedit.jar in the paper.
         size: 2450.0,
         sources: &[Source::Classes(0.7), Source::Libraries(1), Source::MADE_BINARY],
     },
     Line {
         name: "mpeg",
-        paper: "lion.mpg",
+        // lion.mpg in the paper.
         size: 4382.54,
         sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
     },
     Line {
         name: "database",
-        paper: "mysql.MYD",
+        // mysql.MYD in the paper.
         size: 10837.75,
         sources: &[
             Source::Corpus("silesia/osdb"),
@@ -169,7 +164,7 @@ const BENCHMARK: [Line; 5] = [
     },
     Line {
         name: "text",
-        paper: "partial.adl_catalog.txt",
+        // partial.adl_catalog.txt in the paper.
         size: 9143.77,
         sources: &[Source::Texts(&BOOKS, 1), Source::MADE_TEXT],
     },
@@ -201,7 +196,7 @@ impl Files {
     /// Both sets, in the order of Table 1 and at most as large; `data` is where the corpora are, if they are anywhere.
     ///
     /// The same machine gives the same files each time.
-    pub fn load(data: Option<&Path>, seed: u64) -> Files {
+    pub(crate) fn load(data: Option<&Path>, seed: u64) -> Files {
         let load = |lines: &[Line], seed| lines.iter().map(|line| line.load(data, seed)).collect();
         // Seeds apart, or what is made for the one set would be in the other.
         Files {
@@ -217,7 +212,7 @@ impl Line {
         let found = self.sources.iter().find_map(|source| source.take(data, seed, size));
         // The last source of each line makes what it is asked for.
         let (origin, octets) = found.unwrap_or_default();
-        Sample { name: self.name, paper: self.paper, paper_size: size, origin, octets }
+        Sample { name: self.name, origin, octets }
     }
 }
 
@@ -350,10 +345,11 @@ mod tests {
     fn without_corpora_there_is_every_file_and_it_repeats() {
         let files = Files::load(None, 1);
         assert_eq!((files.training.len(), files.benchmark.len()), (9, 5));
-        for sample in files.training.iter().chain(&files.benchmark) {
+        let samples = files.training.iter().chain(&files.benchmark);
+        for (sample, line) in samples.zip(TRAINING.iter().chain(&BENCHMARK)) {
             let size = sample.octets.len();
             assert!(size as u64 >= SMALLEST, "{}: {size}", sample.name);
-            assert!(size <= sample.paper_size, "{}: {size}", sample.name);
+            assert!(size <= (line.size * KB) as usize, "{}: {size}", sample.name);
         }
         let again = Files::load(None, 1);
         assert!(

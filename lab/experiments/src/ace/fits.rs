@@ -1,10 +1,15 @@
 //! Ratio against ratio, and time against ratio (Figure 1 and section 4.2), with the paper's codecs and today's.
 
+use std::fmt::Display;
+
 use groupwire_ace::{Bench, Line, Point, Training};
 use groupwire_codecs::Choice;
+use serde_json::{Value, json};
 
+use super::row::{Part, row};
 use super::simulated::cpu;
-use super::{ALL, Error, Files, Fit, Options, Part, Row, Update};
+use super::{ALL, Files, Options};
+use crate::{Error, Result, Row, Update};
 
 /// The paper's codecs, then today's.
 const CODECS: [&str; 7] = ["lzo", "zlib", "bzip2", "lz4", "zstd-1", "zstd-3", "zstd-9"];
@@ -21,14 +26,11 @@ const POINTS: usize = 250;
 ///
 /// # Errors
 /// A codec that does not read what it wrote.
-pub(super) fn run(
-    options: &Options,
-    files: &Files,
-    tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
-    let broken = |why: &dyn std::fmt::Display| Error::Codec(why.to_string());
+pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let broken =
+        |why: &dyn Display| -> Error { format!("a codec cannot be measured: {why}").into() };
     let choices: Vec<Choice> = CODECS.iter().filter_map(|name| name.parse().ok()).collect();
-    let (repeat, every) = if options.quick { (1, QUICK) } else { (REPEAT, 1) };
+    let (repeat, every) = options.common.quick_or((1, QUICK), (REPEAT, 1));
     let mut bench = Bench::new(&choices, repeat).map_err(|error| broken(&error))?;
     let total = files.training.len();
     for (done, sample) in files.training.iter().enumerate() {
@@ -38,12 +40,9 @@ pub(super) fn run(
         }
     }
     let octets: usize = files.training.iter().map(|sample| sample.octets.len()).sum();
-    let row = |codec: usize, fit: Fit| Row {
-        bytes_in: octets as u64,
-        fit: Some(fit),
-        seed: options.seed,
-        quick: options.quick,
-        ..Row::new(Part::Fits, "training", ALL, CODECS[codec])
+    let row = |codec: usize, fit: Value| -> Row {
+        let row = row((Part::Fits, &options.common), "training", ALL, CODECS[codec]);
+        row.with("bytes_in", octets).with("fit", fit)
     };
     let mut rows = Vec::new();
     for (x, y) in PAIRS {
@@ -63,12 +62,14 @@ pub(super) fn run(
         time("packing", bench.packing_line(codec), |point| point.packing);
         time("unpacking", bench.unpacking_line(codec), |point| point.unpacking);
     }
-    rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+    rows.into_iter().for_each(|row| tell(Update::Row(row)));
     Ok(())
 }
 
-fn fit([x, y]: [String; 2], line: Line, points: Vec<(f64, f64)>) -> Fit {
+/// A line through points, each of a block: `y = intercept + slope * x`, the share of the variance that it explains, and
+/// some of the points, evenly chosen.
+fn fit([x, y]: [String; 2], line: Line, points: Vec<(f64, f64)>) -> Value {
     let every = points.len().div_ceil(POINTS).max(1);
-    let points = points.into_iter().step_by(every).collect();
-    Fit { x, y, slope: line.slope, intercept: line.at_zero, r2: line.r2, points }
+    let points: Vec<_> = points.into_iter().step_by(every).collect();
+    json!({ "x": x, "y": y, "slope": line.slope, "intercept": line.at_zero, "r2": line.r2, "points": points })
 }

@@ -1,6 +1,6 @@
 //! The experiment `ace`: which codec for which block of a stream, when, and what choosing gains (the paper ACE).
 //!
-//! docs/lab.md says what each figure means.
+//! lab/README.md says what each figure means.
 
 mod files;
 mod fits;
@@ -12,78 +12,85 @@ mod simulated;
 mod stand_in;
 mod tunnel;
 
-pub use files::{Files, Sample};
-pub use real::{DUMMY, dummy};
-pub use row::{Fit, Part, Row};
+pub(crate) use real::dummy;
 
 use std::path::PathBuf;
 
-use crate::emulator::{EmulatorError, Namespace};
+use clap::Args;
+
+use crate::emulator::Namespace;
+use crate::options::{Common, Program, between, directory_or, is_wanted};
+use crate::{Result, Update};
+use files::Files;
 use real::{Policy, Step};
+use row::Part;
 
+/// The directory of the standard corpora, if it exists.
+const DATA: &str = "../shared/data/corpus";
+/// The limit of a transfer with `--quick`, in seconds. All transfers together then take less than 30 s.
+const QUICK_LIMIT: f64 = 0.03;
+/// The parts that need a network namespace.
+const NETWORKED: [Part; 3] = [Part::Real, Part::Steps, Part::Tunnel];
 /// Of files that are sent one behind the other.
-pub const ALL: &str = "all";
+const ALL: &str = "all";
 
-/// What to measure.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// None for all.
-    pub parts: Vec<Part>,
-    /// Names; none for those of each part.
-    pub policies: Vec<String>,
-    /// Only those that begin with one of these, such as fast or slow/idle; none for all.
-    pub scenarios: Vec<String>,
-    /// Where the corpora are, if they are anywhere.
-    pub data: Option<PathBuf>,
-    /// How long a transfer without compression may take, in seconds: of each file so much is sent.
-    pub seconds: f64,
-    /// Of each file so much is sent, whatever that takes.
-    pub share: Option<f64>,
-    /// Through a tunnel so many octets are fetched, instead.
-    pub octets: Option<u64>,
-    /// When a transfer is stopped, in seconds.
-    pub limit: f64,
-    /// Of what is made.
-    pub seed: u64,
-    /// At most 30 seconds: every row, of fewer octets.
-    pub quick: bool,
-    /// The program `groupwire`, which can be a dummy process.
-    pub program: PathBuf,
+/// The options of `groupwire-lab ace`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these parts.
+    #[arg(long = "part", value_name = "NAME", value_delimiter = ',')]
+    parts: Vec<Part>,
+
+    /// Run only these policies: never, lzo, lz4, zstd-3, zstd-3+history, zstd-adapt, ace-2005, groupwire, ...
+    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+    policies: Vec<String>,
+
+    /// Run only scenarios whose names begin with one of these: fast, slow/idle, fast-heavy/medium/heavy, step-up, ...
+    #[arg(long = "scenario", value_name = "NAME", value_delimiter = ',')]
+    scenarios: Vec<String>,
+
+    /// Use files of this directory, too. Default: ../shared/data/corpus, if it exists.
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+
+    /// The time that the files together take over a real link without compression, in seconds. Each file is truncated
+    /// accordingly.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.01, 3600.0))]
+    seconds: f64,
+
+    /// The share of each file to send over a real link, from 0 to 1, instead of --seconds.
+    #[arg(long, value_name = "SHARE", value_parser = between(0.0001, 1.0))]
+    share: Option<f64>,
+
+    /// The bytes to fetch through a tunnel, instead of --seconds.
+    #[arg(long, alias = "octets", value_name = "BYTES",
+        value_parser = clap::value_parser!(u64).range(100_000..=100_000_000_000))]
+    bytes: Option<u64>,
+
+    /// The limit of a transfer over a real link, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = between(0.01, 3600.0))]
+    limit: f64,
+
+    #[command(flatten)]
+    program: Program,
+
+    /// Keep a core busy until standard input ends. The experiment starts such processes as load.
+    #[arg(long, value_name = "CORE", hide = true)]
+    pub(crate) dummy: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-/// What there is to tell while the experiment runs. Skipped are parts and policies.
-pub type Update = crate::Update<Row>;
-
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no such policy.
-    #[error(
-        "there is no policy {0}; there are never, codecs such as lz4, zstd-3 and zstd-3+history, zstd-adapt, ace-2005, groupwire"
-    )]
-    Policy(String),
-    /// A codec does not do what it should.
-    #[error("a codec cannot be measured: {0}")]
-    Codec(String),
-    /// There is no emulated network.
-    #[error(transparent)]
-    Emulator(#[from] EmulatorError),
-    /// Sockets or processes failed.
-    #[error(transparent)]
-    System(#[from] std::io::Error),
-}
-
-/// Runs the experiment. Without a namespace there are no real links.
+/// Runs the experiment. Without a network namespace there are no real links.
 ///
 /// # Errors
 /// A policy that is none; networks that cannot be set up, sockets and processes that fail.
-pub fn run(
-    namespace: Option<&Namespace>,
-    options: &Options,
-    tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
-    let files = Files::load(options.data.as_deref(), options.seed);
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let networked: Vec<Part> = NETWORKED.into_iter().filter(|part| options.wants(*part)).collect();
+    // Comes first, because it may start this program again in a network namespace.
+    let namespace = (!networked.is_empty()).then(Namespace::enter).transpose();
+    let files = Files::load(directory_or(&options.data, DATA).as_deref(), options.common.seed);
     if options.wants(Part::Files) {
         options.list(&files, tell);
     }
@@ -93,17 +100,14 @@ pub fn run(
     if options.wants(Part::Simulated) {
         model::run(options, &files, tell)?;
     }
-    for part in [Part::Real, Part::Steps, Part::Tunnel] {
-        match namespace {
-            _ if !options.wants(part) => {}
-            Some(namespace) if part == Part::Tunnel => {
+    for part in networked {
+        match &namespace {
+            Ok(Some(namespace)) if part == Part::Tunnel => {
                 tunnel::run(namespace, options, &files, tell)?;
             }
-            Some(namespace) => options.real(part, namespace, &files, tell)?,
-            None => {
-                let why = "it needs a network namespace of its own".to_owned();
-                tell(Update::Skipped { what: part.to_string(), why });
-            }
+            Ok(Some(namespace)) => options.real(part, namespace, &files, tell)?,
+            Ok(None) => {}
+            Err(why) => tell(Update::Skipped { what: part.to_string(), why: why.to_string() }),
         }
     }
     Ok(())
@@ -111,12 +115,17 @@ pub fn run(
 
 impl Options {
     fn wants(&self, part: Part) -> bool {
-        self.parts.is_empty() || self.parts.contains(&part)
+        is_wanted(&self.parts, &part)
     }
 
     /// Whether a policy is asked for.
     fn asks_for(&self, policy: &str) -> bool {
-        self.policies.is_empty() || self.policies.iter().any(|one| one == policy)
+        is_wanted(&self.policies, policy)
+    }
+
+    /// The limit of a transfer over a real link, in seconds.
+    fn limit(&self) -> f64 {
+        self.common.quick_or(QUICK_LIMIT, self.limit)
     }
 
     /// Whether a scenario is asked for.
@@ -129,14 +138,9 @@ impl Options {
     fn list(&self, files: &Files, tell: &mut dyn FnMut(Update)) {
         for (set, samples) in [("training", &files.training), ("benchmark", &files.benchmark)] {
             for sample in samples {
-                let row = Row {
-                    bytes_in: sample.octets.len() as u64,
-                    seed: self.seed,
-                    quick: self.quick,
-                    origin: Some(sample.origin.clone()),
-                    ..Row::new(Part::Files, set, sample.name, "never")
-                };
-                tell(Update::Row(Box::new(row)));
+                let row = row::row((Part::Files, &self.common), set, sample.name, "never");
+                let row = row.with("bytes_in", sample.octets.len()).with("origin", &sample.origin);
+                tell(Update::Row(row));
             }
         }
     }
@@ -148,7 +152,7 @@ impl Options {
         namespace: &Namespace,
         files: &Files,
         tell: &mut dyn FnMut(Update),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let skip = |what: &str, why: &str| {
             tell(Update::Skipped { what: what.to_owned(), why: why.to_owned() });
         };
@@ -169,7 +173,7 @@ impl Options {
                 Place::Cell(cell) => cell.run(namespace, self, (files, &policies), began)?,
                 Place::Step(step) => step.run(namespace, self, (files, &policies), began)?,
             };
-            rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+            rows.into_iter().for_each(|row| tell(Update::Row(row)));
         }
         Ok(())
     }

@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use groupwire_ace::{Ace2005, Adaptive, Always, Candidate, Policy, Training};
 use groupwire_codecs::{ALL as CODECS, Costs};
 
+use super::files::Sample;
 use super::real::trained;
+use super::row::{Part, compare_rates, is_static, row};
 use super::simulated::{
     Conditions, Course, File, Oracle, Outcome, Table, Trace, Until, bound, transfer,
 };
-use super::{ALL, Error, Files, Options, Part, Row, Update};
+use super::{ALL, Files, Options};
+use crate::{Result, Row, Update};
 
 /// Octets of a block, and of one of the paper's.
 const BLOCK: usize = 64 << 10;
@@ -104,11 +107,7 @@ const SCENARIOS: [(&str, &[Load]); 3] = [
 ///
 /// # Errors
 /// What the system says.
-pub(super) fn run(
-    options: &Options,
-    files: &Files,
-    tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
+pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<()> {
     let model = Model::new(options, files, tell)?;
     let all: usize = model.table.files().iter().map(|file| file.octets.len()).sum();
     let cells: Vec<(f64, f64, f64, f64)> = LINKS
@@ -127,20 +126,20 @@ pub(super) fn run(
             Conditions { mbit, delay: Duration::from_secs_f64(ms / 1e3), server, client };
         for file in std::iter::once(None).chain((0..files.benchmark.len()).map(Some)) {
             let octets = file.map_or(all, |file| model.table.files()[file].octets.len());
-            let least = if options.quick { 0.0 } else { LEAST[usize::from(file.is_some())] };
+            let least = options.common.quick_or(0.0, LEAST[usize::from(file.is_some())]);
             let octets = octets.max((conditions.rate() * least) as usize);
             let rows = model.transfers(&name, file, octets, &conditions.into());
-            rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+            rows.into_iter().for_each(|row| tell(Update::Row(row)));
         }
     }
     for (name, loads) in SCENARIOS.iter().filter(|(name, _)| options.includes(name)) {
         let rows = model.scenario(name, loads);
-        rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+        rows.into_iter().for_each(|row| tell(Update::Row(row)));
     }
     for (name, rates) in [("step-up", [1.7, 170.0]), ("step-down", [170.0, 1.7])] {
         if options.includes(name) {
             let rows = model.step(name, rates);
-            rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+            rows.into_iter().for_each(|row| tell(Update::Row(row)));
         }
     }
     Ok(())
@@ -164,14 +163,10 @@ struct Model<'a> {
 type Outcomes = BTreeMap<String, Outcome>;
 
 impl<'a> Model<'a> {
-    fn new(
-        options: &'a Options,
-        files: &Files,
-        tell: &mut dyn FnMut(Update),
-    ) -> Result<Model<'a>, Error> {
+    fn new(options: &'a Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<Model<'a>> {
         let mut table = |block: usize, names: &[&str]| {
-            let most = if options.quick { QUICK * BLOCK } else { usize::MAX };
-            let file = |sample: &super::Sample| File {
+            let most = options.common.quick_or(QUICK * BLOCK, usize::MAX);
+            let file = |sample: &Sample| File {
                 name: sample.name.to_owned(),
                 octets: sample.octets[..sample.octets.len().min(most)].to_vec(),
             };
@@ -185,7 +180,7 @@ impl<'a> Model<'a> {
         let (table, papers) = (table(BLOCK, &STATIC)?, table(PAPERS_BLOCK, &PAPERS)?);
         let start = Instant::now();
         let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
-        let training = trained(files, options.quick).inspect_err(|error| {
+        let training = trained(files, options.common.quick).inspect_err(|error| {
             let why = format!("its training run failed: {error}");
             tell(Update::Skipped { what: "ace-2005".to_owned(), why });
         });
@@ -230,16 +225,15 @@ impl<'a> Model<'a> {
         let name = file.map_or(ALL, |file| &self.table.files()[file].name);
         let sent = self.table.trace(file, octets).octets();
         let conditions = course.phases[0].1;
-        let row = Row {
-            network_mbit: Some(conditions.mbit),
-            server_cpu_left: Some(conditions.server),
-            client_cpu_left: Some(conditions.client),
-            ..Row::new(Part::Simulated, scenario, name, "")
-        };
+        let row = row((Part::Simulated, &self.options.common), scenario, name, "")
+            .with("network_mbit", conditions.mbit)
+            .with("server_cpu_left", conditions.server)
+            .with("client_cpu_left", conditions.client);
         let mut rows = self.rows(&row, sent, &outcomes);
         if file.is_some() {
             rows.retain(|row| {
-                !is_static(&row.policy) || row.policy == "never" || row.over_best == Some(0.0)
+                let policy = row.text("policy");
+                !is_static(policy) || policy == "never" || row.number("over_best") == Some(0.0)
             });
         }
         rows
@@ -264,7 +258,8 @@ impl<'a> Model<'a> {
         let octets = once(&self.table) * loads.len();
         let outcomes =
             self.all(&ours, &papers, |table| table.trace(None, once(table) * loads.len()));
-        self.rows(&Row::new(Part::Simulated, scenario, ALL, ""), octets, &outcomes)
+        let row = row((Part::Simulated, &self.options.common), scenario, ALL, "");
+        self.rows(&row, octets, &outcomes)
     }
 
     /// A link that changes while a stream flows that is the same at all times.
@@ -294,24 +289,17 @@ impl<'a> Model<'a> {
                 }
             }
             let after: u64 = series[((STEP + GRACE) / TENTH) as usize..].iter().sum();
-            rows.push(Row {
-                network_mbit: Some(then),
-                server_cpu_left: Some(1.0),
-                client_cpu_left: Some(1.0),
-                bytes_in: series.iter().sum(),
-                seconds: Some(END),
-                rate_after: Some(after as f64 / 1e6 / (END - STEP - GRACE)),
-                series: Some(series),
-                seed: self.options.seed,
-                quick: self.options.quick,
-                ..Row::new(Part::Simulated, scenario, "mixed", name)
-            });
+            let row = row((Part::Simulated, &self.options.common), scenario, "mixed", name)
+                .with("network_mbit", then)
+                .with("server_cpu_left", 1.0)
+                .with("client_cpu_left", 1.0)
+                .with("bytes_in", series.iter().sum::<u64>())
+                .with("seconds", END)
+                .with("rate_after", after as f64 / 1e6 / (END - STEP - GRACE))
+                .with("series", series);
+            rows.push(row);
         }
-        let fixed = rows.iter().filter(|row| is_static(&row.policy));
-        let best = fixed.filter_map(|row| row.rate_after).max_by(f64::total_cmp);
-        for row in &mut rows {
-            row.behind_best = row.rate_after.zip(best).map(|(rate, best)| 1.0 - rate / best);
-        }
+        compare_rates(&mut rows);
         rows
     }
 
@@ -320,17 +308,15 @@ impl<'a> Model<'a> {
         let best = fixed.map(|(_, outcome)| outcome.seconds).min_by(f64::total_cmp);
         let oracle = outcomes.get("oracle").map(|outcome| outcome.seconds);
         let over = |seconds: f64, than: Option<f64>| than.map(|than| seconds / than - 1.0);
-        let row = |(name, outcome): (&String, &Outcome)| Row {
-            policy: name.clone(),
-            seconds: Some(outcome.seconds),
-            over_best: over(outcome.seconds, best),
-            over_oracle: over(outcome.seconds, oracle),
-            bytes_in: octets as u64,
-            bytes_wire: (outcome.wire > 0).then_some(outcome.wire as u64),
-            picked: (name == "groupwire").then(|| picked(outcome)),
-            seed: self.options.seed,
-            quick: self.options.quick,
-            ..row.clone()
+        let row = |(name, outcome): (&String, &Outcome)| {
+            row.clone()
+                .with("policy", name)
+                .with("seconds", outcome.seconds)
+                .with("over_best", over(outcome.seconds, best))
+                .with("over_oracle", over(outcome.seconds, oracle))
+                .with("bytes_in", octets)
+                .with("bytes_wire", (outcome.wire > 0).then_some(outcome.wire))
+                .with("picked", (name == "groupwire").then(|| picked(outcome)))
         };
         outcomes.iter().map(row).collect()
     }
@@ -364,9 +350,4 @@ fn mixed(table: &Table, octets: usize) -> Trace<'_> {
 
 fn name(candidate: Candidate) -> String {
     if candidate == Candidate::NONE { "never".to_owned() } else { candidate.to_string() }
-}
-
-/// Whether a policy of this name does the same whatever happens.
-fn is_static(name: &str) -> bool {
-    !["groupwire", "ace-2005", "oracle", "bound"].contains(&name)
 }

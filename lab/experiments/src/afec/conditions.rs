@@ -9,10 +9,11 @@ use groupwire_afec::code::Code;
 use super::cell::Cell;
 use super::contender::Contender;
 use super::pair::Setup;
-use super::row::{Part, Row};
+use super::row::{Part, row};
 use super::run::Log;
 use super::search::Search;
 use super::{Options, series, warm_up};
+use crate::Row;
 use crate::sim::Loss;
 use crate::sim::input::Update;
 
@@ -77,8 +78,8 @@ impl Conditions {
                 (*one, log)
             })
             .collect();
-        let most = if options.quick { QUICK_CODES } else { usize::MAX };
-        let mut search = Search::new(input, options.seed, most);
+        let most = options.common.quick_or(QUICK_CODES, usize::MAX);
+        let mut search = Search::new(input, options.common.seed, most);
         let mut rows = Vec::new();
         for target in &self.targets {
             let cell = self.cell(*target);
@@ -99,9 +100,9 @@ impl Conditions {
                     rows.push(bench.adaptive(*contender, &cell, *price, &mut search, plain_bytes));
                 }
             }
-            let feasible =
-                rows[from..].iter().filter_map(|row: &Row| row.feasible).reduce(|a, b| a || b);
-            rows[from..].iter_mut().for_each(|row| row.feasible = feasible);
+            let known = rows[from..].iter().filter_map(|row: &Row| row.get("feasible").as_bool());
+            let feasible = known.reduce(|a, b| a || b);
+            rows[from..].iter_mut().for_each(|row| row.set("feasible", feasible));
         }
         rows
     }
@@ -117,7 +118,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn setup(&self, price: Option<f64>) -> Setup<'_> {
         let scheme = Scheme::Fixed(Code::PLAIN);
-        Setup { scheme, price, input: self.input, seed: self.options.seed, closely: false }
+        Setup { scheme, price, input: self.input, seed: self.options.common.seed, closely: false }
     }
 
     fn row(
@@ -130,16 +131,14 @@ impl Bench<'_> {
     ) -> Row {
         let figures = log.figures(warm_up(self.input.len()), price);
         let scheme = (self.conditions.part, contender.to_string());
-        let row = Row::new(scheme, cell, (log, figures), plain_bytes);
-        let (seed, quick) = (self.options.seed, self.options.quick);
-        let computed = price.is_some();
-        let mut row = Row { repeat_bytes: price, computed, seed, quick, ..row };
+        let row = row(scheme, cell, (log, figures), plain_bytes, &self.options.common);
+        let row = row.with("repeat_bytes", price).with("computed", price.is_some());
         if let (Some(directory), true) =
             (&self.options.series, self.conditions.series.contains(&contender))
         {
             let log = contender.run(cell, &Setup { closely: true, ..self.setup(price) });
             if let Err(error) = series::write(directory, &row, &log) {
-                row.failure = Some(format!("no time series: {error}"));
+                return row.with("failure", format!("no time series: {error}"));
             }
         }
         row
@@ -157,12 +156,10 @@ impl Bench<'_> {
         if contender == Contender::BestStatic {
             let best = search.best(cell, price);
             let row = self.row(contender, cell, &best.log, price, plain_bytes);
-            return Row {
-                feasible: Some(best.feasible),
-                code: Some(super::code_name(&best.code)),
-                tried: Some(best.tried),
-                ..row
-            };
+            return row
+                .with("feasible", best.feasible)
+                .with("code", super::code_name(&best.code))
+                .with("tried", best.tried);
         }
         let setup = self.setup(price);
         let log = contender.run(cell, &setup);
@@ -173,9 +170,9 @@ impl Bench<'_> {
             let mut work = contender.run(cell, &closely).work;
             work.sort_unstable();
             let us = |time: Duration| time.as_secs_f64() * 1e6;
-            row.cpu_us = work.get(work.len() / 2).copied().map(us);
-            row.cpu_mean_us = Some(us(work.iter().sum()) / work.len().max(1) as f64);
-            row.memory_bytes = Some(log.memory);
+            row.set("cpu_us", work.get(work.len() / 2).copied().map(us));
+            row.set("cpu_mean_us", us(work.iter().sum()) / work.len().max(1) as f64);
+            row.set("memory_bytes", log.memory);
         }
         row
     }

@@ -1,6 +1,7 @@
 //! The schemes that are compared, by name.
 
 use std::fmt;
+use std::str::FromStr;
 
 use groupwire_afec::code::Code;
 use groupwire_afec::{Afec2012, Scheme};
@@ -79,5 +80,16 @@ impl fmt::Display for Contender {
             Contender::Groupwire => out.write_str("groupwire"),
             Contender::BestStatic => out.write_str("best-static"),
         }
+    }
+}
+
+impl FromStr for Contender {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Contender::ALL.into_iter().find(|one| one.to_string() == name);
+        found.ok_or_else(|| {
+            format!("there are {}", Contender::ALL.map(|one| one.to_string()).join(", "))
+        })
     }
 }

@@ -8,12 +8,13 @@ use groupwire_afec::{Config, Endpoint, PacketError, Submission};
 use super::cell::{CHANNEL, Cell};
 use super::contender::Contender;
 use super::pair::Setup;
-use super::real::{Carrier, End, Hop, Outcome, Output, Scheme, Tcp, measure};
-use super::row::{Part, Row};
+use super::real::{Carrier, End, Outcome, Output, Plain, Scheme, measure};
+use super::row::{Part, row};
 use super::run::Log;
-use super::{Error, Input, Options, Update, warm_up};
+use super::{Input, Options, warm_up};
 use crate::emulator::{Emulator, EmulatorError, Namespace, Path};
 use crate::sim::input;
+use crate::{Result, Row, Update};
 
 const CHANNELS: [&str; 3] = ["rand0", "rand10", "rand20"];
 const CONTENDERS: [Contender; 4] =
@@ -32,36 +33,36 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// Recordings that cannot be read, sockets that fail.
-pub fn run_real(
+pub(crate) fn run_real(
     namespace: &Namespace,
     options: &Options,
     tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
-    let usual = if options.quick { QUICK_MESSAGES } else { MESSAGES };
-    let count = options.messages.unwrap_or(usual);
-    let input = Input::of(options)?.updates(options.seed, count);
+) -> Result<()> {
+    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
+    let count = options.messages.map_or(usual, |count| count as usize);
+    let input = Input::of(options)?.updates(options.common.seed, count);
     let runs: Vec<(Cell, Contender)> = CHANNELS
         .iter()
         .flat_map(|channel| CONTENDERS.iter().map(move |contender| (cell(channel), *contender)))
         .collect();
     let paths: Vec<Path> = runs
         .iter()
-        .map(|(cell, _)| Path::symmetric(cell.link(0), cell.round_trip, options.seed))
+        .map(|(cell, _)| Path::symmetric(cell.link(0), cell.round_trip, options.common.seed))
         .collect();
     let emulator = Emulator::start(namespace, &paths)?;
     let (total, what) = (runs.len(), "sockets".to_owned());
     tell(Update::Progress { done: 0, total, what });
 
-    let outcomes: Vec<Result<Outcome, EmulatorError>> = thread::scope(|scope| {
+    let outcomes: Vec<std::result::Result<Outcome, EmulatorError>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..)
             .zip(&runs)
             .map(|(client, (cell, contender))| {
                 let (input, emulator) = (&input, &emulator);
                 scope.spawn(move || {
-                    let hops = [Hop::Up(emulator, client)];
+                    let path = (emulator, client);
                     match contender.scheme() {
-                        None => measure(&hops, &Tcp, input, PATIENCE),
-                        Some(scheme) => measure(&hops, &Ends { scheme, cell }, input, PATIENCE),
+                        None => measure(path, &Plain(Carrier::Tcp), input, PATIENCE),
+                        Some(scheme) => measure(path, &Ends { scheme, cell }, input, PATIENCE),
                     }
                 })
             })
@@ -78,8 +79,9 @@ pub fn run_real(
                 .find(|((one, contender), _)| one == cell && *contender == Contender::Udp);
             let plain = plain.map_or(1.0, |(_, log)| log.figures(0, None).bytes_per_message);
             let figures = log.figures(warm_up(count), None);
-            let row = Row::new((Part::Grid, contender.to_string()), cell, (log, figures), plain);
-            rows.push(Row { real, seed: options.seed, quick: options.quick, ..row });
+            let scheme = (Part::Grid, contender.to_string());
+            let row = row(scheme, cell, (log, figures), plain, &options.common);
+            rows.push(row.with("real", real));
         }
         rows
     };
@@ -91,14 +93,19 @@ pub fn run_real(
         .iter()
         .map(|(cell, contender)| {
             let scheme = contender.scheme().unwrap_or_default();
-            let setup =
-                Setup { scheme, price: None, input: &input, seed: options.seed, closely: false };
+            let setup = Setup {
+                scheme,
+                price: None,
+                input: &input,
+                seed: options.common.seed,
+                closely: false,
+            };
             contender.run(cell, &setup)
         })
         .collect();
     for (one, other) in rows(true, &real).into_iter().zip(rows(false, &simulated)) {
-        tell(Update::Row(Box::new(one)));
-        tell(Update::Row(Box::new(other)));
+        tell(Update::Row(one));
+        tell(Update::Row(other));
     }
     Ok(())
 }

@@ -1,31 +1,8 @@
 //! The experiment `afec`: which share of messages misses its deadline, and what holding a target costs, for every scheme
 //! on every channel, in simulated time.
 //!
-//! All schemes send the same messages over paths that lose the n-th packet by the same random numbers. docs/lab.md says
+//! All schemes send the same messages over paths that lose the n-th packet by the same random numbers. lab/README.md says
 //! how each scheme, channel and part is set up.
-//!
-//! ```
-//! use groupwire_lab::afec::{self, Options, Part, Update};
-//!
-//! let options = Options {
-//!     parts: vec![Part::Grid],
-//!     channels: vec!["rand10".parse()?],
-//!     ways: vec!["50/250".parse()?],
-//!     targets: vec![0.05],
-//!     schemes: vec!["udp".into(), "groupwire".into()],
-//!     messages: Some(3000),
-//!     ..Options::default()
-//! };
-//! let mut missed = Vec::new();
-//! afec::run(&options, &mut |update| {
-//!     if let Update::Row(row) = update {
-//!         assert!(row.verified);
-//!         missed.push(row.mer);
-//!     }
-//! })?;
-//! assert!(missed[0] > 0.08 && missed[1] < 0.07);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod cell;
 mod conditions;
@@ -33,7 +10,7 @@ mod contender;
 mod live;
 mod pair;
 mod plan;
-pub mod real;
+mod real;
 mod row;
 mod run;
 mod search;
@@ -44,24 +21,21 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use live::run_real;
-pub use plan::Way;
-pub use row::{Part, Row};
-
-use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
-use std::thread;
 
+use clap::Args;
 use groupwire_afec::code::{Code, Repeat};
 
+use crate::emulator::Namespace;
+use crate::options::{Common, Threads, between, is_wanted};
+use crate::recordings::files;
 use crate::sim::Loss;
 use crate::sim::input::{self, generated, joined, recorded};
+use crate::{Result, Update, parallel};
 use contender::Contender;
-use plan::Job;
+use plan::{Job, Way};
+use row::Part;
 use run::WINDOW;
 
 /// Messages per run: 100 windows of 1000 after those that are left out.
@@ -73,153 +47,95 @@ const SEEDS: u64 = 200;
 /// Of a quick experiment.
 const QUICK_SEEDS: u64 = 3;
 
-/// What to measure.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Options {
-    /// The parts; none for all.
-    pub parts: Vec<Part>,
-    /// The channels; none for all. In the parts grid and steps any loss that has a name.
-    pub channels: Vec<Loss>,
-    /// The schemes by name; none for all.
-    pub schemes: Vec<String>,
-    /// Round trips and deadlines of grid, steps and narrow; none for all.
-    pub ways: Vec<Way>,
-    /// Shares of messages that may miss, in the grid (where none means all) and in steps and narrow (5 % unless
-    /// stated, and of several the first).
-    pub targets: Vec<f64>,
-    /// Messages per run, but not of steps.
-    pub messages: Option<usize>,
-    /// Of the network and the generated pointer.
-    pub seed: u64,
-    /// Runs of each step.
-    pub seeds: Option<u64>,
-    /// At most 30 seconds: every row, of fewer messages, with a coarser search.
-    pub quick: bool,
-    /// How many runs at a time; by default as many as there are cores.
-    pub threads: Option<NonZero<usize>>,
-    /// A directory of recorded pointers (`*.csv`, `*.csv.gz`) to send instead of a generated one.
-    pub mouse: Option<PathBuf>,
-    /// An existing directory for the time series of the part paper.
-    pub series: Option<PathBuf>,
+/// The options of `groupwire-lab afec`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these parts.
+    #[arg(long = "part", value_name = "NAME")]
+    parts: Vec<Part>,
+
+    /// Run only these channels, such as rand10, pb5@4, ge10b3, out80, step0-20.
+    #[arg(long = "channel", value_name = "NAME")]
+    channels: Vec<Loss>,
+
+    /// Run only these schemes.
+    #[arg(long = "scheme", value_name = "NAME")]
+    schemes: Vec<Contender>,
+
+    /// Run only these round trips and deadlines in ms, such as 50/250.
+    #[arg(long = "path", value_name = "MS/MS")]
+    ways: Vec<Way>,
+
+    /// Run only these targets: the percentage of messages that may miss their deadline.
+    #[arg(long = "target", value_name = "PERCENT", value_parser = between(0.0, 100.0))]
+    percents: Vec<f64>,
+
+    /// The number of messages of each run. Default: 101,000.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    messages: Option<u32>,
+
+    /// The number of runs of each step. Default: 200.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    seeds: Option<u32>,
+
+    /// Send the motion of these recordings (*.csv, *.csv.gz) instead of a generated one.
+    #[arg(long, value_name = "DIRECTORY")]
+    mouse: Option<PathBuf>,
+
+    /// Write time series of the part paper to this directory.
+    #[arg(long, value_name = "DIRECTORY")]
+    series: Option<PathBuf>,
+
+    /// Run a few cells over real sockets, each followed by the results of the simulation.
+    #[arg(long, conflicts_with_all = ["parts", "channels", "schemes", "ways", "percents", "series"])]
+    real: bool,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-/// What there is to tell while the experiment runs. Nothing is skipped.
-pub type Update = crate::Update<Row>;
-
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no such scheme.
-    #[error("there is no scheme {name}; there are {known}")]
-    Scheme {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// A recording cannot be read.
-    #[error(transparent)]
-    File(#[from] crate::trace::Error),
-    /// The directory of recordings cannot be read.
-    #[error("cannot read the directory {path:?}: {error}")]
-    Directory {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// The directory has no recordings in it.
-    #[error("no recording (*.csv or *.csv.gz) in {path:?} has enough motion in it")]
-    NoRecordings {
-        /// Which.
-        path: PathBuf,
-    },
-    /// Sockets failed, or the network that they need.
-    #[error(transparent)]
-    Emulator(#[from] crate::emulator::EmulatorError),
-}
-
-/// The names of all schemes, in the order of the rows.
-pub fn schemes() -> Vec<String> {
-    Contender::ALL.iter().map(Contender::to_string).collect()
-}
-
-/// Runs the experiment in simulated time, and tells `tell` how it goes. Rows come in the same order each time.
+/// Runs the experiment. Rows come in the same order each time.
 ///
 /// # Errors
-/// A scheme that there is not, recordings that cannot be read.
-pub fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(), Error> {
-    let contenders = chosen(options)?;
+/// Recordings cannot be read, or there is no network for real sockets.
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    if options.real {
+        // Comes first, because it may start this program again in a network namespace.
+        let namespace =
+            Namespace::enter().map_err(|error| format!("no real sockets here: {error}"))?;
+        return live::run_real(&namespace, options, tell);
+    }
+    if let Some(directory) = &options.series {
+        std::fs::create_dir_all(directory)?;
+    }
+    let wanted = |one: &Contender| is_wanted(&options.schemes, one);
+    let contenders: Vec<Contender> = Contender::ALL.into_iter().filter(wanted).collect();
     let input = Input::of(options)?;
-    let messages = input.updates(options.seed, messages(options));
-    let seeds = options.seeds.unwrap_or(if options.quick { QUICK_SEEDS } else { SEEDS });
+    let messages = input.updates(options.common.seed, messages(options));
+    let seeds = options.seeds.map_or(options.common.quick_or(QUICK_SEEDS, SEEDS), u64::from);
     let jobs = plan::jobs(options, &contenders);
     let total = jobs.iter().map(Job::runs).sum();
-    let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let threads = options.threads.unwrap_or_else(cores).get().min(jobs.len().max(1));
-
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel();
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            let (sender, jobs, next) = (sender.clone(), &jobs, &next);
-            let (input, messages) = (&input, &messages);
-            scope.spawn(move || {
-                // The receiver is there for as long as any thread is, so sending does not fail.
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(place) else {
-                        break;
-                    };
-                    let mut begun = || drop(sender.send((place, None)));
-                    let rows = job.rows(input, messages, seeds, options, &mut begun);
-                    drop(sender.send((place, Some(rows))));
-                }
-            });
-        }
-        drop(sender);
-        // Rows wait for those of the jobs before theirs.
-        let (mut done, mut shown, mut waiting) = (0, 0, BTreeMap::new());
-        while let Ok((place, rows)) = receiver.recv() {
-            match rows {
-                None => {
-                    let what = jobs[place].to_string();
-                    tell(Update::Progress { done, total, what });
-                    done += 1;
-                }
-                Some(rows) => {
-                    waiting.insert(place, rows);
-                }
-            }
-            while let Some(rows) = waiting.remove(&shown) {
-                rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
-                shown += 1;
-            }
-        }
-    });
+    let job = |_, job: &Job, tell: &mut dyn FnMut(Update)| {
+        let mut begun = || tell(Update::begun(job));
+        let rows = job.rows(&input, &messages, seeds, options, &mut begun);
+        rows.into_iter().for_each(|row| tell(Update::Row(row)));
+    };
+    parallel::run((&jobs, total), options.threads.count(), &job, tell);
     Ok(())
 }
 
 /// Messages per run.
 fn messages(options: &Options) -> usize {
-    options.messages.unwrap_or(if options.quick { QUICK_MESSAGES } else { MESSAGES })
+    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
+    options.messages.map_or(usual, |count| count as usize)
 }
 
 /// Messages that are left out of the figures, while schemes that adapt begin to.
 fn warm_up(messages: usize) -> usize {
     (messages / 5).min(WINDOW)
-}
-
-fn chosen(options: &Options) -> Result<Vec<Contender>, Error> {
-    let named = |name: &String| Contender::ALL.iter().find(|one| one.to_string() == *name);
-    if let Some(name) = options.schemes.iter().find(|name| named(name).is_none()) {
-        return Err(Error::Scheme { name: name.clone(), known: schemes().join(", ") });
-    }
-    let wanted = |one: &&Contender| {
-        options.schemes.is_empty() || options.schemes.iter().any(|name| one.to_string() == *name)
-    };
-    Ok(Contender::ALL.iter().filter(wanted).copied().collect())
 }
 
 /// What is sent.
@@ -230,24 +146,20 @@ enum Input {
 }
 
 impl Input {
-    fn of(options: &Options) -> Result<Self, Error> {
+    fn of(options: &Options) -> Result<Self> {
         let Some(path) = &options.mouse else {
             return Ok(Input::Generated);
         };
-        let unreadable = |error| Error::Directory { path: path.clone(), error };
-        let mut files = Vec::new();
-        for entry in path.read_dir().map_err(unreadable)? {
-            let file = entry.map_err(unreadable)?.path();
-            let name = file.to_string_lossy();
-            if name.ends_with(".csv") || name.ends_with(".csv.gz") {
-                files.push(file);
-            }
-        }
-        files.sort();
-        let recordings = files.iter().map(|file| recorded(file)).collect::<Result<Vec<_>, _>>()?;
+        let files = files(path, ".csv")?;
+        let recordings =
+            files.iter().map(|file| recorded(file)).collect::<std::result::Result<Vec<_>, _>>()?;
         match recordings.iter().any(|one| !one.is_empty()) {
             true => Ok(Input::Recorded(recordings)),
-            false => Err(Error::NoRecordings { path: path.clone() }),
+            false => {
+                let path = path.display();
+                Err(format!("no recording (*.csv or *.csv.gz) in {path} has enough motion in it")
+                    .into())
+            }
         }
     }
 

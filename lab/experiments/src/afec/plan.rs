@@ -5,11 +5,15 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use super::conditions::Conditions;
 use super::contender::Contender;
-use super::row::{Part, Row};
+use super::row::Part;
 use super::steps::Step;
 use super::{Input, Options};
+use crate::Row;
+use crate::options::{is_wanted, or_usual};
 use crate::sim::Loss;
 use crate::sim::input::Update;
 
@@ -17,7 +21,8 @@ const WAYS: [&str; 5] = ["50/250", "100/250", "250/250", "50/100", "100/100"];
 const STEP_WAYS: [&str; 3] = ["50/250", "250/250", "50/100"];
 const NARROW_WAYS: [&str; 2] = ["50/250", "100/250"];
 const STEPS: [&str; 4] = ["step0-20", "step20-0", "step0-pb5@8", "steppb5@8-0"];
-const TARGETS: [f64; 3] = [0.05, 0.1, 0.2];
+/// Targets of the grid.
+const PERCENTS: [f64; 3] = [5.0, 10.0, 20.0];
 /// Of all parts but the grid, if none is stated.
 const TARGET: f64 = 0.05;
 /// Modems, in kbit/s.
@@ -31,11 +36,11 @@ const PAPER_WAY: &str = "2/250";
 
 /// A round trip and a deadline, written in ms as 50/250.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub(super) struct Way {
     /// Of the whole path, without queues.
-    pub round_trip: Duration,
+    pub(super) round_trip: Duration,
     /// From application to application.
-    pub deadline: Duration,
+    pub(super) deadline: Duration,
 }
 
 impl FromStr for Way {
@@ -104,8 +109,8 @@ impl fmt::Display for Job {
 
 /// All jobs that the options leave.
 pub(super) fn jobs(options: &Options, contenders: &[Contender]) -> Vec<Job> {
-    let parts = |part: &Part| options.parts.is_empty() || options.parts.contains(part);
-    let jobs = Part::ALL.into_iter().filter(parts).flat_map(|part| match part {
+    let parts = Part::value_variants().iter().filter(|part| is_wanted(&options.parts, *part));
+    let jobs = parts.flat_map(|part| match part {
         Part::Grid => grid(options, contenders),
         Part::Steps => steps(options, contenders),
         Part::Narrow => narrow(options, contenders),
@@ -115,8 +120,8 @@ pub(super) fn jobs(options: &Options, contenders: &[Contender]) -> Vec<Job> {
 }
 
 fn grid(options: &Options, contenders: &[Contender]) -> Vec<Job> {
-    let targets =
-        if options.targets.is_empty() { TARGETS.to_vec() } else { options.targets.clone() };
+    let percents = or_usual(&options.percents, &PERCENTS);
+    let targets: Vec<f64> = percents.iter().map(|percent| percent / 100.0).collect();
     let mut jobs = Vec::new();
     for way in ways(options, &WAYS) {
         for loss in channels(options, &Loss::CHANNELS, false) {
@@ -151,7 +156,7 @@ fn narrow(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     });
     let mut jobs = Vec::new();
     for way in ways(options, &NARROW_WAYS) {
-        for loss in known(&[NARROW_CHANNEL]).filter(|loss| is_wanted(options, loss)) {
+        for loss in known(&[NARROW_CHANNEL]).filter(|loss| is_wanted(&options.channels, loss)) {
             for kbit in NARROW {
                 let conditions = Conditions {
                     targets: vec![target(options)],
@@ -169,7 +174,7 @@ fn paper(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     let contenders = only(contenders, |one| *one != Contender::BestStatic);
     let mut jobs = Vec::new();
     for kbit in PAPER_KBIT {
-        for loss in known(&PAPER).filter(|loss| is_wanted(options, loss)) {
+        for loss in known(&PAPER).filter(|loss| is_wanted(&options.channels, loss)) {
             let way = PAPER_WAY.parse().expect("it is one");
             let series = match loss.to_string().as_str() {
                 "rand10" if kbit == 56.0 => vec![Contender::Tcp, Contender::Udp],
@@ -205,31 +210,25 @@ fn conditions(part: Part, way: Way, loss: Loss, contenders: Vec<Contender>) -> C
 }
 
 fn target(options: &Options) -> f64 {
-    options.targets.first().copied().unwrap_or(TARGET)
+    options.percents.first().map_or(TARGET, |percent| percent / 100.0)
 }
 
 fn ways(options: &Options, usual: &[&str]) -> Vec<Way> {
-    match options.ways.is_empty() {
-        true => usual.iter().map(|way| way.parse().expect("it is one")).collect(),
-        false => options.ways.clone(),
-    }
+    let usual: Vec<Way> = usual.iter().map(|way| way.parse().expect("it is one")).collect();
+    or_usual(&options.ways, &usual)
 }
 
 /// Those that are wanted, or else the usual ones; steps or all others.
 fn channels(options: &Options, usual: &[&str], steps: bool) -> Vec<Loss> {
-    let all: Vec<Loss> = match options.channels.is_empty() {
-        true => known(usual).collect(),
-        false => options.channels.clone(),
-    };
-    all.into_iter().filter(|loss| matches!(loss, Loss::Step { .. }) == steps).collect()
+    let usual: Vec<Loss> = known(usual).collect();
+    or_usual(&options.channels, &usual)
+        .into_iter()
+        .filter(|loss| matches!(loss, Loss::Step { .. }) == steps)
+        .collect()
 }
 
 fn known<'a>(names: &'a [&str]) -> impl Iterator<Item = Loss> + 'a {
     names.iter().map(|name| name.parse().expect("it names a loss"))
-}
-
-fn is_wanted(options: &Options, loss: &Loss) -> bool {
-    options.channels.is_empty() || options.channels.contains(loss)
 }
 
 fn only(contenders: &[Contender], keep: impl Fn(&Contender) -> bool) -> Vec<Contender> {

@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::row::Row;
 use super::run::{Log, WINDOW};
+use crate::Row;
 
 /// Writes a CSV with a line per message: when it was sent, how long it took (nothing if it never came), the share
 /// missed of the last 1000, and the code in force, if it is known.
 pub(super) fn write(directory: &Path, row: &Row, log: &Log) -> io::Result<()> {
-    let name = format!("{}-{}-{}kbit.csv", row.scheme, row.channel, row.link_kbit);
+    let kbit = row.number("link_kbit").unwrap_or_default();
+    let name = format!("{}-{}-{kbit}kbit.csv", row.text("scheme"), row.text("channel"));
     let mut file = BufWriter::new(File::create(directory.join(name))?);
     writeln!(file, "time_s,latency_ms,mer_1000,code")?;
     let mut window: VecDeque<bool> = VecDeque::with_capacity(WINDOW);

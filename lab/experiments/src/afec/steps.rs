@@ -9,9 +9,10 @@ use groupwire_afec::code::Code;
 use super::cell::Cell;
 use super::contender::Contender;
 use super::pair::Setup;
-use super::row::{Part, Row};
+use super::row::{Part, row};
 use super::run::Log;
 use super::{Input, Options};
+use crate::Row;
 use crate::sim::Loss;
 use crate::sim::input::{INTERVAL, Update};
 
@@ -56,26 +57,17 @@ impl Step {
             tell();
             let pooled = self.pooled(*contender, input, seeds, options);
             let figures = pooled.log.figures(0, None);
-            let row = Row::new(
-                (Part::Steps, contender.to_string()),
-                &self.cell(Duration::ZERO),
-                (&pooled.log, figures),
-                plain_bytes,
-            );
+            let (scheme, cell) = ((Part::Steps, contender.to_string()), self.cell(Duration::ZERO));
+            let row = row(scheme, &cell, (&pooled.log, figures), plain_bytes, &options.common);
             let (converge_s, settled) = pooled.converged(self.ends(), self.target);
-            Row {
-                converge_s,
-                settled: Some(settled),
-                windows: 0,
-                windows_met: 0.0,
-                told_s: None,
-                told_share: 0.0,
-                messages: BEFORE + AFTER,
-                seeds,
-                seed: options.seed,
-                quick: options.quick,
-                ..row
-            }
+            row.with("converge_s", converge_s)
+                .with("settled", settled)
+                .with("windows", 0)
+                .with("windows_met", 0.0)
+                .with("told_s", None::<f64>)
+                .with("told_share", 0.0)
+                .with("messages", BEFORE + AFTER)
+                .with("seeds", seeds)
         });
         rows.collect()
     }
@@ -101,7 +93,7 @@ impl Step {
         let bins = AFTER / BIN;
         let mut pooled =
             Pooled { log: Log::default(), missed: vec![Vec::new(); bins], repeats: vec![0; bins] };
-        for seed in (0..seeds).map(|nth| options.seed.wrapping_mul(1000).wrapping_add(nth)) {
+        for seed in (0..seeds).map(|nth| options.common.seed.wrapping_mul(1000).wrapping_add(nth)) {
             // The step is looked for beyond BEFORE, so there is to be some more.
             let updates = input.updates(seed, BEFORE + AFTER + 1000);
             let first = within_a_cluster(&updates);

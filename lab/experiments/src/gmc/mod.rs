@@ -1,29 +1,7 @@
 //! The experiment `gmc`: how small techniques make the messages of a session, how fast, with how much memory.
 //!
 //! Every technique runs in this process, on the same messages, over the same link; every message that arrives is
-//! decoded and compared. docs/lab.md says how each technique is set up.
-//!
-//! ```
-//! use groupwire_lab::gmc::{self, Update, Mode, Options, Session};
-//! use groupwire_lab::{Trace, TraceMessage};
-//!
-//! let message = |n: u64| TraceMessage {
-//!     at: std::time::Duration::from_millis(40 * n),
-//!     sender: 1,
-//!     kind: 0,
-//!     bytes: format!(r#"{{"x":{},"y":{}}}"#, 400 + n, 300 - n).into_bytes().into(),
-//! };
-//! let trace = Trace { messages: (0..200).map(message).collect(), kinds: vec!["pointer".into()], timed: true };
-//! let sessions = [Session::new("pointer", trace)];
-//! let options = Options { modes: vec![Mode::Stream], ..Options::default() };
-//! gmc::run(&sessions, &options, &mut |update| {
-//!     if let Update::Row(row) = update {
-//!         println!("{}: {:.1} bytes per message", row.technique, row.bytes_per_message);
-//!         assert!(row.verified);
-//!     }
-//! })?;
-//! # Ok::<(), gmc::Error>(())
-//! ```
+//! decoded and compared. lab/README.md says how each technique is set up.
 
 mod conditions;
 mod dictionary;
@@ -37,14 +15,24 @@ mod techniques;
 #[cfg(test)]
 mod tests;
 
-pub use row::{Mode, Row};
-pub use session::{Session, read_events};
+use std::path::{Path, PathBuf};
 
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::options::{Common, is_wanted};
+use crate::statistics::median;
+use crate::{Result, Row, Trace, Update};
 use conditions::Conditions;
 use dictionary::Dictionary;
 use drive::Outcome;
-use technique::{Failure, Message};
+use row::Mode;
+use session::{Session, read_events};
+use technique::Message;
 use techniques::{Kind, Setup};
+
+/// The number of messages in the session of the GMC paper (section 5.1).
+const PAPERS_MESSAGES: u32 = 12_850;
 
 /// How often everything is measured, so that a busy moment of the machine does not decide.
 const ROUNDS: usize = 3;
@@ -55,97 +43,90 @@ const QUICK_MESSAGES: usize = 700_000;
 /// The most messages of a trace that a quick experiment uses.
 const QUICK_MOST: usize = 2500;
 
-/// What to measure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// The techniques by name; none for all.
-    pub techniques: Vec<String>,
-    /// The modes; none for all.
-    pub modes: Vec<Mode>,
-    /// Whether Groupwire is told the kind and the sender of each message.
-    pub senders: bool,
-    /// At most 30 seconds: the first messages of each trace, one round.
-    pub quick: bool,
-    /// Of the link.
-    pub seed: u64,
+/// The options of `groupwire-lab gmc`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// A recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the sender and time of each
+    /// message. Default: a built-in session in each of its formats.
+    #[arg(long = "trace", value_name = "FILE")]
+    traces: Vec<PathBuf>,
+
+    /// A table with the content of the messages of these recordings, one row each, which the hand-written formats need.
+    #[arg(long, value_name = "FILE", requires = "traces")]
+    events: Option<PathBuf>,
+
+    /// The number of messages of the built-in session.
+    #[arg(long, value_name = "COUNT", default_value_t = PAPERS_MESSAGES, conflicts_with = "traces",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    messages: u32,
+
+    /// Run only these techniques.
+    #[arg(long = "technique", value_name = "NAME",
+        value_parser = PossibleValuesParser::new(techniques::ALL.iter().map(|kind| kind.name)))]
+    techniques: Vec<String>,
+
+    /// Run only these modes.
+    #[arg(long = "mode", value_name = "MODE")]
+    modes: Vec<Mode>,
+
+    /// Give Groupwire the kind and the sender of each message, which it then has to transmit.
+    #[arg(long)]
+    senders: bool,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Options { techniques: Vec::new(), modes: Vec::new(), senders: false, quick: false, seed: 1 }
-    }
-}
-
-/// What there is to tell while the experiment runs. Skipped are techniques that could not run on a trace.
-pub type Update = crate::Update<Row>;
-
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no such technique.
-    #[error("there is no technique {name}; there are {known}")]
-    Technique {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// The file of events cannot be read.
-    #[error(transparent)]
-    File(#[from] crate::trace::Error),
-    /// The file of events holds something else.
-    #[error(transparent)]
-    Table(#[from] crate::session::Error),
-    /// The events are another session's.
-    #[error(
-        "{trace} has {wanted} messages, but there are {found} events: they are of another session"
-    )]
-    Events {
-        /// The trace's name.
-        trace: String,
-        /// How many events there are.
-        found: usize,
-        /// How many there should be.
-        wanted: usize,
-    },
-}
-
-/// The names of all techniques, in the order of the rows.
-pub fn techniques() -> Vec<&'static str> {
-    techniques::ALL.iter().map(|kind| kind.name).collect()
-}
-
-/// Runs the experiment, which tells `tell` how it goes.
+/// Runs the experiment.
 ///
 /// # Errors
-/// A technique that there is not.
-pub fn run(
-    sessions: &[Session],
-    options: &Options,
-    tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
-    let kinds = chosen(options)?;
+/// Recordings cannot be read.
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let sessions = match options.traces.is_empty() {
+        true => Session::built_in(options.common.seed, options.messages as usize),
+        false => recorded(&options.traces, options.events.as_deref())?,
+    };
+    measure(&sessions, options, tell);
+    Ok(())
+}
+
+fn recorded(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>> {
+    let events = events.map(read_events).transpose()?;
+    let mut sessions = Vec::new();
+    for path in traces {
+        // The name of a trace: x for x.bin.gz.
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.split_once('.').map_or(&*name, |(stem, _)| stem);
+        let session = Session::new(name, Trace::read(path)?);
+        sessions.push(match &events {
+            Some(events) => session.with_events(events.clone())?,
+            None => session,
+        });
+    }
+    Ok(sessions)
+}
+
+/// Measures every wanted technique on every session.
+fn measure(sessions: &[Session], options: &Options, tell: &mut dyn FnMut(Update)) {
     let plan: Vec<_> = sessions
         .iter()
         .flat_map(|session| {
             let all = Conditions::all(session.is_timed());
-            let wanted = all
-                .into_iter()
-                .filter(|one| options.modes.is_empty() || options.modes.contains(&one.mode));
+            let wanted = all.into_iter().filter(|one| is_wanted(&options.modes, &one.mode));
             wanted.map(move |conditions| (session, conditions))
         })
         .map(|(session, conditions)| {
-            let kinds = kinds.iter().copied().filter(|kind| {
-                conditions.suit(kind) && (session.has_events() || !kind.codes_events)
+            let kinds = techniques::ALL.iter().filter(|kind| {
+                is_wanted(&options.techniques, kind.name)
+                    && conditions.suit(kind)
+                    && (session.has_events() || !kind.codes_events)
             });
             (session, conditions, kinds.collect::<Vec<_>>())
         })
         .collect();
     let rows = plan.iter().map(|(_, _, kinds)| kinds.len()).sum::<usize>();
-    let rounds = if options.quick { 1 } else { ROUNDS };
-    let limit =
-        if options.quick { (QUICK_MESSAGES / rows.max(1)).min(QUICK_MOST) } else { usize::MAX };
+    let rounds = options.common.quick_or(1, ROUNDS);
+    let limit = options.common.quick_or((QUICK_MESSAGES / rows.max(1)).min(QUICK_MOST), usize::MAX);
 
     let mut progress = Progress { done: 0, total: rows * rounds };
     for (session, conditions, kinds) in plan {
@@ -157,21 +138,6 @@ pub fn run(
             Group { session, conditions, dictionary, messages: session.messages(limit), options };
         group.measure(&kinds, rounds, &mut progress, tell);
     }
-    Ok(())
-}
-
-fn chosen(options: &Options) -> Result<Vec<&'static Kind>, Error> {
-    if let Some(name) = options
-        .techniques
-        .iter()
-        .find(|name| techniques::ALL.iter().all(|kind| kind.name != **name))
-    {
-        return Err(Error::Technique { name: name.clone(), known: techniques().join(", ") });
-    }
-    let wanted = |kind: &&Kind| {
-        options.techniques.is_empty() || options.techniques.iter().any(|name| kind.name == name)
-    };
-    Ok(techniques::ALL.iter().filter(wanted).collect())
 }
 
 struct Progress {
@@ -197,8 +163,7 @@ impl Group<'_> {
         progress: &mut Progress,
         tell: &mut dyn FnMut(Update),
     ) {
-        let mut outcomes: Vec<Vec<Result<Outcome, Failure>>> =
-            kinds.iter().map(|_| Vec::new()).collect();
+        let mut outcomes: Vec<Vec<Result<Outcome>>> = kinds.iter().map(|_| Vec::new()).collect();
         for _ in 0..rounds {
             for (kind, outcomes) in kinds.iter().zip(&mut outcomes) {
                 let what = format!("{} {} {}", self.session.name, self.conditions.mode, kind.name);
@@ -208,8 +173,8 @@ impl Group<'_> {
             }
         }
         for (kind, outcomes) in kinds.iter().zip(outcomes) {
-            tell(match outcomes.into_iter().collect::<Result<Vec<_>, _>>() {
-                Ok(outcomes) => Update::Row(Box::new(self.row(kind, outcomes))),
+            tell(match outcomes.into_iter().collect::<Result<Vec<_>>>() {
+                Ok(outcomes) => Update::Row(self.row(kind, outcomes)),
                 Err(why) => Update::Skipped {
                     what: format!(
                         "{} on {}, {}",
@@ -221,7 +186,7 @@ impl Group<'_> {
         }
     }
 
-    fn run(&self, kind: &Kind) -> Result<Outcome, Failure> {
+    fn run(&self, kind: &Kind) -> Result<Outcome> {
         let setup = Setup {
             mode: self.conditions.mode,
             dictionary: &self.dictionary,
@@ -229,54 +194,42 @@ impl Group<'_> {
         };
         let mut technique = (kind.build)(&setup)?;
         let sent_at = |message: usize| self.conditions.sent_at(self.session, message);
-        let path = self.conditions.path(&sent_at, self.options.seed);
+        let path = self.conditions.path(&sent_at, self.options.common.seed);
         drive::run(technique.as_mut(), &self.messages, &path)
     }
 
     fn row(&self, kind: &Kind, mut outcomes: Vec<Outcome>) -> Row {
-        let encode_us = median(outcomes.iter().map(|one| one.encode_us));
-        let encode_p99_us = median(outcomes.iter().map(|one| one.encode_p99_us));
-        let decode_us = median(outcomes.iter().map(|one| one.decode_us));
+        let median = |of: fn(&Outcome) -> f64| median(outcomes.iter().map(of).collect());
+        let times = [median(|one| one.encode_us), median(|one| one.decode_us)];
+        let encode_p99_us = median(|one| one.encode_p99_us);
         let rounds = outcomes.len();
         let failure = outcomes.iter_mut().find_map(|one| one.failure.take());
         let one = outcomes.swap_remove(0);
-        Row {
-            trace: self.session.name.clone(),
-            technique: kind.name,
-            mode: self.conditions.mode,
-            ack_delay: self.conditions.ack_delay(),
-            ack_ms: self.conditions.ack_ms(),
-            loss: self.conditions.loss(),
-            messages: self.messages.len(),
-            messages_arrived: one.messages_arrived,
-            messages_refused: one.messages_refused,
-            packets: one.packets,
-            bytes_in: self.messages.iter().map(|message| message.bytes.len() as u64).sum(),
-            bytes_out: one.bytes_out,
-            bytes_per_message: one.bytes_out as f64 / self.messages.len().max(1) as f64,
-            bytes_per_arrived: one.bytes_out as f64 / one.messages_arrived.max(1) as f64,
-            encode_us,
-            decode_us,
-            encode_p99_us,
-            state_bytes: one.state.encoder,
-            decoder_state_bytes: one.state.decoder,
-            templates: one.templates,
-            announcement_bytes: one.announcement_bytes,
-            ack_bytes: one.ack_bytes,
-            snapshot_bytes: one.snapshot_bytes,
-            dictionary: kind.has_dictionary.then_some(self.dictionary.source),
-            verified: failure.is_none(),
-            failure,
-            senders: self.options.senders && kind.name == "groupwire",
-            rounds,
-            seed: self.options.seed,
-            quick: self.options.quick,
-        }
+        let messages = self.messages.len();
+        row::row(&self.session.name, kind.name, &self.conditions, &self.options.common)
+            .with("messages", messages)
+            .with("messages_arrived", one.messages_arrived)
+            .with("messages_refused", one.messages_refused)
+            .with("packets", one.packets)
+            .with(
+                "bytes_in",
+                self.messages.iter().map(|message| message.bytes.len()).sum::<usize>(),
+            )
+            .with("bytes_out", one.bytes_out)
+            .with("bytes_per_message", one.bytes_out as f64 / messages.max(1) as f64)
+            .with("bytes_per_arrived", one.bytes_out as f64 / one.messages_arrived.max(1) as f64)
+            .with("encode_us", times[0])
+            .with("decode_us", times[1])
+            .with("encode_p99_us", encode_p99_us)
+            .with("state_bytes", one.state.encoder)
+            .with("decoder_state_bytes", one.state.decoder)
+            .with("templates", one.templates)
+            .with("announcement_bytes", one.announcement_bytes)
+            .with("ack_bytes", one.ack_bytes)
+            .with("snapshot_bytes", one.snapshot_bytes)
+            .with("dictionary", kind.has_dictionary.then_some(self.dictionary.source))
+            .with("senders", self.options.senders && kind.name == "groupwire")
+            .with("rounds", rounds)
+            .failed(failure)
     }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Error;
 use super::dictionary::Dictionary;
 use super::technique::Message;
+use crate::Result;
 use crate::session::{Event, Format, encode, generate};
 use crate::trace::{Trace, TraceMessage};
 
@@ -15,16 +15,16 @@ use crate::trace::{Trace, TraceMessage};
 ///
 /// # Errors
 /// A file that cannot be read, or is no such table.
-pub fn read_events(path: &Path) -> Result<Vec<Event>, Error> {
+pub(crate) fn read_events(path: &Path) -> Result<Vec<Event>> {
     let bytes = crate::trace::read_file(path)?;
     Ok(crate::session::read_events(&String::from_utf8_lossy(&bytes))?)
 }
 
 /// A recorded session with a name, and what peers with dictionaries are trained on.
 #[derive(Debug, Clone)]
-pub struct Session {
+pub(crate) struct Session {
     /// The name of the trace in rows.
-    pub name: String,
+    pub(crate) name: String,
     trace: Trace,
     /// What each message says.
     events: Option<Arc<[Event]>>,
@@ -33,13 +33,13 @@ pub struct Session {
 
 impl Session {
     /// A session of which nothing else is known: dictionaries are trained on its own first tenth, which favours them.
-    pub fn new(name: impl Into<String>, trace: Trace) -> Self {
+    pub(crate) fn new(name: impl Into<String>, trace: Trace) -> Self {
         Session { name: name.into(), trace, events: None, training: None }
     }
 
     /// The built-in session, like the GMC paper's, in each of its formats: the same for the same seed. Dictionaries
     /// are trained on another of the same app.
-    pub fn built_in(seed: u64, messages: usize) -> Vec<Self> {
+    pub(crate) fn built_in(seed: u64, messages: usize) -> Vec<Self> {
         let events: Arc<[Event]> = generate(seed, messages).into();
         // Any other seed.
         let other = generate(!seed, messages);
@@ -56,19 +56,18 @@ impl Session {
     ///
     /// # Errors
     /// Events that are not as many as the messages.
-    pub fn with_events(self, mut events: Vec<Event>) -> Result<Self, Error> {
+    pub(crate) fn with_events(self, mut events: Vec<Event>) -> Result<Self> {
         // As traces are, and as they keep what happened at once.
         events.sort_by_key(|event| event.time_ms);
         let (found, wanted) = (events.len(), self.trace.messages.len());
         match found == wanted {
             true => Ok(Session { events: Some(events.into()), ..self }),
-            false => Err(Error::Events { trace: self.name, found, wanted }),
+            false => Err(format!(
+                "{} has {wanted} messages, but there are {found} events: they are of another session",
+                self.name
+            )
+            .into()),
         }
-    }
-
-    /// Trains dictionaries on another session of the same app.
-    pub fn with_training(self, training: Trace) -> Self {
-        Session { training: Some(training), ..self }
     }
 
     pub(super) fn has_events(&self) -> bool {

@@ -1,11 +1,9 @@
 //! What all techniques have in common.
 
-use std::error::Error;
-
 use crate::session::Event;
 
 /// Why a technique could not encode or decode.
-pub(super) type Failure = Box<dyn Error + Send + Sync>;
+pub(super) type Failure = crate::Error;
 
 /// A way to make messages small: both ends of one direction, which share nothing but what travels.
 ///

@@ -2,18 +2,18 @@
 
 /// Something that one person did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub(crate) struct Event {
     /// When, in milliseconds on the clock of the recording.
-    pub time_ms: u64,
+    pub(crate) time_ms: u64,
     /// Who.
-    pub sender: u32,
+    pub(crate) sender: u32,
     /// What.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
 }
 
 /// What somebody did: the seven types of messages of the GMC paper's Table 3.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Moved the pointer.
     Telepointer(Point),
     /// Began to draw an object.
@@ -68,7 +68,7 @@ pub enum Kind {
 
 impl Kind {
     /// What a table of events calls it.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Telepointer(_) => "tele",
             Self::Create { .. } => "create",
@@ -83,32 +83,32 @@ impl Kind {
 
 /// A place on the canvas, in pixels from its upper left corner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Point {
+pub(crate) struct Point {
     /// To the right.
-    pub x: u16,
+    pub(crate) x: u16,
     /// Down.
-    pub y: u16,
+    pub(crate) y: u16,
 }
 
 /// An object as a model update describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Object {
+pub(crate) struct Object {
     /// Its number.
-    pub object: u32,
+    pub(crate) object: u32,
     /// What it is.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Its colour.
-    pub colour: Colour,
+    pub(crate) colour: Colour,
     /// Its first corner.
-    pub from: Point,
+    pub(crate) from: Point,
     /// The opposite corner.
-    pub to: Point,
+    pub(crate) to: Point,
 }
 
 /// What can be drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Shape {
+pub(crate) enum Shape {
     #[default]
     Rectangle,
     Oval,
@@ -119,11 +119,11 @@ pub enum Shape {
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Self; 5] =
+    pub(crate) const ALL: [Self; 5] =
         [Self::Rectangle, Self::Oval, Self::Line, Self::Freehand, Self::Text];
 
     /// What messages call it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rectangle => "rect",
             Self::Oval => "oval",
@@ -141,7 +141,7 @@ impl Shape {
 /// What it can be drawn in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Colour {
+pub(crate) enum Colour {
     #[default]
     Black,
     Red,
@@ -152,10 +152,11 @@ pub enum Colour {
 
 impl Colour {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Black, Self::Red, Self::Blue, Self::Green, Self::Orange];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Black, Self::Red, Self::Blue, Self::Green, Self::Orange];
 
     /// What messages call it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Black => "black",
             Self::Red => "red",
@@ -173,7 +174,7 @@ impl Colour {
 /// A table of events with a row that is not what the format says.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// A row is wrong: the table was cut off or edited, or is another table.
     #[error("line {line} of the events: {why}")]
     Row {
@@ -198,15 +199,9 @@ pub enum Error {
 ///
 /// In texts, `\n`, `\r`, `\t` and `\\` stand for the characters that would end a row or cell, and for the backslash.
 ///
-/// ```
-/// let events = groupwire_lab::session::read_events("716632726\t7\ttele\t981\t688\n")?;
-/// assert_eq!(events[0].sender, 7);
-/// # Ok::<(), groupwire_lab::session::Error>(())
-/// ```
-///
 /// # Errors
 /// The first row that is none of these.
-pub fn read_events(text: &str) -> Result<Vec<Event>, Error> {
+pub(crate) fn read_events(text: &str) -> Result<Vec<Event>, Error> {
     let rows = text.split_terminator('\n').enumerate();
     rows.map(|(at, row)| event(row).map_err(|why| Error::Row { line: at + 1, why })).collect()
 }

@@ -37,15 +37,7 @@ const FIRST_OBJECT: u32 = 41;
 
 /// A session like the one of the GMC paper's section 5.1: of 12,850 messages it has exactly its mix (Table 3) and takes
 /// its 47 minutes; of another number of messages the same in proportion. A seed makes the same session everywhere.
-///
-/// ```
-/// use groupwire_lab::session::{Kind, generate};
-///
-/// let events = generate(1, 12_850);
-/// let pointers = events.iter().filter(|event| matches!(event.kind, Kind::Telepointer(_)));
-/// assert_eq!(pointers.count(), 10_593);
-/// ```
-pub fn generate(seed: u64, messages: usize) -> Vec<Event> {
+pub(crate) fn generate(seed: u64, messages: usize) -> Vec<Event> {
     let mut random = Random::new(seed);
     let mut steps = Vec::with_capacity(messages);
     let duration_ms = DURATION_MS * messages as f64 / 12_850.0;

@@ -13,15 +13,6 @@
 //! | jsonf | 139 | the same in the coordinates of a zoomed and scrolled canvas, `"x":1303.5,"y":676.1944444444445` |
 //! | msgpack | 98 | json's fields in MessagePack |
 //! | cbor | 98 | json's fields in CBOR |
-//!
-//! ```
-//! use groupwire_lab::session::{Format, encode, generate};
-//!
-//! let events = generate(1, 500);
-//! let messages = encode(Format::Text, &events);
-//! assert!(messages[0].starts_with(b"(timestamp: "));
-//! assert_eq!(messages.len(), 500);
-//! ```
 
 mod cbor;
 mod events;
@@ -38,16 +29,16 @@ mod text;
 pub(crate) mod typing;
 mod xml;
 
-pub use events::{Colour, Error, Event, Kind, Object, Point, Shape, read_events};
-pub use generate::generate;
+pub(crate) use events::{Colour, Event, Kind, Object, Point, Shape, read_events};
+pub(crate) use generate::generate;
 pub(crate) use motion::places;
 
 /// The session's number, in every message: the one of the paper's Figure 6.
-pub const SESSION_ID: u32 = 9357;
+pub(crate) const SESSION_ID: u32 = 9357;
 
 /// How events are written as messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub(crate) enum Format {
     /// Names and values in parentheses, as GroupKit wrote them.
     Text,
     /// Elements for the same names and values.
@@ -66,7 +57,7 @@ pub enum Format {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Text,
         Self::Xml,
         Self::Java,
@@ -77,7 +68,7 @@ impl Format {
     ];
 
     /// What the trace in this format is called.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Xml => "xml",
@@ -91,7 +82,7 @@ impl Format {
 }
 
 /// Each event as a message.
-pub fn encode(format: Format, events: &[Event]) -> Vec<Vec<u8>> {
+pub(crate) fn encode(format: Format, events: &[Event]) -> Vec<Vec<u8>> {
     let message = match format {
         Format::Text => text::message,
         Format::Xml => xml::message,

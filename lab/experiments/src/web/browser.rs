@@ -2,10 +2,11 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use super::Error;
+use crate::Result;
 use crate::program::installed;
 
 /// Tried one after another, as scripts/browser.sh does.
@@ -30,22 +31,28 @@ const FLAGS: [&str; 14] = [
 ];
 
 /// Where there is one: `$GROUPWIRE_BROWSER`, or a Chromium or Chrome on the path.
-pub(super) fn find() -> Result<PathBuf, Error> {
+pub(super) fn find() -> Result<PathBuf> {
     if let Some(given) = env::var_os("GROUPWIRE_BROWSER").filter(|given| !given.is_empty()) {
         return Ok(given.into());
     }
-    installed(&NAMES).ok_or(Error::NoBrowser)
+    installed(&NAMES).ok_or_else(|| {
+        "no Chromium or Chrome found; install one (Debian's package is chromium), or set GROUPWIRE_BROWSER to one".into()
+    })
 }
 
 /// Its name and version, such as `chromium 156.0.7100.2`.
-pub(super) fn version(browser: &PathBuf) -> Result<String, Error> {
+pub(super) fn version(browser: &PathBuf) -> Result<String> {
     let output = Command::new(browser).arg("--version").stderr(Stdio::null()).output();
-    let output = output.map_err(|error| Error::browser(browser, &error))?;
+    let output = output.map_err(|error| cannot_run(browser, &error))?;
     let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
     let mut words = text.split_whitespace();
     let name = words.next().unwrap_or("unknown");
     let number = words.find(|word| word.starts_with(|digit: char| digit.is_ascii_digit()));
     Ok([Some(name), number].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+fn cannot_run(browser: &Path, error: &io::Error) -> String {
+    format!("cannot run the browser {}: {error}", browser.display())
 }
 
 /// A browser that runs until this is dropped.
@@ -57,13 +64,13 @@ pub(super) struct Browser {
 
 impl Browser {
     /// Opens a page.
-    pub(super) fn open(browser: &PathBuf, url: &str) -> Result<Self, Error> {
+    pub(super) fn open(browser: &PathBuf, url: &str) -> Result<Self> {
         let profile = env::temp_dir().join(format!("groupwire-lab-{}", std::process::id()));
         let mut command = Command::new(browser);
         command.args(FLAGS).arg(format!("--user-data-dir={}", profile.display())).arg(url);
         // It says much that is of no interest.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.spawn().map_err(|error| Error::browser(browser, &error))?;
+        let child = command.spawn().map_err(|error| cannot_run(browser, &error))?;
         Ok(Browser { child, profile })
     }
 }

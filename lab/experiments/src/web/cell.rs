@@ -2,19 +2,23 @@
 
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
+
 use super::control::Page;
 use super::ground::{Ground, Roads};
-use super::network::Network;
+use super::native::NativeStage;
+use super::network::{Network, Weather};
 use super::plan::{POINTER, Plan, SIZES, STANDARD};
 use super::protocol::{
     App, Command, Play, Played, Receive, Received, Reply, Send, Stage, StageError,
 };
 use super::rate::rate;
-use super::row::{Direction, Measure, Row};
+use super::row::{self, Direction, Measure, with_papers};
 use super::server::Server;
-use super::{APPS, BARE, Error, MEMBERS, Natives, Options, SERVERS, SOCKET, WEBTRANSPORT};
+use super::{APPS, BARE, MEMBERS, Options, SERVERS, SOCKET, WEBTRANSPORT};
 use crate::emulator::PathStats;
 use crate::statistics::Summary;
+use crate::{Result, Row};
 
 /// What a command may take beside what it is asked to take: joining over the slowest path, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,7 +42,8 @@ pub(super) struct Place<'a> {
     pub(super) ground: &'a Ground,
     /// [`SERVERS`].
     pub(super) servers: &'a [Server],
-    pub(super) natives: &'a dyn Natives,
+    /// Where native participants run.
+    pub(super) natives: &'a Handle,
     /// The browser's.
     pub(super) version: &'a str,
 }
@@ -59,13 +64,12 @@ impl<'a> Cell<'a> {
     pub(super) fn new(
         place: Place<'a>,
         options: &'a Options,
-        (transport, network): (&'a str, Network),
-    ) -> Result<Self, Error> {
+        (transport, network, weather): (&'a str, Network, &Weather),
+    ) -> Result<Self> {
         let ports: Vec<_> =
             place.servers.iter().flat_map(|server| [server.port, server.socket]).collect();
-        let setup = (options.seed, transport == WEBTRANSPORT);
-        let weather = (network, &options.weather);
-        let roads = place.ground.roads(place.worker, weather, setup, &ports)?;
+        let setup = (options.common.seed, transport == WEBTRANSPORT);
+        let roads = place.ground.roads(place.worker, (network, weather), setup, &ports)?;
         let path_ms = roads.ping(0)?;
         Ok(Cell { place, options, transport, network, roads, path_ms, runs: 0 })
     }
@@ -76,20 +80,16 @@ impl<'a> Cell<'a> {
         page: Option<&mut Page>,
         plan: &Plan,
         yields: &mut dyn FnMut(Row),
-    ) -> Result<(), Error> {
-        let native = || self.place.natives.stage().map_err(Error::Natives);
-        let mut beside = native()?;
-        let mut native_stage;
+    ) -> Result<()> {
+        let mut beside = NativeStage::new(self.place.natives);
+        let mut native = NativeStage::new(self.place.natives);
         let stage: &mut dyn Stage = match page {
             Some(page) => page,
-            None => {
-                native_stage = native()?;
-                native_stage.as_mut()
-            }
+            None => &mut native,
         };
-        let done = self.measure(stage, beside.as_mut(), plan, yields);
+        let done = self.measure(stage, &mut beside, plan, yields);
         // Whatever went wrong, the next cell finds nobody.
-        let left = call(stage, Command::Leave, 0.0).and(call(beside.as_mut(), Command::Leave, 0.0));
+        let left = call(stage, Command::Leave, 0.0).and(call(&mut beside, Command::Leave, 0.0));
         done.and(left.map(drop))
     }
 
@@ -99,7 +99,7 @@ impl<'a> Cell<'a> {
         beside: &mut dyn Stage,
         plan: &Plan,
         yields: &mut dyn FnMut(Row),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let mut joined = 0;
         if plan.wants_loads() {
             let mut load = Loaded { cell: self, stage, beside, plan, yields };
@@ -131,7 +131,7 @@ impl<'a> Cell<'a> {
         server: usize,
         room: &str,
         paths: std::ops::Range<usize>,
-    ) -> Result<Vec<f64>, Error> {
+    ) -> Result<Vec<f64>> {
         let servers: Vec<_> = paths.map(|path| self.server(server, path)).collect();
         let room = format!("{room} {} {}", self.transport, self.network);
         let wanted = self.transport.to_owned();
@@ -161,7 +161,7 @@ impl<'a> Cell<'a> {
         tick_ms: u64,
         plan: &Plan,
         yields: &mut dyn FnMut(Row),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let participants = members.len();
         // A request up and an answer down, and the same once more for what got lost.
         let patience_ms = 3.0 * self.path_ms + tick_ms as f64 + plan.patience_ms;
@@ -172,8 +172,9 @@ impl<'a> Cell<'a> {
         };
         for measure in [Measure::Latency, Measure::Jitter] {
             if plan.wants(measure) {
-                let row = Row { tick_ms, participants, app: Some(app), ..self.row(measure) };
-                yields(finish(timed(row, &played, self.path_ms)));
+                let row = self.row(measure).with("tick_ms", tick_ms).with("app", app);
+                let row = row.with("participants", participants);
+                yields(with_papers(timed(measure, row, &played, self.path_ms)));
             }
         }
         Ok(())
@@ -181,38 +182,12 @@ impl<'a> Cell<'a> {
 
     /// A row with everything that is the same in the whole cell.
     fn row(&self, measure: Measure) -> Row {
-        let is_native = self.transport == SOCKET;
-        Row {
-            transport: self.transport.to_owned(),
-            browser: if is_native { "native".to_owned() } else { self.place.version.to_owned() },
-            network: self.network,
-            emulator: self.roads.emulator(),
-            size: None,
-            participants: 1,
-            measure,
-            value: 0.0,
-            unit: measure.unit(),
-            tick_ms: 0,
-            app: None,
-            direction: None,
-            messages: 0,
-            trials: 1,
-            deviation: None,
-            p50_ms: None,
-            p99_ms: None,
-            arrived: None,
-            transactions_ms: None,
-            path_ms: None,
-            adds_ms: None,
-            messages_per_second: None,
-            wire_bytes: None,
-            joined_ms: None,
-            paper: None,
-            seed: self.options.seed,
-            quick: self.options.quick,
-            verified: true,
-            failure: None,
-        }
+        let browser = if self.transport == SOCKET { "native" } else { self.place.version };
+        row::row(measure, &self.options.common)
+            .with("transport", self.transport)
+            .with("browser", browser)
+            .with("network", self.network)
+            .with("emulator", self.roads.emulator())
     }
 }
 
@@ -226,7 +201,7 @@ struct Loaded<'a, 'b> {
 }
 
 impl Loaded<'_, '_> {
-    fn connect(&mut self) -> Result<(), Error> {
+    fn connect(&mut self) -> Result<()> {
         let before = self.stats();
         let ms = self.cell.join(self.stage, BARE, "load", LOADED..LOADED + 1)?;
         std::thread::sleep(SETTLING);
@@ -235,7 +210,8 @@ impl Loaded<'_, '_> {
         {
             let row = self.cell.row(Measure::OverheadConnection);
             let joined_ms = ms.first().copied();
-            self.tell(Row { value: sum(content), wire_bytes: Some(sum(wire)), joined_ms, ..row });
+            let row = row.with("value", sum(content)).with("wire_bytes", sum(wire));
+            self.tell(row.with("joined_ms", joined_ms));
         }
         let port = self.cell.place.servers[BARE].socket;
         let join = Command::Join {
@@ -247,7 +223,7 @@ impl Loaded<'_, '_> {
         Ok(())
     }
 
-    fn overheads(&mut self) -> Result<(), Error> {
+    fn overheads(&mut self) -> Result<()> {
         if !self.plan.wants(Measure::OverheadMessage) || self.stats().is_none() {
             return Ok(());
         }
@@ -267,17 +243,14 @@ impl Loaded<'_, '_> {
             let [up, down] = content;
             let way = if direction == Direction::Up { up } else { down };
             let per_message = |bytes: f64| (bytes - payload) / f64::from(count);
-            let row = Row {
-                value: per_message(way),
-                wire_bytes: Some(per_message(sum(wire))),
-                ..self.loaded(Measure::OverheadMessage, direction, STANDARD, &received)
-            };
-            self.tell(row);
+            let row = self.loaded(Measure::OverheadMessage, direction, STANDARD, &received);
+            let row = row.with("value", per_message(way));
+            self.tell(row.with("wire_bytes", per_message(sum(wire))));
         }
         Ok(())
     }
 
-    fn receive_rates(&mut self) -> Result<(), Error> {
+    fn receive_rates(&mut self) -> Result<()> {
         if !self.plan.wants(Measure::ReceiveRate) {
             return Ok(());
         }
@@ -287,7 +260,7 @@ impl Loaded<'_, '_> {
         Ok(())
     }
 
-    fn send_rates(&mut self) -> Result<(), Error> {
+    fn send_rates(&mut self) -> Result<()> {
         if !self.plan.wants(Measure::SendRate) {
             return Ok(());
         }
@@ -313,12 +286,7 @@ impl Loaded<'_, '_> {
     }
 
     /// Distinct arrivals of a value that changes all the time.
-    fn distinct(
-        &mut self,
-        measure: Measure,
-        direction: Direction,
-        size: usize,
-    ) -> Result<(), Error> {
+    fn distinct(&mut self, measure: Measure, direction: Direction, size: usize) -> Result<()> {
         let (mut rates, mut all) = (Vec::new(), Received::default());
         for _ in 0..self.plan.trials {
             let ms = self.plan.receiving_ms + self.cell.path_ms;
@@ -330,7 +298,8 @@ impl Loaded<'_, '_> {
         // What comes at once with another is a message, but no arrival of its own.
         let per_arrival = f64::from(all.messages) / f64::from(all.arrivals.max(1));
         let row = rated(self.loaded(measure, direction, size, &all), &rates);
-        self.tell(Row { messages_per_second: Some(row.value * per_arrival), ..row });
+        let value = row.number("value").unwrap_or_default();
+        self.tell(row.with("messages_per_second", value * per_arrival));
         Ok(())
     }
 
@@ -341,7 +310,7 @@ impl Loaded<'_, '_> {
     }
 
     /// Sends a load one way and counts what comes, at the most for so long and a round trip.
-    fn transfer(&mut self, direction: Direction, send: Send, ms: f64) -> Result<Received, Error> {
+    fn transfer(&mut self, direction: Direction, send: Send, ms: f64) -> Result<Received> {
         self.timed_transfer(direction, send, ms).map(|(received, _)| received)
     }
 
@@ -351,7 +320,7 @@ impl Loaded<'_, '_> {
         direction: Direction,
         send: Send,
         ms: f64,
-    ) -> Result<(Received, f64), Error> {
+    ) -> Result<(Received, f64)> {
         let beyond = if send.latest { 0.0 } else { 2.0 * self.cell.path_ms + 1000.0 };
         let receive = Receive {
             member: 0,
@@ -378,18 +347,16 @@ impl Loaded<'_, '_> {
     }
 
     fn loaded(&self, measure: Measure, direction: Direction, size: usize, all: &Received) -> Row {
-        Row {
-            size: Some(size),
-            direction: Some(direction),
-            messages: all.messages,
-            verified: all.wrong.is_none(),
-            failure: all.wrong.clone(),
-            ..self.cell.row(measure)
-        }
+        self.cell
+            .row(measure)
+            .with("size", size)
+            .with("direction", direction)
+            .with("messages", all.messages)
+            .failed(all.wrong.as_ref())
     }
 
     fn tell(&mut self, row: Row) {
-        (self.yields)(finish(row));
+        (self.yields)(with_papers(row));
     }
 
     fn stats(&self) -> Option<PathStats> {
@@ -407,7 +374,7 @@ impl Loaded<'_, '_> {
 }
 
 /// Asks for something that takes about so long.
-fn call(stage: &mut dyn Stage, command: Command, ms: f64) -> Result<Reply, Error> {
+fn call(stage: &mut dyn Stage, command: Command, ms: f64) -> Result<Reply> {
     stage.start(command)?;
     Ok(stage.finish(PATIENCE + Duration::from_secs_f64(ms / 1e3))?)
 }
@@ -428,37 +395,29 @@ fn rated(row: Row, rates: &[f64]) -> Row {
     let summary = Summary::of(rates);
     let squares = rates.iter().map(|rate| (rate - summary.mean).powi(2)).sum::<f64>();
     let deviation = (rates.len() > 1).then(|| (squares / (rates.len() - 1) as f64).sqrt());
-    Row { value: summary.mean, deviation, trials: rates.len() as u32, ..row }
+    row.with("value", summary.mean).with("deviation", deviation).with("trials", rates.len())
 }
 
-fn timed(row: Row, played: &Played, path_ms: f64) -> Row {
+fn timed(measure: Measure, row: Row, played: &Played, path_ms: f64) -> Row {
     let summary = Summary::of(&played.latencies);
-    let value = match row.measure {
-        Measure::Jitter => summary.divergence,
-        _ => summary.mean,
-    };
     let failure = match (&played.wrong, summary.count) {
-        (Some(wrong), _) => Some(wrong.clone()),
-        (None, 0) => Some("nothing came".to_owned()),
+        (Some(wrong), _) => Some(wrong.as_str()),
+        (None, 0) => Some("nothing came"),
         _ => None,
     };
-    let is_latency = row.measure == Measure::Latency;
-    Row {
-        value,
-        messages: played.sent,
-        p50_ms: is_latency.then_some(summary.median),
-        p99_ms: is_latency.then_some(summary.p99),
-        arrived: Some(summary.count as f64 / f64::from(played.due.max(1))),
-        transactions_ms: (is_latency && !played.transactions.is_empty())
-            .then(|| Summary::of(&played.transactions).mean),
-        path_ms: is_latency.then_some(path_ms),
-        adds_ms: is_latency.then_some(value - path_ms),
-        verified: failure.is_none(),
-        failure,
-        ..row
+    let row = row
+        .with("messages", played.sent)
+        .with("arrived", summary.count as f64 / f64::from(played.due.max(1)))
+        .failed(failure);
+    if measure == Measure::Jitter {
+        return row.with("value", summary.divergence);
     }
-}
-
-fn finish(row: Row) -> Row {
-    Row { paper: row.papers(), ..row }
+    let transactions =
+        (!played.transactions.is_empty()).then(|| Summary::of(&played.transactions).mean);
+    row.with("value", summary.mean)
+        .with("p50_ms", summary.median)
+        .with("p99_ms", summary.p99)
+        .with("transactions_ms", transactions)
+        .with("path_ms", path_ms)
+        .with("adds_ms", summary.mean - path_ms)
 }

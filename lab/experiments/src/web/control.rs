@@ -19,8 +19,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, mpsc};
 
-use super::Error;
 use super::protocol::{Command, Numbered, Reply, Stage, StageError};
+use crate::Result;
 
 #[derive(Embed)]
 #[folder = "../../web/bench/dist"]
@@ -54,9 +54,9 @@ struct Desk {
 
 impl Control {
     /// Serves so many pages.
-    pub(super) fn start(pages: usize) -> Result<(Self, Vec<Page>), Error> {
+    pub(super) fn start(pages: usize) -> Result<(Self, Vec<Page>)> {
         if Bench::get("index.html").is_none() {
-            return Err(Error::NotBuilt);
+            return Err("this program was built without the page for browsers: run `make build`, which builds it first".into());
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -148,12 +148,12 @@ fn file(uri: &Uri) -> Response {
 }
 
 impl Stage for Page {
-    fn start(&mut self, content: Command) -> Result<(), StageError> {
+    fn start(&mut self, content: Command) -> std::result::Result<(), StageError> {
         self.number += 1;
         self.commands.send(Numbered { number: self.number, content }).map_err(|_| StageError::Gone)
     }
 
-    fn finish(&mut self, patience: Duration) -> Result<Reply, StageError> {
+    fn finish(&mut self, patience: Duration) -> std::result::Result<Reply, StageError> {
         let end = Instant::now() + patience;
         loop {
             let left = end.saturating_duration_since(Instant::now());

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
+use super::MEMBERS;
 use super::network::{Network, Weather};
-use super::{Error, MEMBERS};
+use crate::Result;
 use crate::emulator::proxy::{TcpProxy, UdpProxy};
 use crate::emulator::{Emulator, Host, Namespace, Path, PathStats};
 use crate::sim::Loss;
@@ -38,7 +39,7 @@ pub(super) struct Roads<'a> {
 
 impl Ground {
     /// For so many cells at a time.
-    pub(super) fn new(namespace: Option<&Namespace>, cells: usize) -> Result<Self, Error> {
+    pub(super) fn new(namespace: Option<&Namespace>, cells: usize) -> Result<Self> {
         let Some(namespace) = namespace else { return Ok(Ground::Proxied) };
         let paths = vec![Path::default(); cells * MEMBERS];
         Ok(Ground::Emulated(Emulator::start(namespace, &paths)?))
@@ -61,7 +62,7 @@ impl Ground {
         (network, weather): (Network, &Weather),
         (seed, is_datagrams): (u64, bool),
         ports: &[u16],
-    ) -> Result<Roads<'_>, Error> {
+    ) -> Result<Roads<'_>> {
         let first = cell * MEMBERS;
         let mut proxies = Vec::new();
         for member in 0..MEMBERS {
@@ -119,7 +120,7 @@ impl Roads<'_> {
     }
 
     /// The round trip of a small datagram over a member's path, in ms: what it is in theory, if it is not emulated.
-    pub(super) fn ping(&self, member: usize) -> Result<f64, Error> {
+    pub(super) fn ping(&self, member: usize) -> Result<f64> {
         let theory = self.network.round_trip().as_secs_f64() * 1e3;
         let Ground::Emulated(emulator) = self.ground else { return Ok(theory) };
         if self.network == Network::Loopback {

@@ -7,18 +7,18 @@ const LAST: u32 = 1;
 
 /// A message of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Load {
+pub(crate) struct Load {
     /// Counted from 0.
-    pub number: u32,
+    pub(crate) number: u32,
     /// The load's name.
-    pub run: u32,
+    pub(crate) run: u32,
     /// Whether none follows.
-    pub is_last: bool,
+    pub(crate) is_last: bool,
 }
 
 impl Load {
     /// The message, of `size` bytes; 12 at the least.
-    pub fn fill(self, size: usize) -> Vec<u8> {
+    pub(crate) fn fill(self, size: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(size.max(HEADER));
         for word in [self.number, if self.is_last { LAST } else { 0 }, self.run] {
             bytes.extend(word.to_le_bytes());
@@ -28,7 +28,7 @@ impl Load {
     }
 
     /// What a message says of itself; none if it is not as it was sent.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (header, content) = bytes.split_first_chunk::<HEADER>()?;
         let mut words = header
             .chunks_exact(4)

@@ -3,44 +3,46 @@
 //! A real browser without a window runs the page `web/bench`, which uses the public client package; the server is a
 //! process of its own; packets go through an [emulated](crate::emulator) network. Pages are driven from here, beside the
 //! paths that are measured: one asks what to do and says what came of it. `socket` is no browser's: its participants,
-//! and whoever sends or counts beside the server, are [`Natives`], which the caller brings.
+//! and whoever sends or counts beside the server, are [native](native).
 //!
-//! docs/lab.md says what each figure means.
+//! lab/README.md says what each figure means.
 
 mod browser;
 mod cell;
 mod control;
 mod ground;
-pub mod load;
+mod load;
+mod native;
 mod network;
 mod plan;
-pub mod protocol;
+mod protocol;
 mod rate;
 mod row;
 mod server;
 
-pub use network::{Network, Weather};
-pub use protocol::App;
-pub use row::{Direction, Measure, Row};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
 
-use std::collections::VecDeque;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use tokio::runtime::Runtime;
 
-use crate::emulator::{EmulatorError, Namespace};
+use crate::emulator::Namespace;
+use crate::options::{Common, Program, between, is_wanted, or_usual};
+use crate::sim::{Loss, Queue};
+use crate::{Result, Update, parallel};
 use browser::Browser;
 use cell::{Cell, Place};
 use control::{Control, Page};
 use ground::Ground;
+use network::{Network, Weather};
 use plan::Plan;
-use protocol::{Stage, StageError};
+use row::Measure;
 use server::{Server, Setup};
 
 /// All transports, best first.
-pub const TRANSPORTS: [&str; 7] =
+const TRANSPORTS: [&str; 7] =
     ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll", "socket"];
 
 /// The one that is no browser's.
@@ -60,168 +62,104 @@ const APPS: [usize; 2] = [1, 2];
 /// Cells at a time in a quick experiment. They disturb each other.
 const QUICK_CELLS: usize = 6;
 
-/// What to measure.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Names of transports; none for all.
-    pub transports: Vec<String>,
-    /// None for [`Network::ALL`].
-    pub networks: Vec<Network>,
-    /// None for all.
-    pub measures: Vec<Measure>,
-    /// What is put on top of all networks.
-    pub weather: Weather,
-    /// Of the losses.
-    pub seed: u64,
-    /// At most 30 seconds: every row, of fewer messages, several cells at a time.
-    pub quick: bool,
-    /// The program `groupwire`, whose `serve` is the server.
-    pub program: PathBuf,
+/// The options of `groupwire-lab web`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these transports.
+    #[arg(long = "transport", value_name = "NAME", value_parser = PossibleValuesParser::new(TRANSPORTS))]
+    transports: Vec<String>,
+
+    /// Run only these networks: cellular, if there is a recording.
+    #[arg(long = "network", value_name = "NAME")]
+    networks: Vec<Network>,
+
+    /// Run only these measures.
+    #[arg(long = "measure", value_name = "NAME")]
+    measures: Vec<Measure>,
+
+    /// A recorded link in the format of mahimahi, also with .gz. It is the network cellular.
+    #[arg(long, value_name = "FILE")]
+    cellular: Option<PathBuf>,
+
+    /// The loss of packets, such as rand3, ge5b3, out80, instead of that of the network.
+    #[arg(long, value_name = "LOSS")]
+    loss: Option<Loss>,
+
+    /// The largest additional random delay of packets in ms.
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    jitter: u64,
+
+    /// The percentage of packets that later ones overtake.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = between(0.0, 100.0))]
+    reorder: f64,
+
+    /// The length of the queue in ms, beyond which packets are dropped, instead of that of the network.
+    #[arg(long, value_name = "MS")]
+    queue: Option<u64>,
+
+    #[command(flatten)]
+    program: Program,
+
+    /// Use proxies on loopback instead of a network namespace. TCP then loses no packets, and bytes are not counted.
+    #[arg(long)]
+    proxy: bool,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-/// Those who take part and are no browsers.
-pub trait Natives: Sync {
-    /// A stage in this process, whose members join rooms with the native client.
-    ///
-    /// # Errors
-    /// What is in the way, in words.
-    fn stage(&self) -> Result<Box<dyn Stage>, String>;
-}
-
-/// What there is to tell while the experiment runs. Skipped are transports on a network.
-pub type Update = crate::Update<Row>;
-
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no such transport.
-    #[error("there is no transport {0}; there are {known}", known = TRANSPORTS.join(", "))]
-    Transport(String),
-    /// A cellular link without a recording.
-    #[error("the network cellular needs a recording of one: --cellular FILE, in mahimahi's format")]
-    NoTrace,
-    /// There is no browser.
-    #[error(
-        "no Chromium or Chrome found; install one (Debian's package is chromium), or set GROUPWIRE_BROWSER to one"
-    )]
-    NoBrowser,
-    /// The browser cannot be run.
-    #[error("cannot run the browser {path:?}: {why}")]
-    Browser {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        why: String,
-    },
-    /// The page is not built in.
-    #[error(
-        "this program was built without the page for browsers: run `make build`, which builds it first"
-    )]
-    NotBuilt,
-    /// The server does not start.
-    #[error("the server does not start: {0}")]
-    Server(String),
-    /// Natives are not to be had.
-    #[error("{0}")]
-    Natives(String),
-    /// A stage does not do what it is asked.
-    #[error(transparent)]
-    Stage(#[from] StageError),
-    /// There is no emulated network.
-    #[error(transparent)]
-    Emulator(#[from] EmulatorError),
-    /// Sockets or processes failed.
-    #[error(transparent)]
-    System(#[from] io::Error),
-}
-
-impl Error {
-    fn browser(path: &Path, error: &io::Error) -> Self {
-        Error::Browser { path: path.to_owned(), why: error.to_string() }
-    }
-}
-
-/// Runs the experiment, on an emulated network if there is a namespace for it, else through proxies.
+/// Runs the experiment, on an emulated network or through proxies.
 ///
 /// # Errors
 /// No browser, no page, no server; networks that cannot be set up. What fails in one cell only is told.
-pub fn run(
-    namespace: Option<&Namespace>,
-    natives: &dyn Natives,
-    options: &Options,
-    tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
-    let cells = cells(options)?;
-    let (total, steps) = (cells.len(), Plan::of(options));
-    let workers = if options.quick { QUICK_CELLS.min(total) } else { 1 };
-    let ground = Ground::new(namespace, workers)?;
-    let (pages, version, open) = match cells.iter().any(|(transport, _)| transport != SOCKET) {
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    // Comes first, because it may start this program again in a network namespace.
+    let namespace = match options.proxy {
+        true => None,
+        false => Some(Namespace::enter().map_err(|error| {
+            format!("no emulated network here: {error}\n--proxy does without, and shows less")
+        })?),
+    };
+    let weather = options.weather()?;
+    let program = options.program.path()?;
+    let (cells, steps) = (cells(options)?, Plan::of(options));
+    let workers = options.common.quick_or(QUICK_CELLS.min(cells.len()), 1);
+    let ground = Ground::new(namespace.as_ref(), workers)?;
+    let (pages, version, open) = match cells.iter().any(|(transport, _)| *transport != SOCKET) {
         true => pages(workers)?,
         false => ((0..workers).map(|_| None).collect(), String::new(), None),
     };
+    let pages: Vec<_> = pages.into_iter().map(Mutex::new).collect();
     let origins = open.as_ref().map(|(control, _)| control.origins()).unwrap_or_default();
     let start = |(tick_ms, compress)| {
-        let (program, listen) = (options.program.as_path(), ground.listen());
+        let (program, listen) = (program.as_path(), ground.listen());
         Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
     };
-    let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>, _>>()?;
+    let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>>>()?;
+    let natives = Runtime::new()?;
 
-    let (cells, (sender, receiver)) = (Mutex::new(VecDeque::from(cells)), channel());
-    let take = || cells.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    thread::scope(|scope| {
-        for (worker, mut page) in pages.into_iter().enumerate() {
-            let (sender, take, ground, servers) = (sender.clone(), &take, &ground, &servers);
-            let (version, steps) = (&version, &steps);
-            scope.spawn(move || {
-                while let Some((transport, network)) = take() {
-                    let place = Place { worker, ground, servers, natives, version };
-                    let what = format!("{transport}, {network}");
-                    // The receiver is there for as long as any thread is, so sending does not fail.
-                    let _ = sender.send(Told::Begun(what.clone()));
-                    // Of cells at the same time, each shows its rows when it is over, or they would be mixed.
-                    let mut kept = Vec::new();
-                    let mut rows = |row| match workers {
-                        1 => drop(sender.send(Told::Row(Box::new(row)))),
-                        _ => kept.push(row),
-                    };
-                    let cell = Cell::new(place, options, (&transport, network));
-                    let page = page.as_mut().filter(|_| transport != SOCKET);
-                    let done = cell.and_then(|cell| cell.run(page, steps, &mut rows));
-                    kept.into_iter().for_each(|row| drop(sender.send(Told::Row(Box::new(row)))));
-                    let _ = sender.send(Told::Over(done.err().map(|why| (what, why.to_string()))));
-                }
-            });
+    let job = |worker: usize,
+               (transport, network): &(&str, Network),
+               tell: &mut dyn FnMut(Update)| {
+        let (ground, servers, natives) = (&ground, &servers[..], natives.handle());
+        let place = Place { worker, ground, servers, natives, version: &version };
+        let what = format!("{transport}, {network}");
+        tell(Update::begun(&what));
+        let mut page = pages[worker].lock().expect("a worker that panicked ends the experiment");
+        let page = page.as_mut().filter(|_| *transport != SOCKET);
+        let cell = Cell::new(place, options, (transport, *network, &weather));
+        let done = cell.and_then(|cell| cell.run(page, &steps, &mut |row| tell(Update::Row(row))));
+        if let Err(why) = done {
+            tell(Update::Skipped { what, why: why.to_string() });
         }
-        drop(sender);
-        let mut done = 0;
-        while let Ok(told) = receiver.recv() {
-            match told {
-                Told::Begun(what) => tell(Update::Progress { done, total, what }),
-                Told::Row(row) => tell(Update::Row(row)),
-                Told::Over(failure) => {
-                    done += 1;
-                    if let Some((what, why)) = failure {
-                        tell(Update::Skipped { what, why });
-                    }
-                }
-            }
-        }
-    });
+    };
+    parallel::run((&cells, cells.len()), workers, &job, tell);
     Ok(())
-}
-
-/// What threads that measure tell.
-enum Told {
-    Begun(String),
-    Row(Box<Row>),
-    /// A cell is over; perhaps it failed.
-    Over(Option<(String, String)>),
 }
 
 type Pages = (Vec<Option<Page>>, String, Option<(Control, Browser)>);
 
-fn pages(count: usize) -> Result<Pages, Error> {
+fn pages(count: usize) -> Result<Pages> {
     let browser = browser::find()?;
     let version = browser::version(&browser)?;
     let (control, pages) = Control::start(count)?;
@@ -229,24 +167,28 @@ fn pages(count: usize) -> Result<Pages, Error> {
     Ok((pages.into_iter().map(Some).collect(), version, Some((control, open))))
 }
 
-fn cells(options: &Options) -> Result<Vec<(String, Network)>, Error> {
-    if let Some(unknown) =
-        options.transports.iter().find(|name| !TRANSPORTS.contains(&name.as_str()))
-    {
-        return Err(Error::Transport(unknown.clone()));
+fn cells(options: &Options) -> Result<Vec<(&'static str, Network)>> {
+    let networks = or_usual(&options.networks, &Network::USUAL);
+    if networks.contains(&Network::Cellular) && options.cellular.is_none() {
+        let why =
+            "the network cellular needs a recording of one: --cellular FILE, in mahimahi's format";
+        return Err(why.into());
     }
-    let networks = match options.networks.is_empty() {
-        true => Network::ALL.to_vec(),
-        false => options.networks.clone(),
-    };
-    if networks.contains(&Network::Cellular) && options.weather.trace.is_none() {
-        return Err(Error::NoTrace);
+    let transports = TRANSPORTS.into_iter().filter(|name| is_wanted(&options.transports, *name));
+    let on_each = |name| networks.iter().map(move |network| (name, *network));
+    Ok(transports.flat_map(on_each).collect())
+}
+
+impl Options {
+    /// What is put on top of all networks.
+    fn weather(&self) -> Result<Weather> {
+        let ms = Duration::from_millis;
+        Ok(Weather {
+            trace: self.cellular.as_deref().map(network::read_trace).transpose()?,
+            loss: self.loss.clone(),
+            jitter: ms(self.jitter),
+            reorder: self.reorder / 100.0,
+            queue: self.queue.map(|queue| Queue::Time(ms(queue))),
+        })
     }
-    let wanted = |name: &str| {
-        options.transports.is_empty() || options.transports.iter().any(|one| one == name)
-    };
-    let transports = TRANSPORTS.into_iter().filter(|name| wanted(name));
-    Ok(transports
-        .flat_map(|name| networks.iter().map(move |network| (name.to_owned(), *network)))
-        .collect())
 }

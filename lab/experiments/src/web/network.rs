@@ -1,23 +1,21 @@
 //! The networks, by name.
 
-use std::fmt;
 use std::path::Path as FilePath;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use clap::ValueEnum;
 
+use crate::Result;
 use crate::emulator::Path;
+use crate::options::named;
 use crate::sim::{Capacity, CapacityTrace, LinkConfig, Loss, Queue};
 
 const MS: Duration = Duration::from_millis(1);
 
 /// What lies between participants and the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Network {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Network {
     /// Nothing but the kernel.
     Loopback,
     /// 100 Mbit/s and no delay.
@@ -32,13 +30,15 @@ pub enum Network {
     Cellular,
 }
 
+named!(Network);
+
 impl Network {
     /// Those that are measured unless others are asked for. A cellular one needs a recording.
-    pub const ALL: [Network; 5] =
+    pub(crate) const USUAL: [Network; 5] =
         [Network::Loopback, Network::Lan, Network::Man, Network::Wan, Network::Lossy];
 
     /// The round trip without any waiting.
-    pub fn round_trip(self) -> Duration {
+    pub(crate) fn round_trip(self) -> Duration {
         match self {
             Network::Loopback | Network::Lan => Duration::ZERO,
             Network::Man => 96 * MS,
@@ -55,31 +55,22 @@ impl Network {
 
 /// What is not a network's own: a recording, and what is put on top of all of them.
 #[derive(Debug, Clone, Default)]
-pub struct Weather {
+pub(crate) struct Weather {
     /// Of a cellular link.
-    pub trace: Option<Arc<CapacityTrace>>,
+    pub(crate) trace: Option<Arc<CapacityTrace>>,
     /// Instead of the network's own loss, each way.
-    pub loss: Option<Loss>,
+    pub(crate) loss: Option<Loss>,
     /// Up to so much more delay, each way; packets stay in order.
-    pub jitter: Duration,
+    pub(crate) jitter: Duration,
     /// The probability that a packet is late by up to 10 ms and may be overtaken, each way.
-    pub reorder: f64,
+    pub(crate) reorder: f64,
     /// Instead of the network's own queue.
-    pub queue: Option<Queue>,
+    pub(crate) queue: Option<Queue>,
 }
 
 impl Weather {
-    /// Reads a recording of a cellular link.
-    ///
-    /// # Errors
-    /// What is no such recording.
-    pub fn read_trace(&mut self, path: &FilePath) -> Result<(), crate::trace::Error> {
-        self.trace = Some(Arc::new(CapacityTrace::read(path)?));
-        Ok(())
-    }
-
     /// The path of a participant.
-    pub fn path(&self, network: Network, seed: u64) -> Path {
+    pub(crate) fn path(&self, network: Network, seed: u64) -> Path {
         let plain = |capacity| LinkConfig {
             capacity,
             delay: network.round_trip() / 2,
@@ -121,25 +112,10 @@ impl Weather {
     }
 }
 
-impl fmt::Display for Network {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(match self {
-            Network::Loopback => "loopback",
-            Network::Lan => "lan",
-            Network::Man => "man",
-            Network::Wan => "wan",
-            Network::Lossy => "lossy",
-            Network::Cellular => "cellular",
-        })
-    }
-}
-
-impl FromStr for Network {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = Network::ALL.into_iter().chain([Network::Cellular]);
-        let found = all.find(|network| network.to_string() == name);
-        found.ok_or_else(|| "there are loopback, lan, man, wan, lossy and cellular".to_owned())
-    }
+/// Reads a recording of a cellular link.
+///
+/// # Errors
+/// What is no such recording.
+pub(super) fn read_trace(path: &FilePath) -> Result<Arc<CapacityTrace>> {
+    Ok(Arc::new(CapacityTrace::read(path)?))
 }

@@ -2,6 +2,7 @@
 
 use super::protocol::App;
 use super::{Measure, Network, Options};
+use crate::options::is_wanted;
 
 /// What the paper sent (its Methods), and what a pointer is.
 pub(super) const STANDARD: usize = 500;
@@ -39,7 +40,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn of(options: &Options) -> Self {
         let measures = options.measures.clone();
-        match options.quick {
+        match options.common.quick {
             true => Plan {
                 measures,
                 overheads: 8,
@@ -66,7 +67,7 @@ impl Plan {
     }
 
     pub(super) fn wants(&self, measure: Measure) -> bool {
-        self.measures.is_empty() || self.measures.contains(&measure)
+        is_wanted(&self.measures, &measure)
     }
 
     pub(super) fn wants_loads(&self) -> bool {
@@ -99,22 +100,23 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::parsed;
 
     #[test]
     fn a_narrow_line_is_given_no_more_than_it_carries() {
-        let plan = Plan::of(&Options::default());
+        let plan = Plan::of(&parsed(""));
         assert_eq!(plan.messages_up(Network::Lan, STANDARD), 10_000);
         let narrow = plan.messages_up(Network::Man, STANDARD);
         assert!((30..60).contains(&narrow), "{narrow}");
-        let quick = Plan::of(&Options { quick: true, ..Options::default() });
+        let quick = Plan::of(&parsed("--quick"));
         assert_eq!(quick.messages_up(Network::Man, STANDARD), 3);
     }
 
     #[test]
     fn quick_keeps_every_row() {
-        let quick = Plan::of(&Options { quick: true, ..Options::default() });
-        let full = Plan::of(&Options::default());
-        for network in Network::ALL {
+        let quick = Plan::of(&parsed("--quick"));
+        let full = Plan::of(&parsed(""));
+        for network in Network::USUAL {
             assert_eq!(quick.plays(network, 0), full.plays(network, 0));
         }
     }

@@ -1,13 +1,14 @@
 //! What participants are asked to do, and what they answer. `web/bench/src/protocol.ts` says the same for pages.
 
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::options::named;
+
 /// Where participants are: in a browser's page, or in this process. Does one thing at a time.
-pub trait Stage: std::marker::Send {
+pub(crate) trait Stage: std::marker::Send {
     /// Begins a command.
     ///
     /// # Errors
@@ -24,7 +25,7 @@ pub trait Stage: std::marker::Send {
 /// Why a stage has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum StageError {
+pub(crate) enum StageError {
     /// It says itself what went wrong.
     #[error("{0}")]
     Failed(String),
@@ -40,9 +41,9 @@ pub enum StageError {
 }
 
 /// What a stage is asked to do. Members are counted from 0, in the order in which they joined.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
-pub enum Command {
+pub(crate) enum Command {
     /// Further members join a room, each over an address of the server of its own.
     Join {
         /// Which to use, and no other.
@@ -73,56 +74,56 @@ pub(super) struct Numbered<T> {
 }
 
 /// See [`Command::Send`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Send {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Send {
     /// Who.
-    pub member: usize,
+    pub(crate) member: usize,
     /// Names this load: others may still be under way.
-    pub run: u32,
+    pub(crate) run: u32,
     /// How many messages.
-    pub count: u32,
+    pub(crate) count: u32,
     /// Of how many bytes each.
-    pub size: usize,
+    pub(crate) size: usize,
     /// How far apart; 0: as fast as the client takes them.
-    pub every_ms: f64,
+    pub(crate) every_ms: f64,
     /// Values that replace each other instead of transactions.
-    pub latest: bool,
+    pub(crate) latest: bool,
     /// No longer than that.
-    pub ms: f64,
+    pub(crate) ms: f64,
 }
 
 /// See [`Command::Receive`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Receive {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Receive {
     /// Who.
-    pub member: usize,
+    pub(crate) member: usize,
     /// The load's name.
-    pub run: u32,
+    pub(crate) run: u32,
     /// Of its messages.
-    pub size: usize,
+    pub(crate) size: usize,
     /// Values that replace each other instead of transactions.
-    pub latest: bool,
+    pub(crate) latest: bool,
     /// Of values that replace each other: how long to count. Else: how long to wait for the last message.
-    pub ms: f64,
+    pub(crate) ms: f64,
 }
 
 /// See [`Command::Play`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Play {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Play {
     /// Whose traffic.
-    pub app: App,
+    pub(crate) app: App,
     /// Who.
-    pub members: Vec<usize>,
+    pub(crate) members: Vec<usize>,
     /// How long.
-    pub ms: f64,
+    pub(crate) ms: f64,
     /// How long to wait afterwards for what is still under way.
-    pub patience_ms: f64,
+    pub(crate) patience_ms: f64,
 }
 
 /// What a stage answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "lowercase")]
-pub enum Reply {
+pub(crate) enum Reply {
     /// All have joined.
     Join {
         /// What it took each.
@@ -152,41 +153,40 @@ pub enum Reply {
 
 /// See [`Reply::Receive`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Received {
+pub(crate) struct Received {
     /// How many messages of that load came.
-    pub messages: u32,
+    pub(crate) messages: u32,
     /// Turns of the event loop in which any came: what shares a packet arrives at once.
-    pub arrivals: u32,
+    pub(crate) arrivals: u32,
     /// From the first to the last.
-    pub span_ms: f64,
+    pub(crate) span_ms: f64,
     /// Whether the last one came.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// What was wrong first.
-    pub wrong: Option<String>,
+    pub(crate) wrong: Option<String>,
 }
 
 /// See [`Reply::Play`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Played {
+pub(crate) struct Played {
     /// Awareness messages sent.
-    pub sent: u32,
+    pub(crate) sent: u32,
     /// How often they should have come.
-    pub due: u32,
+    pub(crate) due: u32,
     /// How long they took, in ms.
-    pub latencies: Vec<f64>,
+    pub(crate) latencies: Vec<f64>,
     /// How often transactions should have come.
-    pub transactions_due: u32,
+    pub(crate) transactions_due: u32,
     /// How long they took, in ms.
-    pub transactions: Vec<f64>,
+    pub(crate) transactions: Vec<f64>,
     /// What was wrong first.
-    pub wrong: Option<String>,
+    pub(crate) wrong: Option<String>,
 }
 
 /// An application whose traffic is imitated. All send 25 times per second; pointers and drags are conflated, strokes
 /// aggregated, awareness all of them; once per second what was drawn or dragged is done, as a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum App {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum App {
     /// A pointer and a piece of a stroke each time.
     Whiteboard,
     /// A pointer and a dragged piece each time.
@@ -195,29 +195,7 @@ pub enum App {
     Pointer,
 }
 
-impl App {
-    /// All of them.
-    pub const ALL: [App; 3] = [App::Whiteboard, App::Puzzle, App::Pointer];
-}
-
-impl fmt::Display for App {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(match self {
-            App::Whiteboard => "whiteboard",
-            App::Puzzle => "puzzle",
-            App::Pointer => "pointer",
-        })
-    }
-}
-
-impl FromStr for App {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let found = App::ALL.into_iter().find(|app| app.to_string() == name);
-        found.ok_or_else(|| "there are whiteboard, puzzle and pointer".to_owned())
-    }
-}
+named!(App);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::Error;
+use crate::Result;
 
 /// A server that runs until this is dropped.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Setup<'a> {
 
 impl Server {
     /// Starts `groupwire serve`.
-    pub(super) fn start(setup: Setup<'_>) -> Result<Self, Error> {
+    pub(super) fn start(setup: Setup<'_>) -> Result<Self> {
         let Setup { listen, .. } = setup;
         // It does not say which port it took for that. Free now, and so most likely in a moment.
         let socket = TcpListener::bind((listen, 0))?.local_addr()?.port();
@@ -61,7 +61,7 @@ impl Server {
         }
         let server = Server { child, port: port(&line).unwrap_or(0), socket };
         if server.port == 0 {
-            return Err(Error::Server(line.trim().to_owned()));
+            return Err(format!("the server does not start: {}", line.trim()).into());
         }
         Ok(server)
     }

@@ -7,14 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::paper::Times;
-use super::super::{ALL, Error, Options, Part, Row};
+use super::super::row::{Part, compare_times, row};
+use super::super::{ALL, Options};
 use super::load::Load;
 use super::network::{Busy, Network};
-use super::policy::{Policy, is_static};
+use super::policy::Policy;
 use super::processor::{Core, Speed};
 use super::transfer::{Outcome, Transfer};
-use crate::ace::{Files, Sample};
+use crate::ace::files::{Files, Sample};
 use crate::emulator::Namespace;
+use crate::{Result, Row};
 
 /// How long a stream flows to find out what a network leaves it, and how much of that does not count: until TCP has found
 /// its rate.
@@ -98,12 +100,12 @@ impl Cell {
         options: &Options,
         (files, policies): (&Files, &[Policy]),
         mut began: impl FnMut(&Policy),
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Row>> {
         let network = match self.fast {
             Some(busy) => Network::fast(namespace, busy)?,
             None => Network::slow(namespace)?,
         };
-        let look = if options.quick { QUICK_LOOK } else { LOOK };
+        let look = options.common.quick_or(QUICK_LOOK, LOOK);
         let mbit = bandwidth(network.connect()?, look)?;
         let (server, _servers) = load(Core::Server, self.server, options)?;
         let (client, _clients) = load(Core::Client, self.client, options)?;
@@ -113,7 +115,7 @@ impl Cell {
         let conditions = Conditions { mbit, server, client, share };
 
         let parts: Vec<&[u8]> = files.benchmark.iter().map(|sample| part(sample, share)).collect();
-        let limit = Duration::from_secs_f64(options.limit);
+        let limit = Duration::from_secs_f64(options.limit());
         let transfer = Transfer { files: &parts, is_endless: false, limit };
         let mut rows = Vec::new();
         for policy in policies {
@@ -121,7 +123,10 @@ impl Cell {
             let outcome = transfer.run(policy, network.connect()?);
             rows.extend(self.rows(options, &conditions, (files, &parts), policy, outcome));
         }
-        compare(&mut rows);
+        // By file, which all policies have in the same order.
+        rows.sort_by(|one: &Row, other| one.text("file").cmp(other.text("file")));
+        rows.chunk_by_mut(|one, other| one.text("file") == other.text("file"))
+            .for_each(compare_times);
         Ok(rows)
     }
 
@@ -134,58 +139,41 @@ impl Cell {
         policy: &Policy,
         outcome: io::Result<Outcome>,
     ) -> Vec<Row> {
-        let row = |file: &str, octets: usize| Row {
-            network_mbit: Some(conditions.mbit),
-            server_cpu_left: Some(conditions.server),
-            client_cpu_left: Some(conditions.client),
-            bytes_in: octets as u64,
-            share: Some(conditions.share),
-            seed: options.seed,
-            quick: options.quick,
-            ..Row::new(Part::Real, &self.to_string(), file, &policy.name)
+        let row = |file: &str, octets: usize| {
+            row((Part::Real, &options.common), self, file, &policy.name)
+                .with("network_mbit", conditions.mbit)
+                .with("server_cpu_left", conditions.server)
+                .with("client_cpu_left", conditions.client)
+                .with("bytes_in", octets)
+                .with("share", conditions.share)
         };
         let all = parts.iter().map(|part| part.len()).sum();
-        let whole = Row { paper_seconds: self.paper.of(&policy.name), ..row(ALL, all) };
+        let whole = row(ALL, all).with("paper_seconds", self.paper.of(&policy.name));
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(why) => {
-                return vec![Row { verified: false, failure: Some(why.to_string()), ..whole }];
-            }
+            Err(why) => return vec![whole.failed(Some(why))],
         };
         let arrived = &outcome.arrived;
         let is_complete = arrived.times.len() == parts.len();
         let seconds = arrived.last.as_secs_f64();
-        let whole = Row {
-            seconds: match (is_complete, arrived.octets) {
-                (true, _) => Some(seconds),
-                (false, 0) => None,
-                (false, octets) => Some(options.limit * all as f64 / octets as f64),
-            },
-            bytes_wire: Some(outcome.wire),
-            stopped: !is_complete,
-            verified: !arrived.is_wrong,
-            failure: arrived.is_wrong.then(|| "other octets came than were sent".to_owned()),
-            ..whole
+        let seconds = match (is_complete, arrived.octets) {
+            (true, _) => Some(seconds),
+            (false, 0) => None,
+            (false, octets) => Some(options.limit() * all as f64 / octets as f64),
         };
+        let whole = whole
+            .with("seconds", seconds)
+            .with("bytes_wire", outcome.wire)
+            .with("stopped", !is_complete)
+            .failed(arrived.is_wrong.then_some("other octets came than were sent"));
         let mut rows = vec![whole];
         let mut before = Duration::ZERO;
         for ((sample, part), time) in files.benchmark.iter().zip(parts).zip(&arrived.times) {
-            let seconds = Some((*time - before).as_secs_f64());
+            let seconds = (*time - before).as_secs_f64();
             before = *time;
-            rows.push(Row { seconds, ..row(sample.name, part.len()) });
+            rows.push(row(sample.name, part.len()).with("seconds", seconds));
         }
         rows
-    }
-}
-
-/// Puts beside each time by how much it is over the best static policy's for the same file.
-pub(in super::super) fn compare(rows: &mut [Row]) {
-    for at in 0..rows.len() {
-        let same = |row: &&Row| row.file == rows[at].file && row.scenario == rows[at].scenario;
-        let fixed = rows.iter().filter(same).filter(|row| row.verified && is_static(&row.policy));
-        let best = fixed.filter_map(|row| row.seconds).min_by(f64::total_cmp);
-        let over = rows[at].seconds.zip(best).map(|(seconds, best)| seconds / best - 1.0);
-        rows[at].over_best = over;
     }
 }
 
@@ -196,10 +184,10 @@ fn part(sample: &Sample, share: f64) -> &[u8] {
 
 /// Dummy processes on a core, and what they leave of it.
 fn load(core: Core, busyness: Busyness, options: &Options) -> io::Result<(f64, Load)> {
-    let most = if options.quick { QUICK_DUMMIES } else { usize::MAX };
+    let most = options.common.quick_or(QUICK_DUMMIES, usize::MAX);
     let idle = Speed::idle(core)?;
     let load = Load::start(&env::current_exe()?, core, busyness.dummies(core).min(most))?;
-    let turns = if options.quick { QUICK_TURNS } else { TURNS };
+    let turns = options.common.quick_or(QUICK_TURNS, TURNS);
     let left =
         if busyness == Busyness::Idle { 1.0 } else { Speed::of(core, turns)?.share_of(idle) };
     Ok((left, load))

@@ -7,8 +7,8 @@ use std::thread;
 
 use super::processor::{Core, pin, work};
 
-/// How the program `groupwire` is told to be a dummy process, before the number of a core.
-pub const DUMMY: &str = "--dummy";
+/// How this program is told to be a dummy process, before the number of a core.
+const DUMMY: &str = "--dummy";
 
 /// Dummy processes on a core, until they are dropped.
 #[derive(Debug)]
@@ -26,8 +26,6 @@ impl Load {
         for _ in 0..count {
             let mut command = Command::new(program);
             command.args(["ace", DUMMY, &core.number().to_string()]);
-            // It is threads that take turns, and it is to have one of them.
-            command.env("TOKIO_WORKER_THREADS", "1");
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
             let mut child = command.spawn()?;
             let Some(input) = child.stdin.take() else { continue };
@@ -63,7 +61,7 @@ impl Drop for Load {
 ///
 /// # Errors
 /// What the system says.
-pub fn dummy(core: usize) -> io::Result<ExitCode> {
+pub(crate) fn dummy(core: usize) -> io::Result<ExitCode> {
     pin(core)?;
     io::stdout().write_all(b"r")?;
     io::stdout().flush()?;

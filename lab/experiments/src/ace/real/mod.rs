@@ -11,7 +11,7 @@ mod transfer;
 mod witness;
 mod zstd;
 
-pub use load::{DUMMY, dummy};
+pub(crate) use load::dummy;
 
 pub(super) use cell::{Busyness, Cell};
 pub(super) use network::{Busy, FAST, ROUND_TRIP, SLOW};

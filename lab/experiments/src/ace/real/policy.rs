@@ -7,7 +7,8 @@ use groupwire_ace::{Candidate, Settings, Training, TrainingError};
 use groupwire_codecs::{ALL, Costs};
 
 use super::super::simulated::cpu;
-use super::super::{Error, Files, Options};
+use super::super::{Files, Options};
+use crate::Result;
 use crate::program::installed;
 
 /// What is compared unless something else is asked for: no compression, the paper's codecs, today's at several levels, and
@@ -48,7 +49,7 @@ impl Policy {
         options: &Options,
         files: &Files,
         mut skipped: impl FnMut(&str, &str),
-    ) -> Result<Vec<Policy>, Error> {
+    ) -> Result<Vec<Policy>> {
         let start = Instant::now();
         let costs = Costs::measure(ALL, Costs::SAMPLES, || start.elapsed());
         let usual: Vec<String> = USUAL.map(str::to_owned).to_vec();
@@ -68,7 +69,7 @@ impl Policy {
                 },
                 NEVER => Settings::always(Candidate::NONE),
                 GROUPWIRE => Settings::adaptive(costs.clone()),
-                ACE_2005 => match trained(files, options.quick) {
+                ACE_2005 => match trained(files, options.common.quick) {
                     Ok(training) => Settings::ace2005(training),
                     Err(error) => {
                         skipped(ACE_2005, &format!("its training run failed: {error}"));
@@ -76,7 +77,12 @@ impl Policy {
                     }
                 },
                 codec => {
-                    let unknown = |_| Error::Policy(name.clone());
+                    let unknown = |_| {
+                        format!(
+                            "there is no policy {name}; there are never, codecs such as lz4, zstd-3 and \
+                             zstd-3+history, zstd-adapt, ace-2005, groupwire"
+                        )
+                    };
                     Settings::always(codec.parse().map_err(unknown)?)
                 }
             };
@@ -91,7 +97,10 @@ impl Policy {
 /// # Errors
 /// Training files of fewer than two blocks, codecs that are missing or broken. Constants of another machine are no
 /// substitute: they would be measured as if they were of this one.
-pub(in super::super) fn trained(files: &Files, quick: bool) -> Result<Training, TrainingError> {
+pub(in super::super) fn trained(
+    files: &Files,
+    quick: bool,
+) -> std::result::Result<Training, TrainingError> {
     /// Of each file: the paper's took all, and 100 times, which takes minutes.
     const MOST: usize = 512 << 10;
     const QUICK: usize = 64 << 10;
@@ -103,11 +112,6 @@ pub(in super::super) fn trained(files: &Files, quick: bool) -> Result<Training, 
     Training::run(&samples, REPEAT, &mut cpu)
 }
 
-/// Whether a policy of this name does the same whatever happens.
-pub(in super::super) fn is_static(name: &str) -> bool {
-    ![ADAPT, ACE_2005, GROUPWIRE].contains(&name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,7 +119,7 @@ mod tests {
     #[test]
     fn without_a_training_run_ace_2005_is_skipped_and_that_is_said() {
         let files = Files { training: Vec::new(), benchmark: Vec::new() };
-        let options = Options { policies: vec![ACE_2005.to_owned()], ..Options::default() };
+        let options = crate::options::parsed("--policy ace-2005");
         let mut skipped = Vec::new();
         let note = |what: &str, why: &str| skipped.push(format!("{what}: {why}"));
         let policies = Policy::chosen(&options, &files, note).unwrap();

@@ -5,12 +5,14 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use super::super::{Error, Options, Part, Row};
-use super::policy::{Policy, is_static};
+use super::super::Options;
+use super::super::row::{Part, compare_rates, row};
+use super::policy::Policy;
 use super::transfer::{Outcome, Transfer};
 use super::witness::STEP;
 use crate::ace::Files;
-use crate::emulator::{Cable, EmulatorError, Namespace};
+use crate::emulator::{Cable, Namespace};
+use crate::{Result, Row};
 
 /// Of the narrow link, in Mbit/s: the paper's slow one. The wide one is a hundred times as wide.
 const NARROW: f64 = 1.7;
@@ -62,8 +64,8 @@ impl Step {
         options: &Options,
         (files, policies): (&Files, &[Policy]),
         mut began: impl FnMut(&Policy),
-    ) -> Result<Vec<Row>, Error> {
-        let scale = if options.quick { QUICK } else { 1 };
+    ) -> Result<Vec<Row>> {
+        let scale = options.common.quick_or(QUICK, 1);
         let times = [BEFORE / scale, AFTER / scale, GRACE / scale];
         let mixed = mix(files);
         let mixed: Vec<&[u8]> = mixed.iter().map(|piece| &**piece).collect();
@@ -73,7 +75,7 @@ impl Step {
             let outcome = self.flow(namespace, &mixed, times, policy);
             rows.push(self.row(options, times, policy, outcome));
         }
-        compare(&mut rows);
+        compare_rates(&mut rows);
         Ok(rows)
     }
 
@@ -83,7 +85,7 @@ impl Step {
         mixed: &[&[u8]],
         [before, after, _]: [Duration; 3],
         policy: &Policy,
-    ) -> Result<Outcome, EmulatorError> {
+    ) -> Result<Outcome> {
         let [first, then] = self.rates();
         let cable = Cable::start(namespace, first, false)?;
         let sockets = cable.connect()?;
@@ -105,35 +107,27 @@ impl Step {
         options: &Options,
         [before, after, grace]: [Duration; 3],
         policy: &Policy,
-        outcome: Result<Outcome, EmulatorError>,
+        outcome: Result<Outcome>,
     ) -> Row {
-        let row = Row {
-            network_mbit: Some(self.rates()[1]),
-            server_cpu_left: Some(1.0),
-            client_cpu_left: Some(1.0),
-            seed: options.seed,
-            quick: options.quick,
-            ..Row::new(Part::Steps, &self.to_string(), MIXED, &policy.name)
-        };
+        let row = row((Part::Steps, &options.common), self, MIXED, &policy.name)
+            .with("network_mbit", self.rates()[1])
+            .with("server_cpu_left", 1.0)
+            .with("client_cpu_left", 1.0);
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            Err(why) => return Row { verified: false, failure: Some(why.to_string()), ..row },
+            Err(why) => return row.failed(Some(why)),
         };
         let arrived = outcome.arrived;
         let bin = |time: Duration| (time.as_millis() / STEP.as_millis()) as usize;
         let (from, to) = (bin(before + grace), bin(before + after));
         let octets: u64 = arrived.series.iter().take(to).skip(from).sum();
         let seconds = (to - from) as f64 * STEP.as_secs_f64();
-        Row {
-            bytes_in: arrived.octets,
-            bytes_wire: Some(outcome.wire),
-            seconds: Some((before + after).as_secs_f64()),
-            rate_after: (seconds > 0.0).then(|| octets as f64 / 1e6 / seconds),
-            series: Some(arrived.series),
-            verified: !arrived.is_wrong,
-            failure: arrived.is_wrong.then(|| "other octets came than were sent".to_owned()),
-            ..row
-        }
+        row.with("bytes_in", arrived.octets)
+            .with("bytes_wire", outcome.wire)
+            .with("seconds", (before + after).as_secs_f64())
+            .with("rate_after", octets as f64 / 1e6 / seconds)
+            .with("series", arrived.series)
+            .failed(arrived.is_wrong.then_some("other octets came than were sent"))
     }
 }
 
@@ -144,13 +138,4 @@ fn mix(files: &Files) -> Vec<&[u8]> {
         files.benchmark.iter().map(move |sample| &sample.octets[turn * PIECE..(turn + 1) * PIECE])
     };
     (0..shortest.unwrap_or(0)).flat_map(turn).collect()
-}
-
-/// Puts beside each rate by how much it is behind the best static policy's.
-fn compare(rows: &mut [Row]) {
-    let fixed = rows.iter().filter(|row| row.verified && is_static(&row.policy));
-    let best = fixed.filter_map(|row| row.rate_after).max_by(f64::total_cmp);
-    for row in rows {
-        row.behind_best = row.rate_after.zip(best).map(|(rate, best)| 1.0 - rate / best);
-    }
 }

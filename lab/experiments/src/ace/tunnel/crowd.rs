@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,8 @@ use tokio::time::{sleep, timeout};
 
 use super::pair::Pair;
 use super::row;
-use crate::ace::row::Row;
-use crate::ace::{ALL, Error, Files, Options};
+use crate::ace::{ALL, Files, Options};
+use crate::{Result, Row};
 
 pub(super) const SCENARIO: &str = "crowd";
 pub(super) const POLICY: &str = "groupwire";
@@ -33,30 +34,26 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const SETTLE: Duration = Duration::from_secs(3);
 
 /// Everybody connects, gets a part and stops reading, so that everything between is full; then the rest.
-pub(super) fn run(options: &Options, files: &Files) -> Result<Row, Error> {
+pub(super) fn run((options, program): (&Options, &Path), files: &Files) -> Result<Row> {
     let octets: Vec<u8> =
         files.benchmark.iter().flat_map(|sample| &sample.octets).copied().collect();
-    let crowd =
-        Crowd { size: if options.quick { QUICK_CROWD } else { CROWD }, octets: octets.into() };
+    let crowd = Crowd { size: options.common.quick_or(QUICK_CROWD, CROWD), octets: octets.into() };
     let runtime = Runtime::new()?;
     let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
     let target = listener.local_addr()?;
     runtime.spawn(crowd.clone().serve(listener));
-    let pair = Pair::start(&options.program, POLICY, target, [Ipv4Addr::LOCALHOST; 2])?;
+    let pair = Pair::start(program, POLICY, target, [Ipv4Addr::LOCALHOST; 2])?;
     let start = Instant::now();
     let outcome = runtime.block_on(async { timeout(PATIENCE, crowd.visit(&pair)).await });
-    let plain = row(options, SCENARIO, ALL, POLICY);
-    let row = Row {
-        connections: Some(crowd.size),
-        seconds: Some(start.elapsed().as_secs_f64()),
-        bytes_in: (crowd.size * crowd.answer(0).len()) as u64,
-        ..plain
-    };
+    let row = row(options, SCENARIO, ALL, POLICY)
+        .with("connections", crowd.size)
+        .with("seconds", start.elapsed().as_secs_f64())
+        .with("bytes_in", crowd.size * crowd.answer(0).len());
     Ok(match outcome.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
         Ok([busy, idle]) => {
-            Row { kib_per_connection: Some(busy), kib_per_idle_connection: Some(idle), ..row }
+            row.with("kib_per_connection", busy).with("kib_per_idle_connection", idle)
         }
-        Err(error) => Row { verified: false, failure: Some(error.to_string()), ..row },
+        Err(error) => row.failed(Some(error)),
     })
 }
 

@@ -11,11 +11,11 @@ use super::pair::Pair;
 use super::row;
 use super::site::Site;
 use crate::ace::real::{FAST, ROUND_TRIP, SLOW};
-use crate::ace::row::Row;
-use crate::ace::{ALL, Error, Files, Options, Update};
+use crate::ace::{ALL, Files, Options};
 use crate::emulator::{Emulator, Host, Path as Road, PathStats};
 use crate::program::installed;
 use crate::sim::{Capacity, LinkConfig, Queue};
+use crate::{Result, Row, Update};
 
 /// Of the fast network, a campus.
 const NEAR: Duration = Duration::from_millis(1);
@@ -29,10 +29,10 @@ const POLICIES: [&str; 3] = [DIRECT, "never", "groupwire"];
 
 pub(super) fn run(
     emulator: &Emulator,
-    options: &Options,
+    (options, program): (&Options, &Path),
     files: &Files,
     tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
+) -> Result<()> {
     let (Some(curl), Some(python)) = (installed(&["curl"]), installed(&["python3"])) else {
         let why = "it needs curl and python3: apt install curl python3".to_owned();
         tell(Update::Skipped { what: "fetching through a tunnel".to_owned(), why });
@@ -43,8 +43,8 @@ pub(super) fn run(
     let policies: Vec<_> = POLICIES.into_iter().filter(|policy| options.asks_for(policy)).collect();
     let (total, mut done) = (networks.len() * policies.len(), 0);
     for (scenario, mbit, round_trip, queue) in networks {
-        let seconds = if options.quick { QUICK_SECONDS } else { options.seconds };
-        let octets = options.octets.unwrap_or((seconds * mbit * 1e6 / 8.0) as u64);
+        let seconds = options.common.quick_or(QUICK_SECONDS, options.seconds);
+        let octets = options.bytes.unwrap_or((seconds * mbit * 1e6 / 8.0) as u64);
         let site = Site::new(files, octets)?;
         let server = site.serve(&python)?;
         let link = LinkConfig {
@@ -58,10 +58,8 @@ pub(super) fn run(
             tell(Update::Progress { done, total, what });
             done += 1;
             let fetch = Fetch { curl: &curl, site: &site, server: server.port, emulator };
-            let plain = row(options, scenario, ALL, policy);
-            let row =
-                fetch.run(&options.program, policy, Row { network_mbit: Some(mbit), ..plain })?;
-            tell(Update::Row(Box::new(row)));
+            let row = row(options, scenario, ALL, policy).with("network_mbit", mbit);
+            tell(Update::Row(fetch.run(program, policy, row)?));
         }
     }
     Ok(())
@@ -75,7 +73,7 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    fn run(&self, program: &Path, policy: &str, row: Row) -> Result<Row, Error> {
+    fn run(&self, program: &Path, policy: &str, row: Row) -> Result<Row> {
         let (pair, from) = match policy {
             DIRECT => (None, SocketAddr::from((Host::SERVER.remote(), self.server))),
             _ => {
@@ -93,14 +91,11 @@ impl Fetch<'_> {
         let after = self.emulator.stats(0);
         drop(pair);
         let carried = |stats: &PathStats| stats.up_content + stats.down_content;
-        Ok(Row {
-            seconds: Some(seconds),
-            bytes_in: came,
-            bytes_wire: Some(carried(&after) - carried(&before)),
-            verified: failure.is_none(),
-            failure,
-            ..row
-        })
+        Ok(row
+            .with("seconds", seconds)
+            .with("bytes_in", came)
+            .with("bytes_wire", carried(&after) - carried(&before))
+            .failed(failure))
     }
 
     /// Everything, once, over one connection after the other as curl likes. Returns what came, and what is wrong first.

@@ -10,9 +10,10 @@ mod site;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::row::{Part, Row};
-use super::{Error, Files, Options, Update};
+use super::row::{self, Part};
+use super::{Files, Options};
 use crate::emulator::{Emulator, Namespace, Path as Road};
+use crate::{Result, Row, Update};
 
 /// Runs what is asked for of this part.
 ///
@@ -23,15 +24,16 @@ pub(super) fn run(
     options: &Options,
     files: &Files,
     tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
+) -> Result<()> {
     // It brings up the loopback device as well.
     let emulator = Emulator::start(namespace, &[Road::default()])?;
-    fetch::run(&emulator, options, files, tell)?;
+    let program = options.program.path()?;
+    fetch::run(&emulator, (options, &program), files, tell)?;
     if options.includes(crowd::SCENARIO) && options.asks_for(crowd::POLICY) {
-        tell(Update::Row(Box::new(crowd::run(options, files)?)));
+        tell(Update::Row(crowd::run((options, &program), files)?));
     }
     if options.includes(noise::SCENARIO) {
-        noise::run(options, tell)?;
+        noise::run((options, &program), tell)?;
     }
     Ok(())
 }
@@ -64,9 +66,5 @@ impl Drop for Folder {
 }
 
 fn row(options: &Options, scenario: &str, file: &str, policy: &str) -> Row {
-    Row {
-        seed: options.seed,
-        quick: options.quick,
-        ..Row::new(Part::Tunnel, scenario, file, policy)
-    }
+    row::row((Part::Tunnel, &options.common), scenario, file, policy)
 }

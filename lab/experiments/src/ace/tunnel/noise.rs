@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
@@ -10,8 +11,8 @@ use tokio::runtime::Runtime;
 
 use super::pair::{Pair, Protection};
 use super::row;
-use crate::ace::row::Row;
-use crate::ace::{Error, Options, Update};
+use crate::ace::Options;
+use crate::{Result, Update};
 
 pub(super) const SCENARIO: &str = "noise";
 
@@ -32,8 +33,11 @@ const WAYS: [(&str, Option<Protection>); 6] = [
     ("groupwire", Some(Protection::Tls)),
 ];
 
-pub(super) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(), Error> {
-    let octets = if options.quick { QUICK_OCTETS } else { options.octets.unwrap_or(OCTETS) };
+pub(super) fn run(
+    (options, program): (&Options, &Path),
+    tell: &mut dyn FnMut(Update),
+) -> Result<()> {
+    let octets = options.common.quick_or(QUICK_OCTETS, options.bytes.unwrap_or(OCTETS));
     let runtime = Runtime::new()?;
     let ways: Vec<_> = WAYS.into_iter().filter(|(policy, _)| options.asks_for(policy)).collect();
     for (done, &(policy, protection)) in ways.iter().enumerate() {
@@ -48,7 +52,7 @@ pub(super) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(),
             ("relay", _) => (None, relay(&runtime, relay(&runtime, target)?)?),
             (_, Some(protection)) => {
                 let ends = [Ipv4Addr::LOCALHOST; 2];
-                let pair = Pair::protected(&options.program, policy, target, ends, protection)?;
+                let pair = Pair::protected(program, policy, target, ends, protection)?;
                 let entrance = pair.entrance;
                 (Some(pair), entrance)
             }
@@ -56,11 +60,12 @@ pub(super) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(),
         };
         let (seconds, came) = transfer(&listener, entrance, octets)?;
         drop(pair);
-        let plain = row(options, SCENARIO, file, policy);
-        let verified = came == octets;
-        let failure = (!verified).then(|| format!("{came} octets came of {octets}"));
-        let row = Row { seconds: Some(seconds), bytes_in: octets, verified, failure, ..plain };
-        tell(Update::Row(Box::new(row)));
+        let failure = (came != octets).then(|| format!("{came} octets came of {octets}"));
+        let row = row(options, SCENARIO, file, policy)
+            .with("seconds", seconds)
+            .with("bytes_in", octets)
+            .failed(failure);
+        tell(Update::Row(row));
     }
     Ok(())
 }

@@ -1,35 +1,21 @@
-//! Schemes that add nothing.
+//! The kernel's transports with nothing added.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{Carrier, End, Output, Scheme};
 
-/// A message per datagram.
+/// Each message in a packet of its own: a datagram, or written to a TCP connection at once behind its length.
 #[derive(Debug, Clone, Copy)]
-pub struct Udp;
+pub(crate) struct Plain(pub(crate) Carrier);
 
-/// The kernel's TCP, each message written at once behind its length.
-#[derive(Debug, Clone, Copy)]
-pub struct Tcp;
-
-impl Scheme for Udp {
+impl Scheme for Plain {
     fn carrier(&self) -> Carrier {
-        Carrier::Udp
+        self.0
     }
 
     fn ends(&self) -> (Box<dyn End>, Box<dyn End>) {
         (Box::<Bare>::default(), Box::<Bare>::default())
-    }
-}
-
-impl Scheme for Tcp {
-    fn carrier(&self) -> Carrier {
-        Carrier::Tcp
-    }
-
-    fn ends(&self) -> (Box<dyn End>, Box<dyn End>) {
-        Udp.ends()
     }
 }
 

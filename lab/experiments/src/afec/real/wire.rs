@@ -1,7 +1,7 @@
-//! The sockets of a hop, each with a thread that reads it.
+//! The sockets of a path, each with a thread that reads it.
 
 use std::io::{self, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -11,49 +11,10 @@ use std::time::Duration;
 use socket2::{Domain, Socket, Type};
 
 use super::Carrier;
-use crate::emulator::proxy::{TcpProxy, UdpProxy};
-use crate::emulator::{Emulator, EmulatorError, Host, Path};
-use crate::sim::LinkStats;
+use crate::emulator::Host;
 
 /// How often a thread that waits for datagrams looks whether it is to end.
 const LOOK_UP: Duration = Duration::from_millis(50);
-
-/// A hop that messages take.
-#[derive(Debug, Clone, Copy)]
-pub enum Hop<'a> {
-    /// From the client at the end of that path to the server.
-    Up(&'a Emulator, usize),
-    /// From the server to the client at the end of that path.
-    Down(&'a Emulator, usize),
-    /// Through a [proxy](crate::emulator::proxy) on loopback whose path goes up, where there is no emulator.
-    Proxied(&'a Path),
-}
-
-/// A hop whose sockets are open.
-pub(super) struct Line<'a> {
-    pub(super) sender: Transport,
-    pub(super) receiver: Transport,
-    pub(super) meter: Meter<'a>,
-}
-
-/// What tells the traffic of a hop.
-pub(super) enum Meter<'a> {
-    Emulated { emulator: &'a Emulator, client: usize, is_up: bool },
-    UdpProxy(UdpProxy),
-    TcpProxy(TcpProxy),
-}
-
-impl Meter<'_> {
-    /// What has gone forward and back.
-    pub(super) fn stats(&self) -> [LinkStats; 2] {
-        let (stats, is_up) = match self {
-            Meter::Emulated { emulator, client, is_up } => (emulator.stats(*client), *is_up),
-            Meter::UdpProxy(proxy) => (proxy.stats(), true),
-            Meter::TcpProxy(proxy) => (proxy.stats(), true),
-        };
-        if is_up { [stats.up, stats.down] } else { [stats.down, stats.up] }
-    }
-}
 
 /// A packet that has come.
 pub(super) struct Arrival {
@@ -70,20 +31,15 @@ pub(super) enum Transport {
     Tcp(TcpStream),
 }
 
-/// Opens the sockets of the sender and of the receiver.
-pub(super) fn open<'a>(hop: &Hop<'a>, carrier: Carrier) -> Result<Line<'a>, EmulatorError> {
-    let (from, to, emulator, client, is_up) = match hop {
-        Hop::Up(emulator, n) => (emulator.client(*n), Host::SERVER, *emulator, *n, true),
-        Hop::Down(emulator, n) => (Host::SERVER, emulator.client(*n), *emulator, *n, false),
-        Hop::Proxied(path) => return open_proxied(path, carrier),
-    };
-    let meter = Meter::Emulated { emulator, client, is_up };
-    let (sender, receiver) = match carrier {
+/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server.
+pub(super) fn open(from: Host, carrier: Carrier) -> io::Result<[Transport; 2]> {
+    let to = Host::SERVER;
+    Ok(match carrier {
         Carrier::Udp => {
             let receiver = UdpSocket::bind((to.local(), 0))?;
             let peer = SocketAddr::from((to.remote(), receiver.local_addr()?.port()));
             let sender = UdpSocket::bind((from.local(), 0))?;
-            (Transport::Udp(sender, Some(peer)), Transport::Udp(receiver, None))
+            [Transport::Udp(sender, Some(peer)), Transport::Udp(receiver, None)]
         }
         Carrier::Tcp => {
             let listener = TcpListener::bind((to.local(), 0))?;
@@ -91,30 +47,9 @@ pub(super) fn open<'a>(hop: &Hop<'a>, carrier: Carrier) -> Result<Line<'a>, Emul
             let sender = Socket::new(Domain::IPV4, Type::STREAM, None)?;
             sender.bind(&SocketAddr::from((from.local(), 0)).into())?;
             sender.connect(&peer.into())?;
-            (Transport::Tcp(sender.into()), Transport::Tcp(listener.accept()?.0))
+            [Transport::Tcp(sender.into()), Transport::Tcp(listener.accept()?.0)]
         }
-    };
-    Ok(Line { sender, receiver, meter })
-}
-
-fn open_proxied<'a>(path: &Path, carrier: Carrier) -> Result<Line<'a>, EmulatorError> {
-    let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    match carrier {
-        Carrier::Udp => {
-            let receiver = UdpSocket::bind(loopback)?;
-            let proxy = UdpProxy::start(receiver.local_addr()?, path.clone())?;
-            let sender = Transport::Udp(UdpSocket::bind(loopback)?, Some(proxy.address()));
-            let receiver = Transport::Udp(receiver, None);
-            Ok(Line { sender, receiver, meter: Meter::UdpProxy(proxy) })
-        }
-        Carrier::Tcp => {
-            let listener = TcpListener::bind(loopback)?;
-            let proxy = TcpProxy::start(listener.local_addr()?, path.clone())?;
-            let sender = Transport::Tcp(TcpStream::connect(proxy.address())?);
-            let receiver = Transport::Tcp(listener.accept()?.0);
-            Ok(Line { sender, receiver, meter: Meter::TcpProxy(proxy) })
-        }
-    }
+    })
 }
 
 /// A socket whose arrivals are reported until it is dropped.
