@@ -7,13 +7,16 @@ use std::thread;
 
 use crate::Update;
 
-/// Does all jobs, `workers` at a time. A job tells its progress and its rows; the first argument of `run` is the number
-/// of the worker. While several jobs go on at a time, what they yield waits until the jobs before them are over. All jobs
-/// together are about `total` runs; each run tells its progress once, at its beginning.
+/// Does a job: takes the number of the worker, the job, and what is to be told.
+type Run<'a, J> = dyn Fn(usize, &J, &mut dyn FnMut(Update)) + Sync + 'a;
+
+/// Does all jobs, `workers` at a time. A job tells its progress and its rows. While several jobs go on at a time, what they
+/// yield waits until the jobs before them are over. All jobs together are about `total` runs; each run tells its progress
+/// once, at its beginning.
 pub(crate) fn run<J: Sync>(
     (jobs, total): (&[J], usize),
     workers: usize,
-    run: &(dyn Fn(usize, &J, &mut dyn FnMut(Update)) + Sync),
+    run: &Run<'_, J>,
     tell: &mut dyn FnMut(Update),
 ) {
     let next = AtomicUsize::new(0);
