@@ -1,19 +1,21 @@
-//! What Groupwire is measured with: a generated [session](session) in several formats, the [formats written by
-//! hand](hand) that the compressor is compared with, a [link] and a whole [network](sim) in simulated time, an
-//! [emulated](emulator) one for real programs, and the experiments: [gmc], [afec], [lossless], [web], [ace], [fanout],
-//! [contract]. A [report] shows what they yielded.
+//! What Groupwire is measured with: a generated session of a `drawing` program in several formats, the formats written by
+//! `hand` that the compressor is compared with, a `link` and a whole network ([`sim`]) in simulated time, an `emulator` of
+//! networks for real programs, and the experiments. Each module of an experiment is named for its subject: `gmc` measures
+//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout` and `contract` have the names of
+//! their experiments. A `report` shows what they yielded.
 
-mod ace;
-mod afec;
+mod browsers;
 mod command;
 mod contract;
+mod deadlines;
+mod drawing;
 mod emulator;
 mod error;
 mod fanout;
-mod gmc;
 mod hand;
 mod link;
 mod lossless;
+mod messages;
 mod options;
 mod output;
 mod parallel;
@@ -21,11 +23,10 @@ mod program;
 mod recordings;
 mod report;
 mod row;
-mod session;
 pub mod sim;
 mod statistics;
+mod streams;
 mod table;
-mod web;
 mod zip;
 
 pub use command::main;

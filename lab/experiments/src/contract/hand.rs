@@ -5,10 +5,10 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::Result;
+use crate::drawing::motion::{EventLoop, Pointer, Style};
+use crate::drawing::random::Random;
+use crate::drawing::typing::{self, Key};
 use crate::recordings::files;
-use crate::session::motion::{EventLoop, Pointer, Style};
-use crate::session::random::Random;
-use crate::session::typing::{self, Key};
 use crate::sim::random::derive;
 use crate::trace::{Trace, read_file};
 
@@ -42,7 +42,7 @@ impl Hands {
             let mut pointer = Pointer::new(&mut random);
             let how = (&EventLoop::FAST, Style::Pointing);
             let places = pointer.sends(&mut random, how, &mut 0.0, PLACES);
-            let place = |(at, place): (f64, crate::session::Point)| Place {
+            let place = |(at, place): (f64, crate::drawing::Point)| Place {
                 at,
                 x: place.x.into(),
                 y: place.y.into(),

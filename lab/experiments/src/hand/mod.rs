@@ -1,4 +1,4 @@
-//! Formats written by hand for the events of a [session](crate::session), which the compressor is compared with. They
+//! Formats written by hand for the events of a [session](crate::drawing), which the compressor is compared with. They
 //! know what a programmer would have to write down: the fields of each message, their ranges, and for the best of them
 //! how people move and type.
 //!
@@ -19,7 +19,7 @@ mod record;
 mod rice;
 mod strong;
 
-use crate::session::Event;
+use crate::drawing::Event;
 
 /// One end of a stream of messages: it encodes or decodes, not both.
 pub(crate) trait EventCodec {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::telecom;
 use crate::Result;
-use crate::session::random::Random;
+use crate::drawing::random::Random;
 use crate::zip::unzip;
 
 /// The generated one.

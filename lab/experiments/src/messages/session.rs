@@ -7,17 +7,17 @@ use std::time::Duration;
 use super::dictionary::Dictionary;
 use super::technique::Message;
 use crate::Result;
-use crate::session::{Event, Format, encode, generate};
+use crate::drawing::{Event, Format, encode, generate};
 use crate::trace::{Trace, TraceMessage};
 
-/// Reads what the messages of a trace say from a table, see [`read_events`](crate::session::read_events); packed if the
+/// Reads what the messages of a trace say from a table, see [`read_events`](crate::drawing::read_events); packed if the
 /// name ends in .gz.
 ///
 /// # Errors
 /// A file that cannot be read, or is no such table.
 pub(crate) fn read_events(path: &Path) -> Result<Vec<Event>> {
     let bytes = crate::trace::read_file(path)?;
-    Ok(crate::session::read_events(&String::from_utf8_lossy(&bytes))?)
+    Ok(crate::drawing::read_events(&String::from_utf8_lossy(&bytes))?)
 }
 
 /// A recorded session with a name, and what peers with dictionaries are trained on.

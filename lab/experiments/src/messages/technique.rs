@@ -1,6 +1,6 @@
 //! What all techniques have in common.
 
-use crate::session::Event;
+use crate::drawing::Event;
 
 /// Why a technique could not encode or decode.
 pub(super) type Failure = crate::Error;

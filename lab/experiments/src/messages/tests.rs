@@ -136,7 +136,7 @@ fn what_is_written_by_hand_decodes_to_the_events() {
 
 #[test]
 fn events_of_another_session_are_refused() {
-    let events = crate::session::generate(1, 11);
+    let events = crate::drawing::generate(1, 11);
     assert!(session(11, true).with_events(events.clone()).is_ok());
     let error = session(10, true).with_events(events).unwrap_err();
     assert!(error.to_string().contains("10 messages, but there are 11 events"), "{error}");

@@ -1,7 +1,7 @@
 //! What stands for files that are not there, made from a seed.
 
-use crate::session::random::Random;
-use crate::session::{Format, encode, generate};
+use crate::drawing::random::Random;
+use crate::drawing::{Format, encode, generate};
 
 /// Octets of a pack of an MPEG program stream (ISO 11172-1), as on Video CDs.
 const PACK: usize = 2324;

@@ -10,7 +10,7 @@ use tokio::time::{sleep, sleep_until};
 
 use super::Member;
 use crate::Result;
-use crate::web::protocol::{App, Play, Played};
+use crate::browsers::protocol::{App, Play, Played};
 
 /// The interval between positions of a pointer: 25 per second.
 const STEP: Duration = Duration::from_millis(40);

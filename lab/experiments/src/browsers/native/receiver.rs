@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 use tokio::sync::watch;
 
 use super::play::Log;
-use crate::web::load::Load;
-use crate::web::protocol::{Receive, Received};
+use crate::browsers::load::Load;
+use crate::browsers::protocol::{Receive, Received};
 
 /// Counts and times the messages that a participant receives.
 pub(super) struct Receiver {

@@ -52,7 +52,7 @@ fn quantile(outcome: &Outcome, share: f64) -> Duration {
 
 #[test]
 fn without_loss_a_message_takes_the_delay() {
-    let name = "afec::real::tests::without_loss_a_message_takes_the_delay";
+    let name = "deadlines::real::tests::without_loss_a_message_takes_the_delay";
     let Some(emulator) = emulator_for(name, &paths("rand0", 2)) else {
         return;
     };
@@ -71,7 +71,7 @@ fn without_loss_a_message_takes_the_delay() {
 
 #[test]
 fn under_loss_udp_loses_and_tcp_waits() {
-    let name = "afec::real::tests::under_loss_udp_loses_and_tcp_waits";
+    let name = "deadlines::real::tests::under_loss_udp_loses_and_tcp_waits";
     let Some(emulator) = emulator_for(name, &paths("rand20", 2)) else {
         return;
     };

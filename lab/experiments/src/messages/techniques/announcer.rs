@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use crate::gmc::framing::{read_number, write_number};
-use crate::gmc::technique::Failure;
+use crate::messages::framing::{read_number, write_number};
+use crate::messages::technique::Failure;
 
 /// The sending end.
 #[derive(Debug, Default)]

@@ -13,8 +13,8 @@ use brotli::{
     Allocator, BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, SliceWrapperMut,
 };
 
-use crate::gmc::framing::Framing;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::framing::Framing;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 
 /// What servers use for answers that they make on the fly.
 const QUALITY: u32 = 5;

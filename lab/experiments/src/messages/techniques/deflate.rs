@@ -2,9 +2,9 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
-use crate::gmc::dictionary::Dictionary;
-use crate::gmc::framing::Framing;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::dictionary::Dictionary;
+use crate::messages::framing::Framing;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 
 /// zlib's default, which Java calls balanced.
 const BALANCED: u32 = 6;

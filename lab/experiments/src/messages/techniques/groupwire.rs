@@ -2,8 +2,8 @@
 
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
 
-use crate::gmc::row::Mode;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::row::Mode;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::trace::limits::MAX_MESSAGE;
 
 /// An encoder and a decoder of `groupwire-gmc`.

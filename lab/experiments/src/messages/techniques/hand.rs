@@ -1,8 +1,8 @@
 //! Formats written by hand for this session's events: what a programmer can do who knows what is sent.
 
-use crate::gmc::framing::Framing;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::hand::EventCodec;
+use crate::messages::framing::Framing;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 
 /// Both ends of a format.
 pub(super) struct Hand {

@@ -2,8 +2,8 @@
 
 use groupwire_codecs::{Codec, Lz4 as Block};
 
-use crate::gmc::framing::Framing;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::framing::Framing;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::trace::limits::MAX_MESSAGE;
 
 /// Each packet on its own.

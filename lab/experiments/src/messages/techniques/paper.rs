@@ -3,8 +3,8 @@
 use groupwire_papers::gmc2006::{Config, Decoder, Encoder, Profile};
 
 use super::announcer::{Announcer, Listener};
-use crate::gmc::row::Mode;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::row::Mode;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::trace::limits::MAX_MESSAGE;
 
 /// An encoder and a decoder of `groupwire_papers::gmc2006`.

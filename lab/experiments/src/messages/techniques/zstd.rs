@@ -5,9 +5,9 @@ use zstd::zstd_safe::{
     compress_bound, get_error_name, zstd_sys::ZSTD_EndDirective,
 };
 
-use crate::gmc::dictionary::Dictionary;
-use crate::gmc::framing::Framing;
-use crate::gmc::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::dictionary::Dictionary;
+use crate::messages::framing::Framing;
+use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 
 /// zstd's default.
 const LEVEL: i32 = 3;

@@ -14,8 +14,8 @@ use super::network::{Busy, Network};
 use super::policy::Policy;
 use super::processor::{Core, Speed};
 use super::transfer::{Outcome, Transfer};
-use crate::ace::files::{Files, Sample};
 use crate::emulator::Namespace;
+use crate::streams::files::{Files, Sample};
 use crate::{Result, Row};
 
 /// How long a stream flows to find out what a network leaves it, and how much of that does not count: until TCP has found

@@ -13,11 +13,11 @@ use crate::emulator::{Cable, Emulator, EmulatorError, Host, Namespace, Path};
 use crate::sim::{Capacity, LinkConfig, Queue};
 
 /// Of the fast network, which is a campus' Ethernet, in Mbit/s.
-pub(in crate::ace) const FAST: f64 = 71.0;
+pub(in crate::streams) const FAST: f64 = 71.0;
 /// Of the slow one, across a continent.
-pub(in crate::ace) const SLOW: f64 = 1.7;
+pub(in crate::streams) const SLOW: f64 = 1.7;
 /// Of the slow one.
-pub(in crate::ace) const ROUND_TRIP: Duration = Duration::from_millis(70);
+pub(in crate::streams) const ROUND_TRIP: Duration = Duration::from_millis(70);
 /// What a router in front of the slow one keeps.
 const QUEUE: Duration = Duration::from_millis(300);
 

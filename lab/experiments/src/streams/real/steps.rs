@@ -10,8 +10,8 @@ use super::super::row::{Part, compare_rates, row};
 use super::policy::Policy;
 use super::transfer::{Outcome, Transfer};
 use super::witness::STEP;
-use crate::ace::Files;
 use crate::emulator::{Cable, Namespace};
+use crate::streams::Files;
 use crate::{Result, Row};
 
 /// Of the narrow link, in Mbit/s: the paper's slow one. The wide one is a hundred times as wide.

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 /// Conditions that hold for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::ace) struct Conditions {
+pub(in crate::streams) struct Conditions {
     /// What the link carries, Mbit/s.
-    pub(in crate::ace) mbit: f64,
+    pub(in crate::streams) mbit: f64,
     /// The way there, and the way back, without any queue.
-    pub(in crate::ace) delay: Duration,
+    pub(in crate::streams) delay: Duration,
     /// The share of the sender's processor that is left.
-    pub(in crate::ace) server: f64,
+    pub(in crate::streams) server: f64,
     /// The same of the receiver.
-    pub(in crate::ace) client: f64,
+    pub(in crate::streams) client: f64,
 }
 
 /// How long conditions hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::ace) enum Until {
+pub(in crate::streams) enum Until {
     /// A time from the start, seconds.
     Seconds(f64),
     /// For blocks below this index, whenever they come.
@@ -28,14 +28,14 @@ pub(in crate::ace) enum Until {
 
 /// Conditions one after the other.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::ace) struct Course {
+pub(in crate::streams) struct Course {
     /// The last one holds for ever.
-    pub(in crate::ace) phases: Vec<(Until, Conditions)>,
+    pub(in crate::streams) phases: Vec<(Until, Conditions)>,
 }
 
 impl Conditions {
     /// Octets per second.
-    pub(in crate::ace) fn rate(&self) -> f64 {
+    pub(in crate::streams) fn rate(&self) -> f64 {
         self.mbit * 1e6 / 8.0
     }
 }

@@ -11,13 +11,13 @@ use super::table::{Cell, Trace};
 /// Knows what each block becomes and takes and what the link and the processors are, and takes for each block the
 /// candidate whose slowest stage is the fastest.
 #[derive(Debug)]
-pub(in crate::ace) struct Oracle {
+pub(in crate::streams) struct Oracle {
     choices: VecDeque<Candidate>,
 }
 
 impl Oracle {
     /// For these blocks over this course, whose phases are those of `at` seconds.
-    pub(in crate::ace) fn new(trace: &Trace<'_>, course: &Course) -> Self {
+    pub(in crate::streams) fn new(trace: &Trace<'_>, course: &Course) -> Self {
         let choice = |(at, (_, cells)): (usize, &(&[u8], &[Cell]))| {
             let slowest = |cell: &Cell| stages(cell, course, at).into_iter().fold(0.0, f64::max);
             let best =
@@ -38,7 +38,7 @@ fn stages(cell: &Cell, course: &Course, at: usize) -> [f64; 3] {
 
 /// No choices send the blocks in less time, seconds: for any weights of the three stages that sum to one, the sum over
 /// the blocks of the least weighted time.
-pub(in crate::ace) fn bound(trace: &Trace<'_>, course: &Course) -> f64 {
+pub(in crate::streams) fn bound(trace: &Trace<'_>, course: &Course) -> f64 {
     let at = |a: f64, b: f64| {
         let weights = [a, b, 1.0 - a - b];
         let least = |(at, (_, cells)): (usize, &(&[u8], &[Cell]))| {

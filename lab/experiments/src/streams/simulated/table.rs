@@ -22,31 +22,31 @@ const CELL: usize = 12;
 
 /// A file to be sent.
 #[derive(Debug, Clone)]
-pub(in crate::ace) struct File {
+pub(in crate::streams) struct File {
     /// Its name.
-    pub(in crate::ace) name: String,
+    pub(in crate::streams) name: String,
     /// What it holds.
-    pub(in crate::ace) octets: Vec<u8>,
+    pub(in crate::streams) octets: Vec<u8>,
 }
 
 /// One block by one candidate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::ace) struct Cell {
+pub(in crate::streams) struct Cell {
     /// Octets on the wire, without the header.
-    pub(in crate::ace) wire: u32,
+    pub(in crate::streams) wire: u32,
     /// Packing, ns of a processor that does nothing else.
-    pub(in crate::ace) packing: u32,
+    pub(in crate::streams) packing: u32,
     /// Unpacking, likewise.
-    pub(in crate::ace) unpacking: u32,
+    pub(in crate::streams) unpacking: u32,
 }
 
 /// All blocks of some files by all candidates.
 #[derive(Debug)]
-pub(in crate::ace) struct Table {
+pub(in crate::streams) struct Table {
     /// Octets of a block.
-    pub(in crate::ace) block: usize,
+    pub(in crate::streams) block: usize,
     /// The candidates, no compression first.
-    pub(in crate::ace) candidates: Vec<Candidate>,
+    pub(in crate::streams) candidates: Vec<Candidate>,
     files: Vec<File>,
     /// By file, block and candidate.
     cells: Vec<Vec<Vec<Cell>>>,
@@ -57,7 +57,7 @@ impl Table {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub(in crate::ace) fn new(
+    pub(in crate::streams) fn new(
         files: Vec<File>,
         block: usize,
         candidates: Vec<Candidate>,
@@ -78,7 +78,7 @@ impl Table {
     }
 
     /// The blocks of all files, or of one, one after the other and again until there are so many octets.
-    pub(in crate::ace) fn trace(&self, file: Option<usize>, octets: usize) -> Trace<'_> {
+    pub(in crate::streams) fn trace(&self, file: Option<usize>, octets: usize) -> Trace<'_> {
         let chosen = |at: &usize| file.is_none_or(|file| file == *at);
         let once: Vec<(&[u8], &[Cell])> = (0..self.files.len())
             .filter(chosen)
@@ -97,7 +97,7 @@ impl Table {
     }
 
     /// The files.
-    pub(in crate::ace) fn files(&self) -> &[File] {
+    pub(in crate::streams) fn files(&self) -> &[File] {
         &self.files
     }
 
@@ -165,16 +165,16 @@ impl Table {
 
 /// Blocks to be sent, in order.
 #[derive(Debug, Clone)]
-pub(in crate::ace) struct Trace<'a> {
+pub(in crate::streams) struct Trace<'a> {
     /// What they hold, and their cells by candidate.
-    pub(in crate::ace) blocks: Vec<(&'a [u8], &'a [Cell])>,
+    pub(in crate::streams) blocks: Vec<(&'a [u8], &'a [Cell])>,
     /// The candidates.
-    pub(in crate::ace) candidates: &'a [Candidate],
+    pub(in crate::streams) candidates: &'a [Candidate],
 }
 
 impl Trace<'_> {
     /// Octets in all.
-    pub(in crate::ace) fn octets(&self) -> usize {
+    pub(in crate::streams) fn octets(&self) -> usize {
         self.blocks.iter().map(|(block, _)| block.len()).sum()
     }
 }

@@ -23,13 +23,13 @@ const CHOOSING: f64 = 1500.0;
 
 /// What became of a transfer.
 #[derive(Debug, Clone, Default)]
-pub(in crate::ace) struct Outcome {
+pub(in crate::streams) struct Outcome {
     /// Until the last octet could be read.
-    pub(in crate::ace) seconds: f64,
+    pub(in crate::streams) seconds: f64,
     /// Octets on the wire, headers included.
-    pub(in crate::ace) wire: usize,
+    pub(in crate::streams) wire: usize,
     /// For each block when it could be read, and how it was packed.
-    pub(in crate::ace) blocks: Vec<(f64, Candidate)>,
+    pub(in crate::streams) blocks: Vec<(f64, Candidate)>,
 }
 
 /// Word that is on its way back.
@@ -41,7 +41,7 @@ struct Word {
 }
 
 /// Sends all blocks, which come as fast as they are packed.
-pub(in crate::ace) fn transfer(
+pub(in crate::streams) fn transfer(
     policy: &mut dyn Policy,
     trace: &Trace<'_>,
     course: &Course,

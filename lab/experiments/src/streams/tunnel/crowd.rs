@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 
 use super::pair::Pair;
 use super::row;
-use crate::ace::{ALL, Files, Options};
+use crate::streams::{ALL, Files, Options};
 use crate::{Result, Row};
 
 pub(super) const SCENARIO: &str = "crowd";

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use super::pair::Pair;
 use super::row;
 use super::site::Site;
-use crate::ace::real::{FAST, ROUND_TRIP, SLOW};
-use crate::ace::{ALL, Files, Options};
 use crate::emulator::{Emulator, Host, Path as Road, PathStats};
 use crate::program::installed;
 use crate::sim::{Capacity, LinkConfig, Queue};
+use crate::streams::real::{FAST, ROUND_TRIP, SLOW};
+use crate::streams::{ALL, Files, Options};
 use crate::{Result, Row, Update};
 
 /// Of the fast network, a campus.

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use super::pair::{Pair, Protection};
 use super::row;
-use crate::ace::Options;
+use crate::streams::Options;
 use crate::{Result, Update};
 
 pub(super) const SCENARIO: &str = "noise";
