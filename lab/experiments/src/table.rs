@@ -1,6 +1,6 @@
 //! Rows as tables for people.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::Row;
 
@@ -26,8 +26,9 @@ impl Table {
         let first = rows.first()?;
         let subject = &first.keys().subject;
         let is_shown = |field: &str| rows.iter().any(|row| !is_empty(row.get(field)));
-        let is_constant = |field: &str| {
-            rows.len() > 1 && rows.iter().all(|row| row.get(field) == first.get(field))
+        let is_constant = |field: &str| match rows.len() {
+            1 => ["experiment", "seed", "quick", "verified"].contains(&field),
+            _ => rows.iter().all(|row| row.get(field) == first.get(field)),
         };
         let is_in_heading = |field: &str| {
             !subject.iter().any(|name| name == field)
@@ -68,6 +69,7 @@ impl Table {
 
 fn is_empty(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false))
+        || value.as_object().is_some_and(Map::is_empty)
 }
 
 fn text(value: &Value) -> String {
