@@ -12,6 +12,8 @@ TESTS := --lib --bins --tests
 LAB := --package groupwire-lab --package groupwire-papers --package groupwire-sim
 
 NPM := web/node_modules/.package-lock.json
+# What draws the plots of the laboratory's report.
+REPORT := lab/experiments/report/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
@@ -40,7 +42,7 @@ run: build ## build everything and start the server with its pages
 build: ## build the groupwire command with the web parts inside
 	@scripts/build.sh $(GROUPWIRE_PROFILE)
 
-lab: build ## build the program of the experiments, groupwire-lab, too
+lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
 
 package: web ## pack the Rust crates as for publishing, and build each from its package
@@ -49,7 +51,8 @@ package: web ## pack the Rust crates as for publishing, and build each from its 
 test: ## run all checks and tests of the product
 	@node scripts/test.mjs
 
-test-lab: build ## check and test the laboratory, which tests of the product leave out
+test-lab: build $(REPORT) ## check and test the laboratory, which tests of the product leave out
+	npm test --silent --prefix lab/experiments/report
 	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
 	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
@@ -136,11 +139,15 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
-	rm -rf target web/node_modules web/*/dist web/client/wasm
+	rm -rf target web/node_modules web/*/dist web/client/wasm lab/experiments/report/node_modules
 
 $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
 	@echo "npm: installing the packages of the web parts (some 20 s, the first time a minute)"
 	@cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+$(REPORT): lab/experiments/report/package-lock.json
+	npm ci --no-audit --no-fund --prefix lab/experiments/report
 	@touch $@
 
 # Without these rules, the web parts are taken as they are: scripts/test.mjs builds them once and runs several targets at a time.

@@ -1,28 +1,38 @@
-//! What Groupwire is measured with: [traces](trace) of recorded sessions, a [generated session](session) in several
-//! formats, the [formats written by hand](hand) that the compressor is compared with, a [link] and a whole
-//! [network](sim) in simulated time, an [emulated](emulator) one for real programs, and the experiments: [gmc], [afec],
-//! [lossless], [web],
-//! [ace], [fanout], [contract]. A [report] shows what they yielded.
+//! What Groupwire is measured with: a generated session of a `drawing` program in several formats, the formats written by
+//! `hand` that the compressor is compared with, a `link` and a whole network ([`sim`]) in simulated time, an `emulator` of
+//! networks for real programs, and the experiments. Each module of an experiment is named for its subject: `gmc` measures
+//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout` and `contract` have the names of
+//! their experiments. A `report` shows what they yielded.
 
-pub mod ace;
-pub mod afec;
-pub mod contract;
-pub mod emulator;
-pub mod fanout;
-pub mod gmc;
-pub mod hand;
-pub mod link;
-pub mod lossless;
+mod browsers;
+mod command;
+mod contract;
+mod deadlines;
+mod drawing;
+mod emulator;
+mod error;
+mod fanout;
+mod hand;
+mod link;
+mod lossless;
+mod messages;
+mod options;
+mod output;
 mod parallel;
-pub mod program;
-pub mod report;
-pub mod session;
+mod program;
+mod recordings;
+mod report;
+mod row;
 pub mod sim;
 mod statistics;
-mod update;
-pub mod web;
+mod streams;
+mod table;
 mod zip;
 
-pub use groupwire_trace as trace;
-pub use groupwire_trace::{Trace, TraceMessage};
-pub use update::Update;
+pub use command::main;
+
+pub(crate) use error::{Error, Result};
+pub(crate) use groupwire_trace as trace;
+pub(crate) use groupwire_trace::{Trace, TraceMessage};
+pub(crate) use output::Update;
+pub(crate) use row::Row;

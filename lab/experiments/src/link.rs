@@ -6,31 +6,22 @@ use oorandom::Rand64;
 
 /// What a link does to packets.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct LinkConfig {
+pub(crate) struct LinkConfig {
     /// How long a packet travels, in ticks: whatever unit the caller counts time in.
-    pub delay: u64,
+    pub(crate) delay: u64,
     /// The probability that a packet never arrives.
-    pub loss: f64,
+    pub(crate) loss: f64,
     /// The probability that a packet travels longer, and so may be overtaken.
-    pub reorder: f64,
+    pub(crate) reorder: f64,
     /// By how many ticks at most.
-    pub reorder_by: u64,
+    pub(crate) reorder_by: u64,
     /// The probability that a packet arrives twice, the second time up to [`LinkConfig::reorder_by`] ticks later.
-    pub duplicate: f64,
+    pub(crate) duplicate: f64,
 }
 
 /// One direction of a link.
-///
-/// ```
-/// use groupwire_lab::link::{Link, LinkConfig};
-///
-/// let mut link = Link::new(LinkConfig { delay: 10, ..LinkConfig::default() }, 1);
-/// link.send(5, "hello");
-/// assert_eq!(link.receive(14), None);
-/// assert_eq!(link.receive(15), Some("hello"));
-/// ```
 #[derive(Debug)]
-pub struct Link<T> {
+pub(crate) struct Link<T> {
     config: LinkConfig,
     random: Rand64,
     sent: u64,
@@ -40,14 +31,14 @@ pub struct Link<T> {
 
 impl<T: Clone> Link<T> {
     /// A link with nothing on it.
-    pub fn new(config: LinkConfig, seed: u64) -> Self {
+    pub(crate) fn new(config: LinkConfig, seed: u64) -> Self {
         Link { config, random: Rand64::new(seed.into()), sent: 0, travelling: BTreeMap::new() }
     }
 
     /// Sends a packet at time `now`.
     ///
     /// The fate of the n-th packet depends on the seed and n alone, so that whatever is sent, all meet the same link.
-    pub fn send(&mut self, now: u64, packet: T) {
+    pub(crate) fn send(&mut self, now: u64, packet: T) {
         let [lost, late, twice] = std::array::from_fn(|_| self.random.rand_float());
         let [by, by_second] = std::array::from_fn(|_| {
             self.random.rand_range(0..self.config.reorder_by.saturating_add(1))
@@ -66,12 +57,12 @@ impl<T: Clone> Link<T> {
     }
 
     /// When the next packet arrives, if one is travelling.
-    pub fn due(&self) -> Option<u64> {
+    pub(crate) fn due(&self) -> Option<u64> {
         self.travelling.first_key_value().map(|(&(due, _), _)| due)
     }
 
     /// The next packet that has arrived by `now`.
-    pub fn receive(&mut self, now: u64) -> Option<T> {
+    pub(crate) fn receive(&mut self, now: u64) -> Option<T> {
         let first = self.travelling.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }

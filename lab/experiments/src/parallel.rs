@@ -1,56 +1,85 @@
-//! Jobs of an experiment, some at a time, their rows in order.
+//! Jobs of an experiment, some at a time, their rows in the order of the jobs.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
 use crate::Update;
 
-/// Makes the rows of all jobs, by as many threads as there are cores unless stated.
-pub(crate) fn run<J: Sync + Display, R: Send>(
-    jobs: &[J],
-    threads: Option<NonZero<usize>>,
-    rows: &(dyn Fn(&J) -> Vec<R> + Sync),
-    tell: &mut dyn FnMut(Update<R>),
+/// Does a job: takes the number of the worker, the job, and what is to be told.
+type Run<'a, J> = dyn Fn(usize, &J, &mut dyn FnMut(Update)) + Sync + 'a;
+
+/// Does all jobs, `workers` at a time. A job tells its progress and its rows. While several jobs go on at a time, what they
+/// yield waits until the jobs before them are over. All jobs together are about `total` runs; each run tells its progress
+/// once, at its beginning.
+pub(crate) fn run<J: Sync>(
+    (jobs, total): (&[J], usize),
+    workers: usize,
+    run: &Run<'_, J>,
+    tell: &mut dyn FnMut(Update),
 ) {
-    let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let threads = threads.unwrap_or_else(cores).get().min(jobs.len());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = channel();
     thread::scope(|scope| {
-        for _ in 0..threads {
+        for worker in 0..workers.min(jobs.len()) {
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(place) else { break };
-                    // The receiver is there for as long as any thread is, so sending does not fail.
+                    // The receiver exists as long as any worker does, so sending does not fail.
+                    run(worker, job, &mut |update| drop(sender.send((place, Some(update)))));
                     drop(sender.send((place, None)));
-                    drop(sender.send((place, Some(rows(job)))));
                 }
             });
         }
         drop(sender);
-        // Rows wait for those of the jobs before theirs.
-        let (mut done, mut shown, mut waiting) = (0, 0, BTreeMap::new());
-        while let Ok((place, rows)) = receiver.recv() {
-            match rows {
-                None => {
-                    let what = jobs[place].to_string();
-                    tell(Update::Progress { done, total: jobs.len(), what });
+        let (mut shown, mut begun) = (0, 0);
+        let mut waiting: BTreeMap<usize, (Vec<Update>, bool)> = BTreeMap::new();
+        while let Ok((place, update)) = receiver.recv() {
+            match update {
+                Some(Update::Progress { what, .. }) => {
+                    tell(Update::Progress { done: begun, total, what });
+                    begun += 1;
                 }
-                Some(rows) => {
-                    done += 1;
-                    waiting.insert(place, rows);
-                }
+                Some(update) if place == shown => tell(update),
+                Some(update) => waiting.entry(place).or_default().0.push(update),
+                None => waiting.entry(place).or_default().1 = true,
             }
-            while let Some(rows) = waiting.remove(&shown) {
-                rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row))));
+            while let Some((updates, is_over)) = waiting.remove(&shown) {
+                updates.into_iter().for_each(&mut *tell);
+                if !is_over {
+                    break;
+                }
                 shown += 1;
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_jobs() {
+        let jobs: Vec<u64> = (0..20).collect();
+        let job = |_, job: &u64, tell: &mut dyn FnMut(Update)| {
+            for part in ["a", "b"] {
+                tell(Update::Skipped { what: format!("{job:02}{part}"), why: String::new() });
+                thread::yield_now();
+            }
+        };
+        for workers in [1, 3] {
+            let mut told = Vec::new();
+            run((&jobs, jobs.len()), workers, &job, &mut |update| {
+                if let Update::Skipped { what, .. } = update {
+                    told.push(what);
+                }
+            });
+            assert_eq!(told.len(), 40);
+            assert!(told.is_sorted(), "{told:?}");
+        }
+    }
 }

@@ -28,6 +28,15 @@ impl Summary {
     }
 }
 
+/// The median of some values: of two in the middle, the greater one.
+///
+/// # Panics
+/// There is no value.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -49,7 +49,7 @@ fn gmc_prints_tables() {
     let output =
         lab(&["gmc", "--trace", &trace, "--quick", "--mode", "datagram", "--technique", "lz4"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("table, datagram: 300 messages"), "{text}");
+    assert!(text.contains("trace table, mode datagram"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("lz4 ")).count(), 2, "{text}");
 }
 
@@ -60,7 +60,7 @@ fn gmc_names_unknown_options() {
         let output = lab(&["gmc", "--trace", &trace, option, value]);
         assert!(!output.status.success());
         let text = String::from_utf8(output.stderr).unwrap();
-        assert!(text.contains("there "), "{text}");
+        assert!(text.contains(value) && text.contains("possible values"), "{text}");
     }
 }
 
@@ -86,8 +86,8 @@ fn afec_prints_a_row_of_json_per_line() {
 fn afec_prints_tables() {
     let output = lab(&["afec", "--part", "narrow", "--scheme", "udp", "--messages", "1200"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("narrow: rand20, 50 ms round trip, 250 ms deadline"), "{text}");
-    assert_eq!(text.lines().filter(|line| line.starts_with("udp ")).count(), 4, "{text}");
+    assert!(text.contains("part narrow, channel rand20, rtt_ms 50, deadline_ms 250"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("udp  ")).count(), 4, "{text}");
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn contract_prints_a_row_of_json_per_line() {
 fn contract_prints_tables() {
     let output = lab(&["contract", "--setup", "lossy", "--length", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("lossy: 10 participants, webtransport, rand3, 80 ms"), "{text}");
-    assert_eq!(text.lines().filter(|line| line.starts_with("telepointer ")).count(), 2, "{text}");
+    assert!(text.contains("setup lossy, rtt_ms 80, participants 10"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.contains("telepointer")).count(), 2, "{text}");
 }
 
 #[test]
@@ -185,5 +185,5 @@ fn web_names_unknown_options() {
         assert!(String::from_utf8(output.stderr).unwrap().contains(value));
     }
     let output = lab(&["web", "--proxy", "--transport", "pigeon"]);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("there is no transport pigeon"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("pigeon"));
 }

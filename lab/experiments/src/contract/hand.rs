@@ -1,13 +1,14 @@
 //! What hands do: how pointers move, and what is typed. Recorded where there are recordings, else generated.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
-use super::Error;
-use crate::session::motion::{EventLoop, Pointer, Style};
-use crate::session::random::Random;
-use crate::session::typing::{self, Key};
+use crate::Result;
+use crate::drawing::motion::{EventLoop, Pointer, Style};
+use crate::drawing::random::Random;
+use crate::drawing::typing::{self, Key};
+use crate::recordings::files;
 use crate::sim::random::derive;
 use crate::trace::{Trace, read_file};
 
@@ -41,7 +42,7 @@ impl Hands {
             let mut pointer = Pointer::new(&mut random);
             let how = (&EventLoop::FAST, Style::Pointing);
             let places = pointer.sends(&mut random, how, &mut 0.0, PLACES);
-            let place = |(at, place): (f64, crate::session::Point)| Place {
+            let place = |(at, place): (f64, crate::drawing::Point)| Place {
                 at,
                 x: place.x.into(),
                 y: place.y.into(),
@@ -60,19 +61,23 @@ impl Hands {
     ///
     /// # Errors
     /// What cannot be read, or holds nothing.
-    pub(super) fn recorded(directory: &Path) -> Result<Self, Error> {
+    pub(super) fn recorded(directory: &Path) -> Result<Self> {
         let mut motions = Vec::new();
-        for file in files(&directory.join("mouse"), "csv")? {
+        for file in files(&directory.join("mouse"), ".csv")? {
             motions.push(places(&Trace::read(&file)?));
         }
         let mut texts = Vec::new();
-        for file in files(&directory.join("editing"), "json")? {
+        for file in files(&directory.join("editing"), ".json")? {
             texts.push(keys(&file)?);
         }
         motions.retain(|one| one.len() > 100);
         texts.retain(|one| one.len() > 100);
         match motions.is_empty() || texts.is_empty() {
-            true => Err(Error::NoRecordings { path: directory.to_owned() }),
+            true => Err(format!(
+                "no recordings of pointers and of typing in {}, in the directories mouse and editing",
+                directory.display()
+            )
+            .into()),
             false => Ok(Hands { motions, texts }),
         }
     }
@@ -88,20 +93,6 @@ impl Hands {
     }
 }
 
-fn files(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |error| Error::Directory { path: directory.to_owned(), error };
-    let mut files = Vec::new();
-    for entry in directory.read_dir().map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.path();
-        let name = file.to_string_lossy();
-        if name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{extension}")) {
-            files.push(file);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 fn places(trace: &Trace) -> Vec<Place> {
     #[derive(Deserialize)]
     struct Event {
@@ -115,7 +106,7 @@ fn places(trace: &Trace) -> Vec<Place> {
     trace.messages.iter().filter_map(place).collect()
 }
 
-fn keys(path: &Path) -> Result<Vec<Key>, Error> {
+fn keys(path: &Path) -> Result<Vec<Key>> {
     #[derive(Deserialize)]
     struct Recording {
         txns: Vec<Transaction>,
@@ -125,7 +116,7 @@ fn keys(path: &Path) -> Result<Vec<Key>, Error> {
         patches: Vec<(usize, usize, String)>,
     }
     let recording: Recording = serde_json::from_slice(&read_file(path)?)
-        .map_err(|error| Error::Editing { path: path.to_owned(), error })?;
+        .map_err(|error| format!("{} is no editing trace: {error}", path.display()))?;
     let patches = recording.txns.into_iter().flat_map(|one| one.patches);
     let typed = patches.filter(|(_, deleted, inserted)| deleted + inserted.len() <= TYPED);
     let keys = typed.flat_map(|(_, deleted, inserted)| {

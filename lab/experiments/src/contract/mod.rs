@@ -1,27 +1,7 @@
 //! The experiment `contract`: the whole system in simulated time, from application to application.
 //!
 //! A room and its clients, the paths between them with what QUIC or TCP adds, and people who draw, drag, type and point.
-//! docs/lab.md says how each setup is made.
-//!
-//! ```
-//! use groupwire_lab::contract::{self, Options, Setup, Update};
-//! use std::time::Duration;
-//!
-//! let options = Options {
-//!     setups: vec![Setup::Lossy],
-//!     length: Some(Duration::from_secs(5)),
-//!     ..Options::default()
-//! };
-//! let mut shares = Vec::new();
-//! contract::run(&options, &mut |update| {
-//!     if let Update::Row(row) = update {
-//!         assert!(row.verified);
-//!         shares.push(row.on_time);
-//!     }
-//! })?;
-//! assert_eq!(shares.len(), 2);
-//! # Ok::<(), contract::Error>(())
-//! ```
+//! lab/README.md says how each setup is made.
 
 mod channels;
 mod hand;
@@ -35,91 +15,81 @@ mod setups;
 #[cfg(test)]
 mod tests;
 
-pub use row::{Ablation, Row, Setup};
-
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::parallel;
+use clap::Args;
+
+use crate::options::{Common, Threads, directory_or};
 use crate::sim::Loss;
 use crate::sim::quic::Ends;
+use crate::{Result, Update, parallel};
 use hand::Hands;
+use row::{Ablation, Setup};
 
-/// What to measure.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Options {
-    /// The setups; none for all.
-    pub setups: Vec<Setup>,
-    /// What is left out, in the setup table1; none for each in turn.
-    pub ablations: Vec<Ablation>,
-    /// How packets are lost in the setup table1, on both hops; none for rand20 and pb10@4.
-    pub losses: Vec<Loss>,
-    /// Of the room, instead of the setup's own.
-    pub tick: Option<Duration>,
-    /// Whether participants are browsers, whose QUIC knows nothing of rare acknowledgements, instead of native clients.
-    pub browser_acks: bool,
-    /// How long sessions are, instead of the setup's own.
-    pub length: Option<Duration>,
-    /// Of people and networks.
-    pub seed: u64,
-    /// At most 30 seconds: every row, of shorter sessions.
-    pub quick: bool,
-    /// How many runs at a time; by default as many as there are cores.
-    pub threads: Option<NonZero<usize>>,
-    /// A directory with recordings in `mouse` and `editing`, to replay instead of generated motion and typing.
-    pub data: Option<PathBuf>,
+/// The default directory of recordings, if it exists.
+const DATA: &str = "../shared/data";
+
+/// The options of `groupwire-lab contract`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these setups.
+    #[arg(long = "setup", value_name = "NAME")]
+    setups: Vec<Setup>,
+
+    /// In the setup table1, run only these ablations.
+    #[arg(long = "ablation", value_name = "NAME")]
+    ablations: Vec<Ablation>,
+
+    /// In the setup table1, the loss of packets on both legs, such as rand20, pb10@4.
+    #[arg(long = "loss", value_name = "NAME")]
+    losses: Vec<Loss>,
+
+    /// The tick of the room in ms, instead of that of the setup.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=1000))]
+    tick: Option<u64>,
+
+    /// Let QUIC acknowledge as often as between browsers and the server, not as rarely as between native clients and the
+    /// server.
+    #[arg(long)]
+    browser_acks: bool,
+
+    /// The length of sessions in seconds, instead of that of the setup.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
+    length: Option<u64>,
+
+    /// Replay recordings of the directories mouse (*.csv, *.csv.gz) and editing (*.json, *.json.gz) in this directory.
+    /// Default: ../shared/data, if it exists.
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-/// What there is to tell while the experiment runs. Nothing is skipped.
-pub type Update = crate::Update<Row>;
-
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// A recorded pointer cannot be read.
-    #[error(transparent)]
-    File(#[from] crate::trace::Error),
-    /// A recording of typing is none.
-    #[error("{path:?} is no editing trace: {error}")]
-    Editing {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        error: serde_json::Error,
-    },
-    /// A directory cannot be read.
-    #[error("cannot read the directory {path:?}: {error}")]
-    Directory {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        error: std::io::Error,
-    },
-    /// The directory has no recordings in it.
-    #[error(
-        "no recordings of pointers and of typing in {path:?}, in the directories mouse and editing"
-    )]
-    NoRecordings {
-        /// Which.
-        path: PathBuf,
-    },
-}
-
-/// Runs the experiment, and tells `tell` how it goes. Rows come in the same order each time.
+/// Runs the experiment. Rows come in the same order each time.
 ///
 /// # Errors
-/// Recordings that cannot be read.
-pub fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(), Error> {
-    let hands = match &options.data {
-        Some(directory) => Hands::recorded(directory)?,
-        None => Hands::generated(options.seed),
+/// Recordings cannot be read.
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let hands = match directory_or(&options.data, DATA) {
+        Some(directory) => Hands::recorded(&directory)?,
+        None => Hands::generated(options.common.seed),
     };
-    let jobs = setups::jobs(options);
-    let rows = |job: &setups::Job| job.rows(&hands, options);
-    parallel::run(&jobs, options.threads, &rows, tell);
+    measure(&hands, options, tell);
     Ok(())
+}
+
+fn measure(hands: &Hands, options: &Options, tell: &mut dyn FnMut(Update)) {
+    let jobs = setups::jobs(options);
+    let job = |_, job: &setups::Job, tell: &mut dyn FnMut(Update)| {
+        tell(Update::begun(job));
+        job.rows(hands, options).into_iter().for_each(|row| tell(Update::Row(row)));
+    };
+    parallel::run((&jobs, jobs.len()), options.threads.count(), &job, tell);
 }
 
 impl Options {
@@ -129,6 +99,11 @@ impl Options {
 
     /// How long a session is, in seconds unless stated.
     fn length(&self, usual: u64, quick: u64) -> Duration {
-        self.length.unwrap_or(Duration::from_secs(if self.quick { quick } else { usual }))
+        Duration::from_secs(self.length.unwrap_or(self.common.quick_or(quick, usual)))
+    }
+
+    /// The tick of the room.
+    fn tick(&self, usual: Duration) -> Duration {
+        self.tick.map_or(usual, Duration::from_millis)
     }
 }

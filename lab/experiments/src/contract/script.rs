@@ -8,9 +8,9 @@ use super::channels::{
     VIEWPORT,
 };
 use super::hand::{Hands, Place};
-use crate::session::SESSION_ID;
-use crate::session::random::Random;
-use crate::session::typing::Key;
+use crate::drawing::SESSION_ID;
+use crate::drawing::random::Random;
+use crate::drawing::typing::Key;
 use crate::sim::random::derive;
 
 /// In ms: until then all have joined.

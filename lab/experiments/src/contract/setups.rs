@@ -4,6 +4,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use super::Options;
 use super::channels::{pointers, table1};
 use super::hand::Hands;
@@ -11,8 +13,10 @@ use super::judge::{Verdict, judge};
 use super::path::Path;
 use super::plain::play_plain;
 use super::play::{Played, Setting, play};
-use super::row::{Ablation, Conditions, Row, Setup};
+use super::row::{Ablation, Conditions, Setup};
 use super::script::Script;
+use crate::Row;
+use crate::options::{is_wanted, or_usual};
 use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
 
 const MS: Duration = Duration::from_millis(1);
@@ -42,13 +46,10 @@ pub(super) enum Job {
 
 /// The jobs of the setups that are wanted.
 pub(super) fn jobs(options: &Options) -> Vec<Job> {
-    let is_wanted = |setup: &Setup| options.setups.is_empty() || options.setups.contains(setup);
-    let losses = || match options.losses.is_empty() {
-        true => LOSSES.iter().map(|name| name.parse().expect("it names a loss")).collect(),
-        false => options.losses.clone(),
-    };
-    let jobs = Setup::ALL.into_iter().filter(is_wanted).flat_map(|setup| match setup {
-        Setup::Table1 => losses().into_iter().map(Job::Table1).collect(),
+    let losses = LOSSES.map(|name| name.parse().expect("it names a loss"));
+    let setups = Setup::value_variants().iter().filter(|setup| is_wanted(&options.setups, *setup));
+    let jobs = setups.flat_map(|setup| match setup {
+        Setup::Table1 => or_usual(&options.losses, &losses).into_iter().map(Job::Table1).collect(),
         Setup::Straggler => vec![Job::Straggler],
         Setup::Modem => vec![Job::Modem],
         Setup::Lossy => vec![Job::Lossy],
@@ -83,33 +84,21 @@ impl Job {
 
 fn table1_rows(loss: &Loss, hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(600, 40);
-    let script = Rc::new(Script::table1(table1(), hands, options.seed, 4, length));
+    let script = Rc::new(Script::table1(table1(), hands, options.common.seed, 4, length));
     let paths = vec![path(Lane::WebTransport, HOP, loss.clone()); 4];
-    let tick = options.tick.unwrap_or(TICK);
-    let plain = play_plain(&script, &paths, Duration::ZERO, options.seed);
-    let aggregated = play_plain(&script, &paths, TICK, options.seed);
-    let ablations = match options.ablations.is_empty() {
-        true => Ablation::ALL.to_vec(),
-        false => options.ablations.clone(),
-    };
+    let plain = play_plain(&script, &paths, Duration::ZERO, options.common.seed);
+    let aggregated = play_plain(&script, &paths, TICK, options.common.seed);
+    let ablations = or_usual(&options.ablations, Ablation::value_variants());
     let rows = ablations.into_iter().flat_map(|ablation| {
-        let seed = options.seed;
-        let setting = Setting {
-            script: &script,
-            paths: &paths,
-            tick,
-            ablation,
-            ends: options.ends(),
-            is_traced: true,
-            seed,
-        };
+        let setting =
+            Setting { ablation, is_traced: true, ..setting(&script, &paths, TICK, options) };
         let played = play(&setting);
         let mut rows = rows(Setup::Table1, &setting, &loss.to_string(), &played, options);
         for row in &mut rows {
-            row.plain_wire_bytes_per_message = Some(per_message(&script, &plain));
-            row.aggregated_wire_bytes_per_message = Some(per_message(&script, &aggregated));
-            row.repeat_bytes = played.repeat_bytes();
-            row.repeats = Some(played.repeats.len() as f64 / played.new.max(1) as f64);
+            row.set("plain_wire_bytes_per_message", per_message(&script, &plain));
+            row.set("aggregated_wire_bytes_per_message", per_message(&script, &aggregated));
+            row.set("repeat_bytes", played.repeat_bytes());
+            row.set("repeats", played.repeats.len() as f64 / played.new.max(1) as f64);
         }
         rows
     });
@@ -119,25 +108,13 @@ fn table1_rows(loss: &Loss, hands: &Hands, options: &Options) -> Vec<Row> {
 /// The other three's bytes, with one on a bad path and with none.
 fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(300, 30);
-    let script = Rc::new(Script::table1(table1(), hands, options.seed, 4, length));
+    let script = Rc::new(Script::table1(table1(), hands, options.common.seed, 4, length));
     let good = vec![path(Lane::WebTransport, HOP, Loss::NONE); 4];
     let mut mixed = good.clone();
     let bad = Loss::Random { percent: 20.0 };
     mixed[3] = path(Lane::WebTransport, 250 * MS, bad.clone());
-    let tick = options.tick.unwrap_or(TICK);
-    let seed = options.seed;
-    let ablation = Ablation::None;
-    let setting = |paths| Setting {
-        script: &script,
-        paths,
-        tick,
-        ablation,
-        ends: options.ends(),
-        is_traced: false,
-        seed,
-    };
-    let without = play(&setting(&good));
-    let with = setting(&mixed);
+    let without = play(&setting(&script, &good, TICK, options));
+    let with = setting(&script, &mixed, TICK, options);
     let played = play(&with);
     let bytes = |played: &Played| played.wire_bytes[..3].iter().sum::<u64>() as f64;
     let raised = bytes(&played) / bytes(&without) - 1.0;
@@ -149,7 +126,7 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let row = |(channel, verdict)| {
         let bytes = per_message(&script, &played);
         let row = conditions.row(channel, verdict, bytes, &played);
-        Row { raised: Some(raised), class: Some("the other three".to_owned()), ..row }
+        row.with("raised", raised).with("class", "the other three")
     };
     each.map(row).collect()
 }
@@ -157,7 +134,7 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
 fn modem_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(300, 30);
     let channels = pointers(250, 60);
-    let script = Rc::new(Script::pointers(channels, hands, options.seed, (4, 4), length));
+    let script = Rc::new(Script::pointers(channels, hands, options.common.seed, (4, 4), length));
     let link = LinkConfig {
         delay: HOP,
         loss: later(Loss::Random { percent: 20.0 }),
@@ -166,39 +143,18 @@ fn modem_rows(hands: &Hands, options: &Options) -> Vec<Row> {
         ..LinkConfig::default()
     };
     let paths = vec![Path::both(Lane::WebTransport, link); 4];
-    let tick = options.tick.unwrap_or(TICK);
-    let ablation = Ablation::None;
-    let seed = options.seed;
-    let setting = Setting {
-        script: &script,
-        paths: &paths,
-        tick,
-        ablation,
-        ends: options.ends(),
-        is_traced: false,
-        seed,
-    };
+    let setting = setting(&script, &paths, TICK, options);
     rows(Setup::Modem, &setting, "rand20", &play(&setting), options)
 }
 
 fn lossy_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(200, 15);
     let channels = pointers(100, 10);
-    let script = Rc::new(Script::pointers(channels, hands, options.seed, (10, 10), length));
-    let tick = options.tick.unwrap_or(Duration::ZERO);
+    let script = Rc::new(Script::pointers(channels, hands, options.common.seed, (10, 10), length));
     let lanes = [Lane::WebTransport, Lane::WebSocket];
     let rows = lanes.into_iter().flat_map(|lane| {
         let paths = vec![path(lane, 20 * MS, Loss::Random { percent: 3.0 }); 10];
-        let ablation = Ablation::None;
-        let setting = Setting {
-            script: &script,
-            paths: &paths,
-            tick,
-            ablation,
-            ends: options.ends(),
-            is_traced: false,
-            seed: options.seed,
-        };
+        let setting = setting(&script, &paths, Duration::ZERO, options);
         rows(Setup::Lossy, &setting, "rand3", &play(&setting), options)
     });
     rows.collect()
@@ -209,7 +165,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(10, if size > 100 { 2 } else { 5 });
     let channels = pointers(250, 50);
     let senders = (size, SENDERS.min(size));
-    let script = Rc::new(Script::pointers(channels, hands, options.seed, senders, length));
+    let script = Rc::new(Script::pointers(channels, hands, options.common.seed, senders, length));
     let class = |who: usize| {
         let lane = if who % 3 == 2 { Lane::WebSocket } else { Lane::WebTransport };
         (lane, [0.0, 3.0, 10.0][who / 3 % 3])
@@ -220,18 +176,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
             path(lane, 20 * MS, Loss::Random { percent })
         })
         .collect();
-    let tick = options.tick.unwrap_or(TICK);
-    let ablation = Ablation::None;
-    let seed = options.seed;
-    let setting = Setting {
-        script: &script,
-        paths: &paths,
-        tick,
-        ablation,
-        ends: options.ends(),
-        is_traced: false,
-        seed,
-    };
+    let setting = setting(&script, &paths, TICK, options);
     let played = play(&setting);
     let mut rows = Vec::new();
     for lane in [Lane::WebTransport, Lane::WebSocket] {
@@ -250,7 +195,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
             let bytes = theirs.map(|(_, bytes)| *bytes).sum::<u64>() as f64;
             let bytes = bytes / verdict.addressed as f64;
             let row = conditions.row(&script.channels[0], &verdict, bytes, &played);
-            rows.push(Row { class: Some(format!("{} {loss}", name(lane))), ..row });
+            rows.push(row.with("class", format!("{} {loss}", name(lane))));
         }
     }
     rows
@@ -274,9 +219,27 @@ fn rows(
     let each = setting.script.channels.iter().zip(&verdicts).enumerate();
     let row = |(place, (channel, verdict))| {
         let row = conditions.row(channel, verdict, bytes, played);
-        Row { told: told(place), ..row }
+        row.with("told", told(place))
     };
     each.map(row).collect()
+}
+
+/// The whole system as users have it, untraced.
+fn setting<'a>(
+    script: &'a Rc<Script>,
+    paths: &'a [Path],
+    tick: Duration,
+    options: &Options,
+) -> Setting<'a> {
+    Setting {
+        script,
+        paths,
+        tick: options.tick(tick),
+        ablation: Ablation::None,
+        ends: options.ends(),
+        is_traced: false,
+        seed: options.common.seed,
+    }
 }
 
 fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options) -> Conditions {
@@ -291,8 +254,7 @@ fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options
         tick_ms: setting.tick.as_secs_f64() * 1e3,
         browser_acks: options.browser_acks,
         ablation: setting.ablation,
-        seed: options.seed,
-        quick: options.quick,
+        common: options.common,
     }
 }
 

@@ -1,50 +1,48 @@
-use std::time::Duration;
+use clap::ValueEnum;
 
 use super::*;
+use crate::Row;
+use crate::options::parsed;
 
-fn rows(options: &Options) -> Vec<Row> {
+/// The rows of generated people.
+fn rows(options: &str) -> Vec<Row> {
+    let options: Options = parsed(options);
     let mut rows = Vec::new();
     let mut tell = |update| {
         if let Update::Row(row) = update {
-            rows.push(*row);
+            rows.push(row);
         }
     };
-    run(options, &mut tell).unwrap();
+    measure(&Hands::generated(options.common.seed), &options, &mut tell);
     rows
-}
-
-fn options(setup: Setup, seconds: u64) -> Options {
-    let length = Some(Duration::from_secs(seconds));
-    Options { setups: vec![setup], length, seed: 1, ..Options::default() }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_rows() {
-    let options = Options { ablations: vec![Ablation::None], ..options(Setup::Table1, 8) };
-    let first = rows(&options);
+    let rows = |seed| rows(&format!("--setup table1 --ablation none --length 8 --seed {seed}"));
+    let first = rows(1);
     assert_eq!(first.len(), 2 * 11);
-    assert_eq!(first, rows(&options));
-    assert_ne!(first, rows(&Options { seed: 2, ..options }));
+    assert_eq!(first, rows(1));
+    assert_ne!(first, rows(2));
 }
 
 #[test]
 fn without_loss_every_contract_is_met() {
-    let losses = vec![Loss::NONE];
-    for row in rows(&Options { losses, ..options(Setup::Table1, 30) }) {
-        assert!(row.verified && row.failure.is_none(), "{row:?}");
-        assert!(row.met && row.feasible, "{row:?}");
+    for row in rows("--setup table1 --length 30 --loss rand0") {
+        assert!(row.is("verified") && row.get("failure").is_null(), "{row:?}");
+        assert!(row.is("met") && row.is("feasible"), "{row:?}");
     }
 }
 
 #[test]
 fn rooms_are_judged_by_transport_and_loss() {
-    let options = options(Setup::Rooms, 1);
-    let hands = Hands::generated(1);
-    let rows = setups::Job::Room(10).rows(&hands, &options);
-    let classes: Vec<_> = rows.iter().filter_map(|row| row.class.clone()).collect();
-    assert_eq!(classes.len(), 6, "{classes:?}");
-    assert!(rows.iter().all(|row| row.verified && row.failure.is_none()), "{rows:?}");
-    assert!(rows.iter().all(|row| row.wire_bytes_per_message > 5.0), "{rows:?}");
+    let options = parsed("--setup rooms --length 1");
+    let rows = setups::Job::Room(10).rows(&Hands::generated(1), &options);
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    for row in rows {
+        assert!(row.is("verified") && row.get("failure").is_null(), "{row:?}");
+        assert!(row.number("wire_bytes_per_message") > Some(5.0), "{row:?}");
+    }
 }
 
 #[test]
@@ -59,8 +57,7 @@ fn a_broken_connection_is_a_result_and_a_wrong_delivery_is_an_error() {
             tick_ms: 40.0,
             browser_acks: false,
             ablation,
-            seed: 1,
-            quick: true,
+            common: Common::default(),
         };
         let channel = &channels::table1()[0];
         conditions.row(channel, &judge::Verdict::default(), 0.0, played)
@@ -68,19 +65,18 @@ fn a_broken_connection_is_a_result_and_a_wrong_delivery_is_an_error() {
     let text = |text: &str| Some(text.to_owned());
     let broken = play::Played { failure: text("a gap"), ..play::Played::default() };
     let wrong = play::Played { wrong: text("what came was never sent"), ..broken.clone() };
-    for ablation in Ablation::ALL {
+    for &ablation in Ablation::value_variants() {
         let broken = row(ablation, &broken);
-        assert!(broken.verified && !broken.is_wrong(), "{broken:?}");
-        assert_eq!(broken.failure.as_deref(), Some("a gap"));
+        assert!(broken.is("verified") && !broken.is_wrong(), "{broken:?}");
+        assert_eq!(broken.text("failure"), "a gap");
         let wrong = row(ablation, &wrong);
-        assert_eq!((wrong.verified, wrong.is_wrong()), (false, ablation == Ablation::None));
-        assert_eq!(wrong.failure.as_deref(), Some("what came was never sent"));
+        assert_eq!((wrong.is("verified"), wrong.is_wrong()), (false, ablation == Ablation::None));
+        assert_eq!(wrong.text("failure"), "what came was never sent");
     }
 }
 
 #[test]
 fn what_is_no_recording_is_said() {
-    let data = Some(PathBuf::from("/nonexistent"));
-    let error = run(&Options { data, ..Options::default() }, &mut |_| {}).unwrap_err();
+    let error = run(&parsed("--data /nonexistent"), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("nonexistent"));
 }

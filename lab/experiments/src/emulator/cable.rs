@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A cable, or two with a switch between; up until it is dropped.
 #[derive(Debug)]
-pub struct Cable {
+pub(crate) struct Cable {
     hosts: [Room; 2],
     switch: Option<Room>,
 }
@@ -42,7 +42,7 @@ impl Cable {
     ///
     /// # Errors
     /// Where `ip`, `tc` or `unshare` are not installed or refused.
-    pub fn start(
+    pub(crate) fn start(
         _namespace: &Namespace,
         mbit: f64,
         has_switch: bool,
@@ -79,7 +79,7 @@ impl Cable {
     ///
     /// # Errors
     /// Where `tc` is refused.
-    pub fn change(&self, mbit: f64) -> Result<(), EmulatorError> {
+    pub(crate) fn change(&self, mbit: f64) -> Result<(), EmulatorError> {
         if let Some(switch) = &self.switch {
             let ports = || PORTS.iter().try_for_each(|port| limit(Verb::Change, port, mbit));
             switch.within(ports)?;
@@ -91,7 +91,7 @@ impl Cable {
     ///
     /// # Errors
     /// What the system says.
-    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+    pub(crate) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         let listener = self.hosts[1].within(|| TcpListener::bind((ADDRESSES[1], 0)))?;
         let server: SocketAddr = listener.local_addr()?;
         let client = self.hosts[0].within(|| TcpStream::connect(server))?;
@@ -102,7 +102,7 @@ impl Cable {
     ///
     /// # Errors
     /// What the system says.
-    pub fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
+    pub(crate) fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
         let bind = |host: usize| self.hosts[host].within(|| UdpSocket::bind((ADDRESSES[host], 0)));
         let sockets = [bind(0)?, bind(1)?];
         sockets[0].connect(sockets[1].local_addr()?)?;
@@ -114,7 +114,7 @@ impl Cable {
     ///
     /// # Errors
     /// What the system says.
-    pub fn received(&self) -> io::Result<u64> {
+    pub(crate) fn received(&self) -> io::Result<u64> {
         // Of the namespace of the thread that reads it.
         let table = self.hosts[1].within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         let line = table.lines().find_map(|line| line.trim().strip_prefix(CARD)?.strip_prefix(':'));

@@ -26,7 +26,7 @@ pub(super) const MTU: usize = 1500;
 const KERNEL_QUEUE: usize = 4096;
 
 /// An emulated network that is up until it is dropped.
-pub struct Emulator {
+pub(crate) struct Emulator {
     links: Arc<Mutex<Vec<Links>>>,
     stop: Arc<InterruptEvent>,
     reader: Option<JoinHandle<()>>,
@@ -39,7 +39,7 @@ impl Emulator {
     ///
     /// # Errors
     /// Where no TUN device is permitted or `ip` is not installed; if there is another emulator in this namespace.
-    pub fn start(_namespace: &Namespace, paths: &[Path]) -> Result<Self, EmulatorError> {
+    pub(crate) fn start(_namespace: &Namespace, paths: &[Path]) -> Result<Self, EmulatorError> {
         if paths.is_empty() || paths.len() > MAX_CLIENTS {
             return Err(EmulatorError::Clients(paths.len()));
         }
@@ -64,7 +64,7 @@ impl Emulator {
     ///
     /// # Panics
     /// If there is no such path.
-    pub fn client(&self, n: usize) -> Host {
+    pub(crate) fn client(&self, n: usize) -> Host {
         let host = Host::client(n).filter(|_| n < self.lock().len());
         host.expect("the caller gave a path for each client")
     }
@@ -73,7 +73,7 @@ impl Emulator {
     ///
     /// # Panics
     /// If there is no such path.
-    pub fn change(&self, n: usize, path: &Path) {
+    pub(crate) fn change(&self, n: usize, path: &Path) {
         self.lock()[n] = Links::new(path, 0);
     }
 
@@ -81,7 +81,7 @@ impl Emulator {
     ///
     /// # Panics
     /// If there is no such path.
-    pub fn stats(&self, n: usize) -> PathStats {
+    pub(crate) fn stats(&self, n: usize) -> PathStats {
         self.lock()[n].stats()
     }
 

@@ -8,19 +8,19 @@ use super::{Carried, EmulatorError, Ethernet, Host, Path, PathStats};
 
 /// Proof that this process is in a network namespace, which it is only on Linux.
 #[derive(Debug)]
-pub enum Namespace {}
+pub(crate) enum Namespace {}
 
 impl Namespace {
     /// There is none.
     ///
     /// # Errors
     /// Always.
-    pub fn enter() -> Result<Namespace, EmulatorError> {
+    pub(crate) fn enter() -> Result<Namespace, EmulatorError> {
         Err(EmulatorError::OnlyLinux)
     }
 
     /// There is none.
-    pub fn here() -> Option<Namespace> {
+    pub(crate) fn here() -> Option<Namespace> {
         None
     }
 
@@ -28,60 +28,60 @@ impl Namespace {
     ///
     /// # Errors
     /// Always.
-    pub fn command() -> Result<Command, EmulatorError> {
+    pub(crate) fn command() -> Result<Command, EmulatorError> {
         Err(EmulatorError::OnlyLinux)
     }
 }
 
 /// An emulated network, which there is only on Linux.
 #[derive(Debug)]
-pub enum Emulator {}
+pub(crate) enum Emulator {}
 
 impl Emulator {
     /// Never called, for want of a namespace.
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn start(namespace: &Namespace, _paths: &[Path]) -> Result<Self, EmulatorError> {
+    pub(crate) fn start(namespace: &Namespace, _paths: &[Path]) -> Result<Self, EmulatorError> {
         match *namespace {}
     }
 
     /// Never called.
-    pub fn client(&self, _n: usize) -> Host {
+    pub(crate) fn client(&self, _n: usize) -> Host {
         match *self {}
     }
 
     /// Never called.
-    pub fn change(&self, _n: usize, _path: &Path) {
+    pub(crate) fn change(&self, _n: usize, _path: &Path) {
         match *self {}
     }
 
     /// Never called.
-    pub fn stats(&self, _n: usize) -> PathStats {
+    pub(crate) fn stats(&self, _n: usize) -> PathStats {
         match *self {}
     }
 }
 
 /// An Ethernet between two hosts, which there is only on Linux.
 #[derive(Debug)]
-pub enum Wire {}
+pub(crate) enum Wire {}
 
 impl Wire {
     /// Never called, for want of a namespace.
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn start(namespace: &Namespace, _ethernet: Ethernet) -> Result<Self, EmulatorError> {
+    pub(crate) fn start(namespace: &Namespace, _ethernet: Ethernet) -> Result<Self, EmulatorError> {
         match *namespace {}
     }
 
     /// Never called.
-    pub fn change(&self, _ethernet: Ethernet) {
+    pub(crate) fn change(&self, _ethernet: Ethernet) {
         match *self {}
     }
 
     /// Never called.
-    pub fn carried(&self) -> Carried {
+    pub(crate) fn carried(&self) -> Carried {
         match *self {}
     }
 
@@ -89,21 +89,21 @@ impl Wire {
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+    pub(crate) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         match *self {}
     }
 }
 
 /// Two hosts with a cable between them, which there are only on Linux.
 #[derive(Debug)]
-pub enum Cable {}
+pub(crate) enum Cable {}
 
 impl Cable {
     /// Never called, for want of a namespace.
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn start(
+    pub(crate) fn start(
         namespace: &Namespace,
         _mbit: f64,
         _has_switch: bool,
@@ -115,7 +115,7 @@ impl Cable {
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+    pub(crate) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         match *self {}
     }
 
@@ -123,7 +123,7 @@ impl Cable {
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn change(&self, _mbit: f64) -> Result<(), EmulatorError> {
+    pub(crate) fn change(&self, _mbit: f64) -> Result<(), EmulatorError> {
         match *self {}
     }
 
@@ -131,7 +131,7 @@ impl Cable {
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
+    pub(crate) fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
         match *self {}
     }
 
@@ -139,7 +139,7 @@ impl Cable {
     ///
     /// # Errors
     /// None, as it is never called.
-    pub fn received(&self) -> io::Result<u64> {
+    pub(crate) fn received(&self) -> io::Result<u64> {
         match *self {}
     }
 }

@@ -6,8 +6,7 @@ use super::MAX_CLIENTS;
 
 /// Why there is no emulated network.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EmulatorError {
+pub(crate) enum EmulatorError {
     /// A program that sets up networks is not installed.
     #[error("{program} is not installed; it is in the package {package}")]
     Missing {
@@ -17,6 +16,7 @@ pub enum EmulatorError {
         package: &'static str,
     },
     /// This is not Linux.
+    #[cfg(not(target_os = "linux"))]
     #[error("the emulator needs network namespaces and TUN devices of Linux")]
     OnlyLinux,
     /// The system does not permit a network namespace.
@@ -29,11 +29,6 @@ pub enum EmulatorError {
         /// What `unshare` said.
         why: String,
     },
-    /// This process uses the network that others use, too.
-    #[error(
-        "the emulator only works in a network namespace of its own, and this process is in none"
-    )]
-    NotInNamespace,
     /// There is no TUN device.
     #[error(
         "no TUN device ({0}); /dev/net/tun has to be there and writable (modprobe tun; in a container \

@@ -8,34 +8,27 @@ const AROUND: usize = 14 + 4 + 8 + 12;
 const SHORTEST: usize = 46;
 
 /// An Ethernet between two hosts: cables of one rate with switches between that store a frame before they forward it.
-///
-/// ```
-/// use std::time::Duration;
-/// use groupwire_lab::emulator::Ethernet;
-/// let line = Ethernet::mbit(100.0, 1);
-/// assert_eq!(line.transit(1462), Duration::from_micros(240));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Ethernet {
+pub(crate) struct Ethernet {
     /// Of each cable, in bits per second; `None`: nothing takes any time.
-    pub rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
     /// Switches between the hosts.
-    pub switches: usize,
+    pub(crate) switches: usize,
 }
 
 impl Ethernet {
     /// An Ethernet of so many Mbit/s.
-    pub fn mbit(rate: f64, switches: usize) -> Self {
+    pub(crate) fn mbit(rate: f64, switches: usize) -> Self {
         Ethernet { rate: Some(rate * 1e6), switches }
     }
 
     /// Octets that an IP packet takes up on a cable.
-    pub fn octets(packet: usize) -> usize {
+    pub(crate) fn octets(packet: usize) -> usize {
         packet.max(SHORTEST) + AROUND
     }
 
     /// The time from the first bit of a packet that meets no other to the last one's arrival.
-    pub fn transit(&self, packet: usize) -> Duration {
+    pub(crate) fn transit(&self, packet: usize) -> Duration {
         self.serialisation(packet) * (self.switches as u32 + 1)
     }
 
@@ -48,19 +41,19 @@ impl Ethernet {
 
 /// What has gone over an Ethernet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Carried {
+pub(crate) struct Carried {
     /// IP packets.
-    pub packets: u64,
+    pub(crate) packets: u64,
     /// All that they take up on a cable.
-    pub octets: u64,
+    pub(crate) octets: u64,
     /// The [transits](Ethernet::transit) of all packets taken together.
-    pub time: Duration,
+    pub(crate) time: Duration,
 }
 
 impl Carried {
     /// What was carried since an earlier look.
     #[must_use]
-    pub fn since(self, earlier: Carried) -> Carried {
+    pub(crate) fn since(self, earlier: Carried) -> Carried {
         Carried {
             packets: self.packets - earlier.packets,
             octets: self.octets - earlier.octets,
@@ -70,7 +63,7 @@ impl Carried {
 
     /// Both taken together.
     #[must_use]
-    pub fn plus(self, other: Carried) -> Carried {
+    pub(crate) fn plus(self, other: Carried) -> Carried {
         Carried {
             packets: self.packets + other.packets,
             octets: self.octets + other.octets,

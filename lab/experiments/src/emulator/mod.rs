@@ -21,23 +21,6 @@
 //! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
 //! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less. Where microseconds matter
 //! there is a [`Wire`] instead, which knows nothing but the time that bits take on an [`Ethernet`], and for the rate of long streams a [`Cable`].
-//!
-//! ```no_run
-//! use std::net::UdpSocket;
-//! use std::time::Duration;
-//! use groupwire_lab::emulator::{Emulator, Host, Namespace, Path};
-//! use groupwire_lab::sim::LinkConfig;
-//!
-//! let namespace = Namespace::enter()?;
-//! let lossy = LinkConfig { loss: "rand5".parse()?, ..LinkConfig::default() };
-//! let emulator = Emulator::start(&namespace, &[Path::symmetric(lossy, Duration::from_millis(50), 1)])?;
-//! let server = UdpSocket::bind((Host::SERVER.local(), 7000))?;
-//! let client = UdpSocket::bind((emulator.client(0).local(), 0))?;
-//! client.send_to(b"hello", (Host::SERVER.remote(), 7000))?;
-//! let (_, from) = server.recv_from(&mut [0; 64])?; // 25 ms later, or never
-//! assert_eq!(from.ip(), emulator.client(0).remote());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 #[cfg(target_os = "linux")]
 mod cable;
@@ -53,25 +36,25 @@ mod links;
 mod namespace;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "its packets are the kernel's"))]
 mod network;
-pub mod proxy;
+pub(crate) mod proxy;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(target_os = "linux")]
 mod wire;
 
 #[cfg(target_os = "linux")]
-pub use cable::Cable;
+pub(crate) use cable::Cable;
 #[cfg(target_os = "linux")]
-pub use device::Emulator;
+pub(crate) use device::Emulator;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Cable, Emulator, Namespace, Wire};
-pub use error::EmulatorError;
-pub use ethernet::{Carried, Ethernet};
+pub(crate) use elsewhere::{Cable, Emulator, Namespace, Wire};
+pub(crate) use error::EmulatorError;
+pub(crate) use ethernet::{Carried, Ethernet};
 #[cfg(target_os = "linux")]
-pub use namespace::Namespace;
-pub use network::{Host, MAX_CLIENTS};
+pub(crate) use namespace::Namespace;
+pub(crate) use network::{Host, MAX_CLIENTS};
 #[cfg(target_os = "linux")]
-pub use wire::Wire;
+pub(crate) use wire::Wire;
 
 use std::time::Duration;
 
@@ -81,18 +64,18 @@ use crate::sim::{LinkConfig, LinkStats};
 ///
 /// [`LinkConfig::header`] is not looked at: the packets have their headers.
 #[derive(Debug, Clone, Default)]
-pub struct Path {
+pub(crate) struct Path {
     /// Towards the server.
-    pub up: LinkConfig,
+    pub(crate) up: LinkConfig,
     /// Towards the client.
-    pub down: LinkConfig,
+    pub(crate) down: LinkConfig,
     /// The same seed loses the same packets, if the same are sent. Each direction loses on its own.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl Path {
     /// The same link both ways, half of the round trip each.
-    pub fn symmetric(link: LinkConfig, round_trip: Duration, seed: u64) -> Self {
+    pub(crate) fn symmetric(link: LinkConfig, round_trip: Duration, seed: u64) -> Self {
         let link = LinkConfig { delay: round_trip / 2, ..link };
         Path { up: link.clone(), down: link, seed }
     }
@@ -100,13 +83,13 @@ impl Path {
 
 /// What both directions of a path have carried so far. Bytes count from the IP header on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PathStats {
+pub(crate) struct PathStats {
     /// Towards the server.
-    pub up: LinkStats,
+    pub(crate) up: LinkStats,
     /// Towards the client.
-    pub down: LinkStats,
+    pub(crate) down: LinkStats,
     /// Towards the server: bytes above TCP or UDP. They, too, count again when they are sent again.
-    pub up_content: u64,
+    pub(crate) up_content: u64,
     /// The same towards the client.
-    pub down_content: u64,
+    pub(crate) down_content: u64,
 }

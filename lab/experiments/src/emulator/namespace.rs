@@ -17,7 +17,7 @@ const ROUTES: &str = "/proc/self/net/route";
 
 /// Proof that this process is in a network namespace that was made for it.
 #[derive(Debug)]
-pub struct Namespace(());
+pub(crate) struct Namespace(());
 
 impl Namespace {
     /// Goes on in a namespace of its own: unless this process is in one, it becomes the same program with the same
@@ -25,7 +25,7 @@ impl Namespace {
     ///
     /// # Errors
     /// Where namespaces are not permitted, or `unshare` is not installed.
-    pub fn enter() -> Result<Namespace, EmulatorError> {
+    pub(crate) fn enter() -> Result<Namespace, EmulatorError> {
         if let Some(namespace) = Self::here() {
             return Ok(namespace);
         }
@@ -36,7 +36,7 @@ impl Namespace {
     }
 
     /// The namespace that this process is in, if it was made for it.
-    pub fn here() -> Option<Namespace> {
+    pub(crate) fn here() -> Option<Namespace> {
         let outside = std::env::var_os(OUTSIDE).filter(|outside| !outside.is_empty())?;
         let is_ours = identity().ok()? != outside && leads_nowhere(&read_to_string(ROUTES).ok()?);
         is_ours.then_some(Namespace(()))
@@ -46,7 +46,7 @@ impl Namespace {
     ///
     /// # Errors
     /// Where namespaces are not permitted, or `unshare` is not installed.
-    pub fn command() -> Result<Command, EmulatorError> {
+    pub(crate) fn command() -> Result<Command, EmulatorError> {
         let outside = identity()?;
         let trial = unshare().arg("true").output().map_err(not_started)?;
         if !trial.status.success() {

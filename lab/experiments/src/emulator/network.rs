@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 /// The most clients that a network has: each has a byte of the addresses to itself.
-pub const MAX_CLIENTS: usize = 250;
+pub(crate) const MAX_CLIENTS: usize = 250;
 
 /// A network within 10.0.0.0/8, which RFC 1918 leaves to anybody.
 const NETWORK: [u8; 2] = [10, 87];
@@ -15,11 +15,11 @@ const SERVER_REMOTE: u8 = 4;
 
 /// A host of the emulated network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Host(u8);
+pub(crate) struct Host(u8);
 
 impl Host {
     /// The server, to which all paths lead.
-    pub const SERVER: Host = Host(0);
+    pub(crate) const SERVER: Host = Host(0);
 
     /// The n-th client, from 0 on.
     pub(super) fn client(n: usize) -> Option<Host> {
@@ -28,18 +28,18 @@ impl Host {
 
     /// The address that programs on this host bind to. Of what is bound to no address, a server receives all that is
     /// sent to it, and what is sent goes the way of client 0.
-    pub fn local(self) -> Ipv4Addr {
+    pub(crate) fn local(self) -> Ipv4Addr {
         self.address(LOCAL)
     }
 
     /// The address that programs on other hosts send to, and see packets of this one come from.
-    pub fn remote(self) -> Ipv4Addr {
+    pub(crate) fn remote(self) -> Ipv4Addr {
         self.address(REMOTE)
     }
 
     /// The address at which the server is reached over this client's path, whatever the program is bound to: with it one
     /// program, a browser for instance, can be many clients. The server has to listen on all addresses.
-    pub fn server(self) -> Ipv4Addr {
+    pub(crate) fn server(self) -> Ipv4Addr {
         self.address(SERVER_REMOTE)
     }
 

@@ -28,7 +28,7 @@ const MOST: usize = 1024;
 /// it wants a core to itself.
 ///
 /// Unlike a token bucket, it holds up even a single packet for as long as its bits take.
-pub struct Wire {
+pub(crate) struct Wire {
     shared: Arc<Shared>,
     stop: Arc<InterruptEvent>,
     thread: Option<JoinHandle<()>>,
@@ -45,7 +45,7 @@ impl Wire {
     ///
     /// # Errors
     /// Where no TUN device is permitted or `ip` is not installed; if there is another in this namespace.
-    pub fn start(_namespace: &Namespace, ethernet: Ethernet) -> Result<Self, EmulatorError> {
+    pub(crate) fn start(_namespace: &Namespace, ethernet: Ethernet) -> Result<Self, EmulatorError> {
         let device = open(1)?;
         device.set_nonblocking(true)?;
         let shared = Arc::new(Shared::default());
@@ -63,12 +63,12 @@ impl Wire {
     }
 
     /// Makes it another Ethernet for all packets to come.
-    pub fn change(&self, ethernet: Ethernet) {
+    pub(crate) fn change(&self, ethernet: Ethernet) {
         self.shared.lock().0 = ethernet;
     }
 
     /// What it has carried so far, both ways.
-    pub fn carried(&self) -> Carried {
+    pub(crate) fn carried(&self) -> Carried {
         self.shared.lock().1
     }
 
@@ -76,7 +76,7 @@ impl Wire {
     ///
     /// # Errors
     /// What the system says.
-    pub fn connect(&self) -> io::Result<[TcpStream; 2]> {
+    pub(crate) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         let client = Host::client(0).ok_or(io::ErrorKind::NotFound)?;
         let listener = TcpListener::bind((Host::SERVER.local(), 0))?;
         let server = SocketAddr::from((Host::SERVER.remote(), listener.local_addr()?.port()));

@@ -1,6 +1,5 @@
 //! One system with so many clients.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -9,13 +8,14 @@ use super::certificates::certificates;
 use super::crowd::{Seat, run};
 use super::ledger::{Ledger, Tally};
 use super::message::Pointer;
-use super::row::{Row, goals};
+use super::row;
 use super::server::{Server, cpu};
 use super::shared::{Shared, Stage};
 use super::system::{Clients, System};
 use super::wire::Left;
-use super::{Options, SAMPLED, webtransport};
+use super::{Plan, SAMPLED, webtransport};
 use crate::statistics::Summary;
+use crate::{Result, Row};
 
 /// How long clients may take to join: a thousand over QUIC, on a slow machine.
 const JOINING: Duration = Duration::from_secs(90);
@@ -46,18 +46,14 @@ pub(super) struct Idle {
 }
 
 /// Measures the memory of silent connections.
-pub(super) fn idle(
-    system: &System,
-    options: &Options,
-    (count, times): (usize, Times),
-) -> Result<Idle, String> {
-    let server = Server::start(system.start(options)?)?;
+pub(super) fn idle(system: &System, plan: &Plan<'_>, count: usize) -> Result<Idle> {
+    let server = Server::start(system.start(plan)?)?;
     let shared = shared(system, &server, Ledger::new(0, 0), 1)?;
     // What it needs for its first client it does not need for each.
-    let memory = |shared: &Arc<Shared>, count: usize| {
+    let memory = |shared: &Arc<Shared>, count: usize| -> Result<u64> {
         await_ready(shared, count)?;
-        sleep(times.silence);
-        server.memory().ok_or_else(|| "its memory is not to be had here".to_owned())
+        sleep(plan.times.silence);
+        server.memory().ok_or_else(|| "its memory is not to be had here".into())
     };
     let seat = |number| Seat { number, pointer: None, is_sampled: false };
     thread::scope(|scope| {
@@ -74,19 +70,16 @@ pub(super) fn idle(
 }
 
 /// Measures a system; gives the row.
-pub(super) fn measure(
-    system: &System,
-    options: &Options,
-    (clients, times): (usize, Times),
-) -> Result<Row, String> {
-    let server = Server::start(system.start(options)?)?;
+pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Result<Row> {
+    let (options, times) = (plan.options, plan.times);
+    let server = Server::start(system.start(plan)?)?;
     let senders = options.senders.min(clients);
     let planned = (times.warm_up + times.measured).as_secs_f64() * f64::from(options.rate);
     // Measuring takes a little longer than planned.
     let ledger = Ledger::new(senders, planned as usize + 2 * options.rate as usize + 10);
     let interval = 1_000_000_000 / u64::from(options.rate.max(1));
     let shared = shared(system, &server, ledger, interval)?;
-    let (sampled, rest) = seats(clients, senders, options.seed);
+    let (sampled, rest) = seats(clients, senders, options.common.seed);
 
     thread::scope(|scope| {
         let crowd = |seats: Vec<Seat>| {
@@ -98,33 +91,17 @@ pub(super) fn measure(
         shared.stage.send_replace(Stage::Over);
         let tallies: Vec<Tally> =
             crowds.into_iter().flat_map(|crowd| crowd.join().unwrap_or_default()).collect();
-        let row = Row {
-            system: system.name,
-            version: server.version.clone(),
-            tick_ms: system.tick_ms,
-            clients,
-            senders,
-            rate: options.rate,
-            seed: options.seed,
-            quick: options.quick,
-            goals: goals(system.name, system.tick_ms, clients),
-            ..row(&shared, &used?, &tallies)
-        };
+        let row = row::row(system, clients, options).with("version", &server.version);
+        let row = with_figures(row, &shared, &used?, &tallies);
         Ok(judged(row, system, &shared, &tallies))
     })
 }
 
-fn shared(
-    system: &System,
-    server: &Server,
-    ledger: Ledger,
-    interval: u64,
-) -> Result<Arc<Shared>, String> {
+fn shared(system: &System, server: &Server, ledger: Ledger, interval: u64) -> Result<Arc<Shared>> {
     let mut shared = Shared::new(ledger, system.clients(), server.port, interval);
     if shared.clients == Clients::WebTransport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        let certificates = runtime.block_on(certificates(server.port))?;
+        let certificates = runtime?.block_on(certificates(server.port))?;
         shared.quic = Some(webtransport::config(&certificates));
     }
     Ok(Arc::new(shared))
@@ -142,15 +119,15 @@ fn seats(clients: usize, senders: usize, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
     (sampled, rest)
 }
 
-fn await_ready(shared: &Shared, count: usize) -> Result<(), String> {
+fn await_ready(shared: &Shared, count: usize) -> Result<()> {
     let start = Instant::now();
     while shared.ready() < count {
         if let Some(why) = shared.failure() {
-            return Err(why);
+            return Err(why.into());
         }
         if start.elapsed() > JOINING {
             let ready = shared.ready();
-            return Err(format!("only {ready} of {count} clients were in the room in time"));
+            return Err(format!("only {ready} of {count} clients were in the room in time").into());
         }
         sleep(LOOK);
     }
@@ -213,7 +190,7 @@ fn listen(shared: &Shared, silence: Duration) {
 }
 
 /// What follows from the figures.
-fn row(shared: &Shared, used: &Used, tallies: &[Tally]) -> Row {
+fn with_figures(row: Row, shared: &Shared, used: &Used, tallies: &[Tally]) -> Row {
     let totals = shared.ledger.totals();
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (due, arrived) = (sum(&|tally| tally.due(&totals)), sum(&|tally| tally.arrived));
@@ -225,41 +202,29 @@ fn row(shared: &Shared, used: &Used, tallies: &[Tally]) -> Row {
     let seconds = shared.ledger.window().as_secs_f64();
     let busy = |time: Option<Duration>| time.map(|time| time.as_secs_f64() / seconds);
     let socket = each(used.octets as f64);
-    Row {
-        system: "",
-        version: None,
-        tick_ms: 0,
-        clients: tallies.len(),
-        senders: totals.len(),
-        rate: 0,
-        loss: 0.0,
-        seconds,
-        messages: totals.iter().sum(),
-        delivered: arrived as f64 / due.max(1) as f64,
-        deliveries,
-        sampled: tallies.iter().filter(|tally| tally.latencies.is_some()).count(),
-        p50_ms: latency.map(|latency| latency.median),
-        p99_ms: latency.map(|latency| latency.p99),
-        mean_ms: latency.map(|latency| latency.mean),
-        server_us_per_delivery: used.server.and_then(|time| each(time.as_secs_f64() * 1e6)),
-        kb_per_connection: None,
-        idle_connections: None,
-        socket_bytes_per_delivery: socket,
-        wire_bytes_per_delivery: socket.zip(used.factor).map(|(socket, factor)| socket * factor),
-        server_cpu: busy(used.server),
-        generator_cpu: busy(used.generator),
-        cores: thread::available_parallelism().map_or(1, usize::from),
-        seed: 0,
-        goals: BTreeMap::new(),
-        quick: false,
-        verified: true,
-        failure: shared.failure(),
-    }
+    row.with("senders", totals.len())
+        .with("seconds", seconds)
+        .with("messages", totals.iter().sum::<u64>())
+        .with("delivered", arrived as f64 / due.max(1) as f64)
+        .with("deliveries", deliveries)
+        .with("sampled", tallies.iter().filter(|tally| tally.latencies.is_some()).count())
+        .with("p50_ms", latency.map(|latency| latency.median))
+        .with("p99_ms", latency.map(|latency| latency.p99))
+        .with("mean_ms", latency.map(|latency| latency.mean))
+        .with("server_us_per_delivery", used.server.and_then(|time| each(time.as_secs_f64() * 1e6)))
+        .with("socket_bytes_per_delivery", socket)
+        .with(
+            "wire_bytes_per_delivery",
+            socket.zip(used.factor).map(|(socket, factor)| socket * factor),
+        )
+        .with("server_cpu", busy(used.server))
+        .with("generator_cpu", busy(used.generator))
+        .with("cores", thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// With what was wrong with it. A peer that is too slow for the work is not wrong, nor are losses that a channel's QoS
 /// permits; what came must be what was sent.
-fn judged(mut row: Row, system: &System, shared: &Shared, tallies: &[Tally]) -> Row {
+fn judged(row: Row, system: &System, shared: &Shared, tallies: &[Tally]) -> Row {
     let totals = shared.ledger.totals();
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (altered, repeated) = (sum(&|tally| tally.altered), sum(&|tally| tally.repeated));
@@ -275,8 +240,7 @@ fn judged(mut row: Row, system: &System, shared: &Shared, tallies: &[Tally]) -> 
              {disordered} out of order",
             tallies.len()
         );
-        row.failure.get_or_insert(why);
+        return row.failed(Some(shared.failure().unwrap_or(why)));
     }
-    row.verified = row.failure.is_none();
-    row
+    row.failed(shared.failure())
 }

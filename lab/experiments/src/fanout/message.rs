@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use crate::session::{Point, places};
+use crate::drawing::{Point, places};
 
 /// Octets of a message.
 pub(super) const SIZE: usize = 90;

@@ -6,7 +6,7 @@
 //! so that the generator takes little of the processors that the server needs. In the end every delivery to everybody is
 //! compared with what was sent.
 //!
-//! docs/lab.md says what each figure means.
+//! lab/README.md says what each figure means.
 
 mod cell;
 mod certificates;
@@ -19,6 +19,7 @@ mod member;
 mod message;
 mod quic;
 mod reference;
+mod room;
 mod row;
 mod server;
 mod shared;
@@ -28,19 +29,17 @@ mod websocket;
 mod webtransport;
 mod wire;
 
-pub use row::Row;
-pub use system::SYSTEMS;
-
-use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::options::{Common, Program, between, or_usual};
+use crate::{Result, Update, parallel};
 use cell::Times;
 use message::MAX_SENDERS;
-use system::System;
+use system::{SYSTEMS, System};
 
 /// Receivers that decode at once and whose latencies are taken.
 const SAMPLED: usize = 32;
@@ -62,166 +61,140 @@ const QUICK_IDLE: usize = 200;
 /// Systems at a time in a quick experiment. They disturb each other.
 const QUICK_SYSTEMS: usize = 4;
 
-/// What to measure.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Names of systems; none for all.
-    pub systems: Vec<String>,
-    /// In the room, senders among them; none for 100, 500 and 1,000.
-    pub clients: Vec<usize>,
-    /// In ms; none for 40 and 0.
-    pub ticks: Vec<u64>,
-    /// Those who send.
-    pub senders: usize,
-    /// Messages per second from each.
-    pub rate: u32,
-    /// How long each row is measured.
-    pub seconds: f64,
-    /// Silent connections, for memory; 0: not measured.
-    pub idle: usize,
-    /// Of the pointers' motion.
-    pub seed: u64,
-    /// Shorter.
-    pub quick: bool,
-    /// The program `groupwire`, whose `serve` is a server.
-    pub program: PathBuf,
-    /// Where peers are installed.
-    pub peers: PathBuf,
-}
+/// The options of `groupwire-lab fanout`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these systems.
+    #[arg(long = "system", value_name = "NAME", value_parser = PossibleValuesParser::new(SYSTEMS))]
+    systems: Vec<String>,
 
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            systems: Vec::new(),
-            clients: Vec::new(),
-            ticks: Vec::new(),
-            senders: 10,
-            rate: 25,
-            seconds: 10.0,
-            idle: 1500,
-            seed: 1,
-            quick: false,
-            program: PathBuf::from("groupwire"),
-            peers: PathBuf::from(".cache/peers"),
-        }
-    }
-}
+    /// The number of clients in the room, including the senders. May be given several times. Default: 100, 500, 1000.
+    #[arg(long, value_name = "COUNT")]
+    clients: Vec<usize>,
 
-/// What there is to tell while the experiment runs. Skipped are systems, and rooms of some size.
-pub type Update = crate::Update<Row>;
+    /// The time for which servers collect messages before sending, in ms. May be given several times. Default: 40 and 0.
+    /// Batched peers run with all but 0, other peers with 0.
+    #[arg(long = "tick", value_name = "MS")]
+    ticks: Vec<u64>,
 
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no such system.
-    #[error("{0}")]
-    System(String),
-    /// Nobody sends, or more than can be told apart.
-    #[error(
-        "senders are 1 to {MAX_SENDERS}, and no more than clients; rates are 1 to 1000 per second"
-    )]
-    Senders,
+    /// The number of clients that send.
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    senders: usize,
+
+    /// Messages per second from each sender.
+    #[arg(long, value_name = "HZ", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rate: u32,
+
+    /// The duration of the measurement of each row.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.1, 3600.0))]
+    seconds: f64,
+
+    /// The number of idle connections for measuring the memory of each; 0 for none.
+    #[arg(long, value_name = "COUNT", default_value_t = 1500)]
+    idle: usize,
+
+    #[command(flatten)]
+    program: Program,
+
+    /// The directory into which scripts/peers.sh has installed the peers.
+    #[arg(long, value_name = "DIRECTORY", default_value = ".cache/peers")]
+    peers: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 /// Runs the experiment.
 ///
 /// # Errors
 /// What cannot be measured at all. What fails for one system only is told.
-pub fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<(), Error> {
-    let systems = system::systems(options).map_err(Error::System)?;
-    let sizes = if options.clients.is_empty() { CLIENTS.to_vec() } else { options.clients.clone() };
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    allow_files();
+    let systems = system::systems(options);
+    let sizes = or_usual(&options.clients, &CLIENTS);
     let fewest = sizes.iter().copied().min().unwrap_or_default().min(MAX_SENDERS);
-    if !(1..=fewest).contains(&options.senders) || !(1..=1000).contains(&options.rate) {
-        return Err(Error::Senders);
+    if !(1..=fewest).contains(&options.senders) {
+        return Err(format!("senders are 1 to {MAX_SENDERS}, and no more than clients").into());
     }
-    let measured = Duration::from_secs_f64(options.seconds.clamp(0.1, 3600.0));
-    let full = Times { warm_up: WARM_UP, measured, silence: SILENCE };
-    let plan = Plan { options, sizes, times: if options.quick { QUICK } else { full } };
-    let workers = if options.quick { QUICK_SYSTEMS.min(systems.len()) } else { 1 };
-    let (mut done, total) = (0, systems.len() * plan.sizes.len());
-
-    let queue = Mutex::new(VecDeque::from(systems));
-    let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let (sender, receiver) = channel();
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            let (sender, plan, take) = (sender.clone(), &plan, &take);
-            scope.spawn(move || {
-                while let Some(system) = take() {
-                    // Of systems at the same time, each shows its rows when it is over, or they would be mixed.
-                    let mut kept = Vec::new();
-                    // The receiver is there for as long as any thread is, so sending does not fail.
-                    plan.measure(&system, &mut |told| match (workers, &told) {
-                        (2.., Told::Over(_)) => kept.push(told),
-                        _ => drop(sender.send(told)),
-                    });
-                    kept.into_iter().for_each(|told| drop(sender.send(told)));
-                }
-            });
-        }
-        drop(sender);
-        while let Ok(told) = receiver.recv() {
-            match told {
-                Told::Begun(what) => tell(Update::Progress { done, total, what }),
-                Told::Over(update) => {
-                    done += 1;
-                    tell(update);
-                }
-            }
-        }
-    });
+    let full = Times {
+        warm_up: WARM_UP,
+        measured: Duration::from_secs_f64(options.seconds),
+        silence: SILENCE,
+    };
+    let plan = Plan {
+        options,
+        program: options.program.path()?,
+        sizes,
+        times: options.common.quick_or(QUICK, full),
+    };
+    let workers = options.common.quick_or(QUICK_SYSTEMS, 1);
+    let total = systems.len() * plan.sizes.len();
+    let job = |_, system: &System, tell: &mut dyn FnMut(Update)| plan.measure(system, tell);
+    parallel::run((&systems, total), workers, &job, tell);
     Ok(())
 }
 
-/// What threads that measure tell.
-enum Told {
-    Begun(String),
-    Over(Update),
+/// Raises the limit of open files. Each connection is a file, here and in the server, which inherits the limit.
+fn allow_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        // If this fails, clients that cannot join report it.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
 }
 
+/// What is the same for all systems.
 struct Plan<'a> {
     options: &'a Options,
+    /// The program `groupwire`, whose `serve` is a server.
+    program: PathBuf,
     sizes: Vec<usize>,
     times: Times,
 }
 
 impl Plan<'_> {
     /// A system, with each number of clients.
-    fn measure(&self, system: &System, tell: &mut dyn FnMut(Told)) {
-        let name = format!("{}, tick {} ms", system.name, system.tick_ms);
-        let skipped = |what, why| Told::Over(Update::Skipped { what, why });
-        if let Err(why) = system.start(self.options) {
-            return tell(skipped(name, why));
+    fn measure(&self, system: &System, tell: &mut dyn FnMut(Update)) {
+        if system.name == room::ROOM {
+            for &clients in &self.sizes {
+                tell(Update::begun(format!("{}, {clients} clients", system.name)));
+                tell(Update::Row(room::measure(system, clients, self.options)));
+            }
+            return;
         }
-        tell(Told::Begun(format!("{name}, idle")));
-        let count = match self.options.quick {
-            true => self.options.idle.min(QUICK_IDLE),
-            false => self.options.idle,
-        };
+        let name = format!("{}, tick {} ms", system.name, system.tick_ms);
+        if let Err(why) = system.start(self) {
+            return tell(Update::Skipped { what: name, why: why.to_string() });
+        }
+        let quick = self.options.common.quick;
+        let count = if quick { self.options.idle.min(QUICK_IDLE) } else { self.options.idle };
         let idle = match count {
             0 => None,
-            _ => match cell::idle(system, self.options, (count, self.times)) {
+            _ => match cell::idle(system, self, count) {
                 Ok(idle) => Some(idle),
                 Err(why) => {
-                    tell(skipped(format!("{name}, idle"), why));
+                    tell(Update::Skipped { what: format!("{name}, idle"), why: why.to_string() });
                     None
                 }
             },
         };
         for &clients in &self.sizes {
             let what = format!("{name}, {clients} clients");
-            tell(Told::Begun(what.clone()));
-            match cell::measure(system, self.options, (clients, self.times)) {
+            tell(Update::begun(&what));
+            tell(match cell::measure(system, self, clients) {
                 Ok(mut row) => {
-                    row.kb_per_connection = idle.map(|idle| idle.kb_each);
-                    row.idle_connections = idle.map(|idle| idle.connections);
-                    // Of systems at the same time nobody knows which of them their clients worked for.
-                    row.generator_cpu = row.generator_cpu.filter(|_| !self.options.quick);
-                    tell(Told::Over(Update::Row(Box::new(row))));
+                    row.set("kb_per_connection", idle.map(|idle| idle.kb_each));
+                    row.set("idle_connections", idle.map(|idle| idle.connections));
+                    if quick {
+                        // Of systems at the same time nobody knows which of them their clients worked for.
+                        row.set("generator_cpu", None::<f64>);
+                    }
+                    Update::Row(row)
                 }
-                Err(why) => tell(skipped(what, why)),
-            }
+                Err(why) => Update::Skipped { what, why: why.to_string() },
+            });
         }
     }
 }

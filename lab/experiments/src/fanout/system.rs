@@ -4,14 +4,18 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Options;
+use super::room::ROOM;
 use super::speaker::Protocol;
+use super::{Options, Plan};
+use crate::Result;
+use crate::options::{is_wanted, or_usual};
 use crate::program::installed;
 
 /// All systems, in the order of the rows.
-pub const SYSTEMS: [&str; 10] = [
+pub(super) const SYSTEMS: [&str; 11] = [
     "groupwire-websocket",
     "groupwire-webtransport",
+    ROOM,
     "ws",
     "ws-batched",
     "socket.io",
@@ -54,21 +58,21 @@ pub(super) struct Start {
 }
 
 /// What was asked for. A peer that sends at once has a tick of 0, a batched one any other.
-pub(super) fn systems(options: &Options) -> Result<Vec<System>, String> {
-    if let Some(unknown) = options.systems.iter().find(|name| !SYSTEMS.contains(&name.as_str())) {
-        return Err(format!("there is no system {unknown}; there are {}", SYSTEMS.join(", ")));
-    }
-    let wanted =
-        |name: &&str| options.systems.is_empty() || options.systems.iter().any(|one| one == name);
-    let ticks = if options.ticks.is_empty() { &TICKS[..] } else { &options.ticks };
+pub(super) fn systems(options: &Options) -> Vec<System> {
+    let ticks = or_usual(&options.ticks, &TICKS);
     let system = |name: &'static str| {
         let takes = move |tick: &u64| match name {
-            _ if name.starts_with("groupwire") => true,
+            _ if name.starts_with("groupwire") || name == ROOM => true,
             _ => name.ends_with("-batched") == (*tick > 0),
         };
-        ticks.iter().copied().filter(takes).map(move |tick_ms| System { name, tick_ms })
+        let ticks = ticks.clone().into_iter().filter(takes);
+        ticks.map(move |tick_ms| System { name, tick_ms })
     };
-    Ok(SYSTEMS.into_iter().filter(wanted).flat_map(system).collect())
+    // The room is no peer of servers, so it runs only if it is named.
+    let is_all = options.systems.is_empty();
+    let wanted = |name: &&str| is_wanted(&options.systems, *name) && !(is_all && *name == ROOM);
+    let wanted = SYSTEMS.into_iter().filter(wanted);
+    wanted.flat_map(system).collect()
 }
 
 impl System {
@@ -84,12 +88,12 @@ impl System {
     }
 
     /// How to start its server, or why it cannot.
-    pub(super) fn start(&self, options: &Options) -> Result<Start, String> {
-        let peers = options.peers.as_path();
+    pub(super) fn start(&self, plan: &Plan<'_>) -> Result<Start> {
+        let peers = plan.options.peers.as_path();
         let run = |command| Ok(Start { command, port: None });
         match self.kind() {
-            "groupwire-websocket" => run(self.groupwire(&options.program, false)),
-            "groupwire-webtransport" => run(self.groupwire(&options.program, true)),
+            "groupwire-websocket" => run(self.groupwire(&plan.program, false)),
+            "groupwire-webtransport" => run(self.groupwire(&plan.program, true)),
             "centrifugo" => centrifugo(peers),
             "uwebsockets" => {
                 let bun = program("bun", &peers.join("node_modules/.bin/bun"))?;
@@ -119,10 +123,10 @@ impl System {
         command
     }
 
-    fn script(&self, program: PathBuf, peers: &Path) -> Result<Command, String> {
+    fn script(&self, program: PathBuf, peers: &Path) -> Result<Command> {
         let script = peers.join(format!("{}.cjs", self.kind()));
         if !script.is_file() || !peers.join("node_modules").is_dir() {
-            return Err(format!("it is not in {}. {INSTALL}", peers.display()));
+            return Err(format!("it is not in {}. {INSTALL}", peers.display()).into());
         }
         let mut command = Command::new(program);
         command.arg(script).arg(self.tick_ms.to_string()).env("NODE_ENV", "production");
@@ -131,17 +135,16 @@ impl System {
 }
 
 /// The first of a file and what is on the path.
-fn program(name: &str, file: &Path) -> Result<PathBuf, String> {
+fn program(name: &str, file: &Path) -> Result<PathBuf> {
     let found = file.is_file().then(|| file.to_owned()).or_else(|| installed(&[name]));
-    found.ok_or_else(|| format!("{name} is not installed. {INSTALL}"))
+    found.ok_or_else(|| format!("{name} is not installed. {INSTALL}").into())
 }
 
 /// Anybody may do everything there. Versions name the options differently; they ignore each other's.
-fn centrifugo(peers: &Path) -> Result<Start, String> {
+fn centrifugo(peers: &Path) -> Result<Start> {
     let mut command = Command::new(program("centrifugo", &peers.join("bin/centrifugo"))?);
     // It does not say which port it took for 0. Free now, and so most likely in a moment.
-    let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr());
-    let port = port.map_err(|error| error.to_string())?.port();
+    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
     for (name, value) in [
         ("CLIENT_INSECURE", "true"),
         ("LOG_LEVEL", "error"),
@@ -158,30 +161,34 @@ fn centrifugo(peers: &Path) -> Result<Start, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::parsed;
 
-    fn names(systems: &[&str], ticks: &[u64]) -> Vec<(&'static str, u64)> {
-        let systems = systems.iter().map(|name| (*name).to_owned()).collect();
-        let options = Options { systems, ticks: ticks.to_vec(), ..Options::default() };
-        let found = super::systems(&options).unwrap();
+    fn names(options: &str) -> Vec<(&'static str, u64)> {
+        let found = super::systems(&parsed(options));
         found.into_iter().map(|system| (system.name, system.tick_ms)).collect()
     }
 
     #[test]
     fn what_sends_at_once_has_no_tick_and_batches_have_one() {
-        assert_eq!(names(&["ws", "ws-batched"], &[]), [("ws", 0), ("ws-batched", 40)]);
-        assert_eq!(names(&["ws", "ws-batched"], &[20]), [("ws-batched", 20)]);
-        let both = [("groupwire-websocket", 40), ("groupwire-websocket", 0)];
-        assert_eq!(names(&["groupwire-websocket"], &[]), both);
-        assert_eq!(names(&[], &[]).len(), SYSTEMS.len() + 2);
-        let options = Options { systems: vec!["x".to_owned()], ..Options::default() };
-        assert!(super::systems(&options).unwrap_err().contains("there is no system x"));
+        let both = "--system ws --system ws-batched";
+        assert_eq!(names(both), [("ws", 0), ("ws-batched", 40)]);
+        assert_eq!(names(&format!("{both} --tick 20")), [("ws-batched", 20)]);
+        let ours = [("groupwire-websocket", 40), ("groupwire-websocket", 0)];
+        assert_eq!(names("--system groupwire-websocket"), ours);
+        assert_eq!(names("").len(), SYSTEMS.len() + 1);
     }
 
     #[test]
     fn a_peer_that_is_not_there_says_how_to_get_it() {
-        let options = Options { peers: "/nowhere".into(), ..Options::default() };
+        let options = parsed("--peers /nowhere");
+        let plan = Plan {
+            options: &options,
+            program: PathBuf::new(),
+            sizes: Vec::new(),
+            times: crate::fanout::QUICK,
+        };
         let system = System { name: "ws-batched", tick_ms: 40 };
-        let Err(why) = system.start(&options) else { panic!("it started") };
-        assert!(why.contains("scripts/peers.sh"), "{why}");
+        let Err(why) = system.start(&plan) else { panic!("it started") };
+        assert!(why.to_string().contains("scripts/peers.sh"), "{why}");
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::bits::{Bits, Reader, Writer};
 use super::record::{Field, Fields, Record, Thing, colour, content, shape, thing};
 use super::{Error, EventCodec};
-use crate::session::{Colour, Event, Shape};
+use crate::drawing::{Colour, Event, Shape};
 
 /// Messages in PER.
 pub(super) struct Per;
@@ -190,7 +190,7 @@ const PIECE: usize = 16384;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Kind, Point};
+    use crate::drawing::{Kind, Point};
 
     #[test]
     fn a_telepointer_is_as_the_standard_says() {

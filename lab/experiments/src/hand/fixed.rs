@@ -3,7 +3,7 @@
 use super::bits::{Bits, Reader, Writer};
 use super::record::{Field, Fields, Record, Thing, content, thing};
 use super::{Error, EventCodec};
-use crate::session::Event;
+use crate::drawing::Event;
 
 /// The width of each field, in bits.
 pub(super) struct Widths {

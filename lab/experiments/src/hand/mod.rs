@@ -1,4 +1,4 @@
-//! Formats written by hand for the events of a [session](crate::session), which the compressor is compared with. They
+//! Formats written by hand for the events of a [session](crate::drawing), which the compressor is compared with. They
 //! know what a programmer would have to write down: the fields of each message, their ranges, and for the best of them
 //! how people move and type.
 //!
@@ -10,18 +10,6 @@
 //! | [`strong`] | 3.5 | predictions from each sender's last messages, adaptive Rice codes, for an ordered stream |
 //!
 //! The paper counts no padding; without the padding to whole bytes that sending takes, [`bits`] needs 10.3.
-//!
-//! ```
-//! use groupwire_lab::{hand, session};
-//!
-//! let (mut sender, mut receiver) = (hand::strong(), hand::strong());
-//! for event in session::generate(1, 100) {
-//!     let mut message = Vec::new();
-//!     sender.encode(&event, &mut message);
-//!     assert_eq!(receiver.decode(&message)?, event);
-//! }
-//! # Ok::<(), hand::Error>(())
-//! ```
 
 mod asn1;
 mod bits;
@@ -31,10 +19,10 @@ mod record;
 mod rice;
 mod strong;
 
-use crate::session::Event;
+use crate::drawing::Event;
 
 /// One end of a stream of messages: it encodes or decodes, not both.
-pub trait EventCodec {
+pub(crate) trait EventCodec {
     /// Appends a message that says what happened.
     fn encode(&mut self, event: &Event, out: &mut Vec<u8>);
 
@@ -47,18 +35,18 @@ pub trait EventCodec {
 }
 
 /// Each field in the fewest bits that its range needs (GMC paper, Table 1), the message padded to whole bytes.
-pub fn bits() -> Box<dyn EventCodec> {
+pub(crate) fn bits() -> Box<dyn EventCodec> {
     Box::new(fixed::Fixed::new(fixed::MINIMAL))
 }
 
 /// Each field in the shortest primitive type: one, two or four bytes (GMC paper, section 5.2).
-pub fn primitives() -> Box<dyn EventCodec> {
+pub(crate) fn primitives() -> Box<dyn EventCodec> {
     Box::new(fixed::Fixed::new(fixed::PRIMITIVE))
 }
 
 /// Predictions from what each sender did before, and adaptive Rice codes for how far they are off. Each message is
 /// padded to whole bytes; all have to arrive, in order.
-pub fn strong() -> Box<dyn EventCodec> {
+pub(crate) fn strong() -> Box<dyn EventCodec> {
     Box::new(strong::Strong::new())
 }
 
@@ -89,7 +77,7 @@ pub fn strong() -> Box<dyn EventCodec> {
 ///
 /// The paper, which does not show its schema, has 47.2 bytes per message. This one needs less than half of that, so
 /// it is the harder one to beat; with `xsd:string` for all values, and so the spaces around them, it would be 43.
-pub fn asn1_per() -> Box<dyn EventCodec> {
+pub(crate) fn asn1_per() -> Box<dyn EventCodec> {
     Box::new(asn1::Per)
 }
 
@@ -97,7 +85,7 @@ pub fn asn1_per() -> Box<dyn EventCodec> {
 /// in the stream.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// The message ends within a field.
     #[error("the message ends within a field: it was cut off or is of another format")]
     Truncated,

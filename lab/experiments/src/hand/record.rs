@@ -1,7 +1,7 @@
 //! An event as fields that are numbers or text, so that a format lists the fields once for writing and reading.
 
 use super::Error;
-use crate::session::{Colour, Event, Kind, Object, Point, SESSION_ID, Shape};
+use crate::drawing::{Colour, Event, Kind, Object, Point, SESSION_ID, Shape};
 
 /// The fields of all kinds of messages; a message has those of its kind.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use super::letters::Letters;
 use super::record::{Place, Record, Thing, kinds};
 use super::rice::Rice;
 use super::{Error, EventCodec};
-use crate::session::{Event, SESSION_ID};
+use crate::drawing::{Event, SESSION_ID};
 
 /// Senders that are remembered. Who was not heard of for longest is forgotten, by both ends.
 const MAX_SENDERS: usize = 64;

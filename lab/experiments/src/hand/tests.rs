@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::generate;
-use crate::session::tests::{any_event, recorded_events};
+use crate::drawing::generate;
+use crate::drawing::tests::{any_event, recorded_events};
 
 type New = fn() -> Box<dyn EventCodec>;
 

@@ -9,8 +9,10 @@ use super::connection::Connection;
 use super::contender::Contender;
 use super::payload::Payload;
 use super::player::{Course, Failure, Player};
-use super::row::{Part, Row};
+use super::row::{Part, row};
+use crate::Row;
 use crate::emulator::{Carried, Ethernet, Wire};
+use crate::options::Common;
 use crate::statistics::Summary;
 
 /// Messages that a contender sends before the next one's turn: whatever the machine does otherwise is shared by all.
@@ -38,8 +40,7 @@ pub(super) struct Cell<'a> {
     /// That are timed of each contender.
     pub(super) messages: usize,
     pub(super) baseline_us: Option<f64>,
-    pub(super) seed: u64,
-    pub(super) quick: bool,
+    pub(super) common: Common,
 }
 
 impl fmt::Display for Cell<'_> {
@@ -55,7 +56,7 @@ impl fmt::Display for Cell<'_> {
 impl Cell<'_> {
     /// Whether the payload is enough for a message.
     pub(super) fn has_messages(&self) -> bool {
-        !self.payload.messages(self.size, 1, self.seed).is_empty()
+        !self.payload.messages(self.size, 1, self.common.seed).is_empty()
     }
 
     /// Lets the contenders play, no compression first among them. Its row comes first.
@@ -66,7 +67,7 @@ impl Cell<'_> {
     ) -> Result<Vec<Row>, io::Error> {
         let distinct =
             DISTINCT.min(self.messages.div_ceil(REPEATS).max(REPEATS)).min(self.messages);
-        let messages = self.payload.messages(self.size, distinct, self.seed);
+        let messages = self.payload.messages(self.size, distinct, self.common.seed);
         place.wire.change(self.ethernet);
         let mut runs: Vec<Run> =
             contenders.iter().map(|one| Run::new(*one, distinct, place.costs)).collect();
@@ -91,39 +92,31 @@ impl Cell<'_> {
         let times = Summary::of(&run.times.concat());
         let (rtt_us, count) = (run.round_trip_us(), times.count.max(1) as f64);
         let memory = run.player.memory();
-        Row {
-            part: if self.ethernet.rate.is_some() { Part::Pingpong } else { Part::Baseline },
-            codec: run.contender.to_string(),
-            level: run.contender.level(),
-            payload: self.payload.name.clone(),
-            size: self.size,
-            link_mbit: self.ethernet.rate.map(|rate| rate / 1e6),
-            hops: self.ethernet.switches,
-            messages: times.count,
-            distinct: run.times.len(),
-            ratio: Some((2 * times.count * self.size) as f64 / run.packed.max(1) as f64),
-            rtt_us: Some(rtt_us),
-            trimmed_us: Some(run.trimmed_us()),
-            mean_us: Some(times.mean),
-            p50_us: Some(times.median),
-            p99_us: Some(times.p99),
-            wire_us: Some(run.carried.time.as_secs_f64() * 1e6 / count),
-            wire_octets: Some(run.carried.octets as f64 / count),
-            packets: Some(run.carried.packets as f64 / count),
-            baseline_us: self.baseline_us,
-            // Q · B, where B is the size over the time of one way without compression: the size over our time.
-            effective_mbit: if rtt_us > 0.0 { 16.0 * self.size as f64 / rtt_us } else { 0.0 },
-            effective_trimmed_mbit: Some(16.0 * self.size as f64 / run.trimmed_us())
-                .filter(|rate| rate.is_finite()),
-            q: Some(if rtt_us > 0.0 { plain / rtt_us } else { 0.0 }),
-            wire_mbit: None,
-            memory_bytes: Some(memory.compress + memory.decompress),
-            picked: (run.contender == Contender::Auto).then(|| run.picked()),
-            seed: self.seed,
-            quick: self.quick,
-            verified: run.failure.is_none() && times.count == self.messages,
-            failure: run.failure.clone(),
-        }
+        let part = if self.ethernet.rate.is_some() { Part::Pingpong } else { Part::Baseline };
+        let link = (self.ethernet.rate.map(|rate| rate / 1e6), self.ethernet.switches);
+        let failure = run.failure.as_deref();
+        let is_short = (times.count < self.messages).then_some("messages are missing");
+        // Q · B, where B is the size over the time of one way without compression: the size over our time.
+        let effective_mbit = if rtt_us > 0.0 { 16.0 * self.size as f64 / rtt_us } else { 0.0 };
+        row(part, run.contender, (self.payload, self.size), link, &self.common)
+            .with("messages", times.count)
+            .with("distinct", run.times.len())
+            .with("ratio", (2 * times.count * self.size) as f64 / run.packed.max(1) as f64)
+            .with("rtt_us", rtt_us)
+            .with("trimmed_us", run.trimmed_us())
+            .with("mean_us", times.mean)
+            .with("p50_us", times.median)
+            .with("p99_us", times.p99)
+            .with("wire_us", run.carried.time.as_secs_f64() * 1e6 / count)
+            .with("wire_octets", run.carried.octets as f64 / count)
+            .with("packets", run.carried.packets as f64 / count)
+            .with("baseline_us", self.baseline_us)
+            .with("effective_mbit", effective_mbit)
+            .with("effective_trimmed_mbit", 16.0 * self.size as f64 / run.trimmed_us())
+            .with("q", if rtt_us > 0.0 { plain / rtt_us } else { 0.0 })
+            .with("memory_bytes", memory.compress + memory.decompress)
+            .with("picked", (run.contender == Contender::Auto).then(|| run.picked()))
+            .failed(failure.or(is_short))
     }
 }
 

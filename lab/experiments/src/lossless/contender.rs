@@ -22,7 +22,7 @@ const AUTO: &str = "auto";
 
 /// A way to compress messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contender {
+pub(crate) enum Contender {
     /// Always the same.
     Fixed(Choice),
     /// Whatever is best for each message, by what was learned from those before.
@@ -34,7 +34,7 @@ impl Contender {
     pub(super) const NONE: Contender = Contender::Fixed(Choice::NONE);
 
     /// Every codec at its default level, some levels and filters more, and auto.
-    pub fn all() -> Vec<Contender> {
+    pub(crate) fn all() -> Vec<Contender> {
         let codecs = ALL.iter().map(|codec| Choice::codec(codec.number()));
         let more = MORE.iter().filter_map(|name| name.parse().ok());
         codecs.chain(more).map(Contender::Fixed).chain([Contender::Auto]).collect()

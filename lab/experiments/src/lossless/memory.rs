@@ -1,38 +1,67 @@
 //! What a codec holds to pack and unpack messages: as it says itself, and as the system sees it.
 
-use std::{fs, io};
+use std::process::Command;
+use std::{env, fs, io};
 
 use groupwire_codecs::{ALL, Choice, Packer};
-use serde::{Deserialize, Serialize};
 
+use super::contender::Contender;
 use super::telecom;
+use crate::options::Common;
+use crate::{Result, Row, Update};
 
 /// Packers that are made at a time: the system counts in pages, and takes more than it is asked for.
 const COPIES: usize = 16;
 /// Of the message that they pack.
 const SIZE: usize = 1400;
 
-/// Memory of one end, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
-    /// To pack, as the codec reckons.
-    pub compress: usize,
-    /// To unpack, as the codec reckons.
-    pub decompress: usize,
-    /// What this process took from the system for it.
-    pub taken: u64,
-    /// What of that it has used so far, in whole pages.
-    pub resident: u64,
-    /// What it used at the most, for the first of them: some give back what they took when a message is done.
-    pub peak: u64,
+/// The fields of a row: what the codec reckons that it takes to compress and to decompress, what this process took from
+/// the system for it and used of that, and the most that it used for the first packer, as some give back what they took
+/// when a message is done.
+const FIELDS: &str = "codec compress decompress taken resident peak";
+
+/// Measures each codec in a process of its own.
+pub(super) fn run(
+    contenders: &[Contender],
+    common: &Common,
+    tell: &mut dyn FnMut(Update),
+) -> Result<()> {
+    for contender in contenders.iter().filter(|one| matches!(one, Contender::Fixed(_))) {
+        let name = contender.to_string();
+        let output =
+            Command::new(env::current_exe()?).args(["lossless", "--memory-of", &name]).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let sizes: Vec<u64> = text.split_whitespace().filter_map(|one| one.parse().ok()).collect();
+        let row = Row::new("memory", FIELDS, common).with("codec", &name);
+        tell(match sizes.len() {
+            5 => {
+                let fields = FIELDS.split(' ').skip(1).zip(sizes);
+                Update::Row(fields.fold(row, |row, (field, size)| row.with(field, size)))
+            }
+            _ => {
+                let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                Update::Skipped { what: name, why }
+            }
+        });
+    }
+    Ok(())
 }
 
-/// Makes some packers, lets each pack and unpack a message of 1400 octets, and looks what this process has grown by: so
-/// it is to be a new one.
+/// Prints the sizes of one codec. Makes some packers, lets each pack and unpack a message of 1400 octets, and looks what
+/// this process, which has to be a new one, has grown by.
 ///
 /// # Errors
 /// Where there is no `/proc`, or no such level.
-pub fn measure(choice: Choice) -> io::Result<Memory> {
+pub(super) fn measure(contender: Contender) -> Result<()> {
+    let Contender::Fixed(choice) = contender else {
+        return Err("auto has the memory of the codecs that it uses: name one of them".into());
+    };
+    let sizes = sizes(choice)?.map(|size| size.to_string());
+    println!("{}", sizes.join(" "));
+    Ok(())
+}
+
+fn sizes(choice: Choice) -> io::Result<[u64; 5]> {
     let message = &telecom::packets(1, telecom::PACKETS)[..SIZE];
     let work = |packer: &mut Packer| {
         let (mut packed, mut back) = (Vec::new(), Vec::new());
@@ -53,13 +82,8 @@ pub fn measure(choice: Choice) -> io::Result<Memory> {
     let after = grown()?;
     let own = packers[0].memory();
     let each = |at: usize| after[at].saturating_sub(before[at]) / COPIES as u64;
-    Ok(Memory {
-        compress: own.compress,
-        decompress: own.decompress,
-        taken: each(0),
-        resident: each(1),
-        peak: most.saturating_sub(first),
-    })
+    let own = [own.compress as u64, own.decompress as u64];
+    Ok([own[0], own[1], each(0), each(1), most.saturating_sub(first)])
 }
 
 /// The data of this process and what of it is resident, in bytes.

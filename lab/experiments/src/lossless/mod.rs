@@ -2,13 +2,13 @@
 //! (the paper LMC).
 //!
 //! Single messages go from one end of a TCP connection to the other and back, packed by one contender, over an emulated
-//! Ethernet that takes the time its bits take. All contenders of a cell take turns. docs/lab.md says what each figure
+//! Ethernet that takes the time its bits take. All contenders of a cell take turns. lab/README.md says what each figure
 //! means.
 
 mod cell;
 mod connection;
 mod contender;
-pub mod memory;
+mod memory;
 mod payload;
 mod player;
 mod row;
@@ -18,87 +18,111 @@ mod throughput;
 #[cfg(test)]
 mod tests;
 
-pub use contender::Contender;
-pub use payload::{Payload, PayloadError};
-pub use row::{Part, Row};
-
-use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::Args;
+use groupwire_codecs::{ALL, Choice, Costs};
+
+use crate::emulator::{Cable, Ethernet, Namespace, Wire};
+use crate::options::{Common, between, directory_or, is_wanted, or_usual};
+use crate::{Result, Row, Update};
 use cell::{Cell, Place};
 use connection::Connection;
-use groupwire_codecs::{ALL, Choice, Costs};
+use contender::Contender;
+use payload::Payload;
+use row::Part;
 use throughput::Stream;
 
-use crate::emulator::{Cable, EmulatorError, Ethernet, Namespace, Wire};
-
+/// The directory of the standard corpora, if it exists.
+const DATA: &str = "../shared/data/corpus";
 /// Of messages, in octets (paper, section 7.1).
-const SIZES: [usize; 4] = [500, 700, 1000, 1400];
+const SIZES: [u32; 4] = [500, 700, 1000, 1400];
 /// Of links, in Mbit/s.
 const RATES: [f64; 3] = [10.0, 100.0, 1000.0];
 /// Of a message that codecs are timed with beforehand.
 const SAMPLE: usize = 1400;
 /// Switches.
-const HOPS: [usize; 2] = [0, 1];
+const HOPS: [u32; 2] = [0, 1];
 /// Of what goes over the links as a stream, if it is among the contenders.
 const STREAMED: [&str; 4] = ["none", "lz4", "lzo", "zstd-1"];
 const STREAM_TIME: Duration = Duration::from_secs(5);
 const QUICK_STREAM_TIME: Duration = Duration::from_millis(100);
 
-/// What to measure.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Options {
-    /// The parts; none for all. The baseline is always measured before a pingpong.
-    pub parts: Vec<Part>,
-    /// Of messages, in octets; none for the paper's.
-    pub sizes: Vec<usize>,
-    /// Of links, in Mbit/s; none for the paper's.
-    pub rates: Vec<f64>,
-    /// Numbers of switches; none for 0 and 1.
-    pub hops: Vec<usize>,
-    /// None for all. No compression is always among them.
-    pub contenders: Vec<Contender>,
-    /// Names; none for telecom and a file of each kind.
-    pub payloads: Vec<String>,
-    /// Where files are, if there are any.
-    pub data: Option<PathBuf>,
-    /// Of each contender in each cell; none for the paper's numbers.
-    pub messages: Option<usize>,
-    /// Of the payload.
-    pub seed: u64,
-    /// At most 30 seconds: every row, of fewer messages.
-    pub quick: bool,
+/// The options of `groupwire-lab lossless`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these parts.
+    #[arg(long = "part", value_name = "NAME", value_delimiter = ',')]
+    parts: Vec<Part>,
+
+    /// The sizes of messages in bytes, instead of 500, 700, 1000, 1400.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    sizes: Vec<u32>,
+
+    /// The rates of links in Mbit/s, instead of 10, 100, 1000.
+    #[arg(long, value_name = "MBIT", value_delimiter = ',', value_parser = between(0.01, 10_000.0))]
+    rates: Vec<f64>,
+
+    /// The numbers of store-and-forward switches between both ends, instead of 0 and 1.
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=16))]
+    hops: Vec<u32>,
+
+    /// Run only these codecs, besides no compression: lz4, zstd-1, zstd-fast-3, delta4+lz4, auto, ...
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    codecs: Vec<Contender>,
+
+    /// Run only these payloads: telecom, the name of a file, or all.
+    #[arg(long = "payload", value_name = "NAME", value_delimiter = ',')]
+    payloads: Vec<String>,
+
+    /// Cut messages from files of this directory, too. Default: ../shared/data/corpus, if it exists.
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+
+    /// The number of messages of each codec on each link. Default: 5,000, 10,000 or 20,000, by the rate of the link.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    messages: Option<u32>,
+
+    /// Only show the memory of each codec.
+    #[arg(long)]
+    memory: bool,
+
+    /// Measure the memory of one codec in this process.
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub(crate) memory_of: Option<Contender>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
-/// What there is to tell while the experiment runs. Skipped are contenders and payloads.
-pub type Update = crate::Update<Row>;
-
-/// Why there are no rows.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// There is no emulated network.
-    #[error(transparent)]
-    Emulator(#[from] EmulatorError),
-    /// There is no payload.
-    #[error(transparent)]
-    Payload(#[from] PayloadError),
-    /// A connection failed.
-    #[error("a connection over the emulated link failed: {0}")]
-    Connection(#[from] io::Error),
+/// Prints the memory of one codec, for the process that measures all of them.
+///
+/// # Errors
+/// The codec or the system does not tell.
+pub(crate) fn memory_of(contender: Contender) -> Result<()> {
+    memory::measure(contender)
 }
 
 /// Runs the experiment.
 ///
 /// # Errors
 /// No emulated network, no payload, sockets that fail.
-pub fn run(
-    namespace: &Namespace,
-    options: &Options,
-    tell: &mut dyn FnMut(Update),
-) -> Result<(), Error> {
-    let payloads = Payload::chosen(&options.payloads, options.data.as_deref(), options.seed)?;
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    if options.memory {
+        let contenders = or_usual(&options.codecs, &Contender::all());
+        return memory::run(&contenders, &options.common, tell);
+    }
+    // Comes first, because it may start this program again in a network namespace.
+    let namespace =
+        Namespace::enter().map_err(|error| format!("no emulated links here: {error}"))?;
+    measure(&namespace, options, tell)
+}
+
+fn measure(namespace: &Namespace, options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let folder = directory_or(&options.data, DATA);
+    let payloads = Payload::chosen(&options.payloads, folder.as_deref(), options.common.seed)?;
     let contenders = contenders(options, tell);
     let plan = Plan { options, payloads, contenders };
     let (cells, streams) = (plan.cells(), plan.streams());
@@ -110,7 +134,7 @@ pub fn run(
         let (done, what) = (cells.len() + number, format!("{mbit} Mbit/s, {hops} hops, streams"));
         tell(Update::Progress { done, total, what: what.clone() });
         match plan.stream(namespace, *mbit, *hops) {
-            Ok(rows) => rows.into_iter().for_each(|row| tell(Update::Row(Box::new(row)))),
+            Ok(rows) => rows.into_iter().for_each(|row| tell(Update::Row(row))),
             Err(error) => tell(Update::Skipped { what, why: error.to_string() }),
         }
     }
@@ -119,12 +143,8 @@ pub fn run(
 
 /// Those that were asked for and can be made, no compression first.
 fn contenders(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Contender> {
-    let all = match options.contenders.is_empty() {
-        true => Contender::all(),
-        false => options.contenders.clone(),
-    };
     let mut contenders = vec![Contender::NONE];
-    for contender in all {
+    for contender in or_usual(&options.codecs, &Contender::all()) {
         match contender.check() {
             Ok(()) if contenders.contains(&contender) => {}
             Ok(()) => contenders.push(contender),
@@ -145,27 +165,21 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn wants(&self, part: Part) -> bool {
-        self.options.parts.is_empty() || self.options.parts.contains(&part)
-    }
-
-    fn rates(&self) -> &[f64] {
-        if self.options.rates.is_empty() { &RATES } else { &self.options.rates }
-    }
-
-    fn hops(&self) -> &[usize] {
-        if self.options.hops.is_empty() { &HOPS } else { &self.options.hops }
+        is_wanted(&self.options.parts, &part)
     }
 
     /// Links without switches before those with.
     fn links(&self) -> Vec<(f64, usize)> {
-        let rates =
-            |hops: &usize| self.rates().iter().map(|rate| (*rate, *hops)).collect::<Vec<_>>();
-        self.hops().iter().flat_map(rates).collect()
+        let (rates, hops) =
+            (or_usual(&self.options.rates, &RATES), or_usual(&self.options.hops, &HOPS));
+        let links = |hops: u32| rates.iter().map(move |rate| (*rate, hops as usize));
+        hops.into_iter().flat_map(links).collect()
     }
 
     /// The baseline of each size first; then everything by payload, link and size.
     fn cells(&self) -> Vec<Cell<'_>> {
-        let sizes = if self.options.sizes.is_empty() { &SIZES[..] } else { &self.options.sizes };
+        let sizes: Vec<_> =
+            or_usual(&self.options.sizes, &SIZES).into_iter().map(|size| size as usize).collect();
         let (mut cells, Some(first)) = (Vec::new(), self.payloads.first()) else {
             return Vec::new();
         };
@@ -178,8 +192,7 @@ impl Plan<'_> {
             ethernet,
             messages: self.messages(ethernet),
             baseline_us: None,
-            seed: self.options.seed,
-            quick: self.options.quick,
+            common: self.options.common,
         };
         cells.extend(sizes.iter().map(|size| cell(first, Ethernet::default(), *size)));
         if self.wants(Part::Pingpong) {
@@ -196,7 +209,7 @@ impl Plan<'_> {
     /// The paper's numbers for 10, 100 and 1000 Mbit/s.
     fn messages(&self, ethernet: Ethernet) -> usize {
         let rate = ethernet.rate.unwrap_or(f64::MAX);
-        let usual = match (rate, self.options.quick) {
+        let usual = match (rate, self.options.common.quick) {
             (..50e6, true) => 3,
             (..500e6, true) => 10,
             (_, true) => 25,
@@ -204,7 +217,7 @@ impl Plan<'_> {
             (..500e6, false) => 10_000,
             (_, false) => 20_000,
         };
-        self.options.messages.unwrap_or(usual)
+        self.options.messages.map_or(usual, |count| count as usize)
     }
 
     fn pingpong(
@@ -213,7 +226,7 @@ impl Plan<'_> {
         cells: &[Cell<'_>],
         total: usize,
         tell: &mut dyn FnMut(Update),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let wire = Wire::start(namespace, Ethernet::default())?;
         let [near, far] = wire.connect()?;
         let mut connections = [Connection::new(near)?, Connection::new(far)?];
@@ -235,9 +248,9 @@ impl Plan<'_> {
             let rows = Cell { baseline_us, ..*cell }.run(contenders, &mut place)?;
             for row in rows {
                 if is_baseline {
-                    baselines.push((cell.size, row.rtt_us));
+                    baselines.push((cell.size, row.number("rtt_us")));
                 }
-                tell(Update::Row(Box::new(row)));
+                tell(Update::Row(row));
             }
         }
         Ok(())
@@ -247,7 +260,7 @@ impl Plan<'_> {
     fn costs(&self) -> Costs {
         let (mut samples, start) = (Vec::new(), Instant::now());
         for payload in &self.payloads {
-            samples.extend(payload.messages(SAMPLE, 1, self.options.seed));
+            samples.extend(payload.messages(SAMPLE, 1, self.options.common.seed));
         }
         let samples: Vec<&[u8]> = samples.iter().map(Vec::as_slice).collect();
         Costs::measure(ALL, &samples, || start.elapsed())
@@ -260,12 +273,12 @@ impl Plan<'_> {
         self.links().into_iter().filter(|(_, hops)| is_wanted && *hops < 2).collect()
     }
 
-    fn stream(&self, namespace: &Namespace, mbit: f64, hops: usize) -> Result<Vec<Row>, Error> {
+    fn stream(&self, namespace: &Namespace, mbit: f64, hops: usize) -> Result<Vec<Row>> {
         let Some(payload) = self.payloads.first() else { return Ok(Vec::new()) };
         let cable = Cable::start(namespace, mbit, hops > 0)?;
-        let (seed, quick) = (self.options.seed, self.options.quick);
-        let time = if quick { QUICK_STREAM_TIME } else { STREAM_TIME };
-        let stream = Stream { cable: &cable, mbit, hops, payload, time, seed, quick };
+        let common = self.options.common;
+        let time = common.quick_or(QUICK_STREAM_TIME, STREAM_TIME);
+        let stream = Stream { cable: &cable, mbit, hops, payload, time, common };
         let mut rows = Vec::new();
         if self.wants(Part::Bandwidth) {
             rows.push(stream.bandwidth()?);

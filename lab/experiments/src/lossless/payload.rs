@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::telecom;
-use crate::session::random::Random;
+use crate::Result;
+use crate::drawing::random::Random;
 use crate::zip::unzip;
 
 /// The generated one.
@@ -21,34 +22,10 @@ const MOST: u64 = 16 << 20;
 
 /// What messages are cut from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Payload {
+pub(crate) struct Payload {
     /// telecom, or the file's name.
-    pub name: String,
+    pub(crate) name: String,
     octets: Vec<u8>,
-}
-
-/// Why there is no payload.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PayloadError {
-    /// A folder or a file in it cannot be read.
-    #[error("cannot read {path:?}: {error}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        error: io::Error,
-    },
-    /// There is no such payload.
-    #[error("there is no payload {name}; there are all, {known}{hint}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-        /// What to do.
-        hint: &'static str,
-    },
 }
 
 impl Payload {
@@ -57,11 +34,7 @@ impl Payload {
     ///
     /// # Errors
     /// A folder that cannot be read, a name that is none.
-    pub fn chosen(
-        names: &[String],
-        folder: Option<&Path>,
-        seed: u64,
-    ) -> Result<Vec<Self>, PayloadError> {
+    pub(crate) fn chosen(names: &[String], folder: Option<&Path>, seed: u64) -> Result<Vec<Self>> {
         let mut known = vec![Payload {
             name: TELECOM.to_owned(),
             octets: telecom::packets(seed, telecom::PACKETS),
@@ -73,11 +46,8 @@ impl Payload {
         if let Some(name) = names.iter().find(|name| *name != ALL && !is_known(name)) {
             let known: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
             let hint = if folder.is_none() { "; --data FOLDER gives files" } else { "" };
-            return Err(PayloadError::Unknown {
-                name: name.clone(),
-                known: known.join(", "),
-                hint,
-            });
+            let known = known.join(", ");
+            return Err(format!("there is no payload {name}; there are all, {known}{hint}").into());
         }
         known.retain(|one| match names {
             [] => one.name == TELECOM || USUAL.contains(&one.name.as_str()),
@@ -111,8 +81,9 @@ impl Payload {
 }
 
 /// All files in a folder and its folders, sorted; of a ZIP file also what it holds, if that is one file.
-fn files(folder: &Path) -> Result<Vec<Payload>, PayloadError> {
-    let unreadable = |path: &Path, error| PayloadError::File { path: path.to_owned(), error };
+fn files(folder: &Path) -> Result<Vec<Payload>> {
+    let unreadable =
+        |path: &Path, error: io::Error| format!("cannot read {}: {error}", path.display());
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         paths.push(entry.map_err(|error| unreadable(folder, error))?.path());

@@ -19,7 +19,7 @@
 //! | container | 8 to 40 octets of another protocol, encrypted: random |
 //! | padding | zeros or 0x2b up to a multiple of 4 or 23 octets |
 
-use crate::session::random::Random;
+use crate::drawing::random::Random;
 
 /// Packets of the paper's dump.
 pub(super) const PACKETS: usize = 100;

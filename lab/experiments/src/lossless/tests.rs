@@ -6,6 +6,7 @@ use groupwire_codecs::Costs;
 use super::player::{Failure, Player};
 use super::*;
 use crate::emulator::tests::{namespace_for, skip};
+use crate::options::parsed;
 
 /// Both ends of a connection on loopback.
 fn connections() -> [Connection; 2] {
@@ -51,42 +52,36 @@ fn rows_have_what_the_equations_say() {
     let Some(namespace) = namespace_for("lossless::tests::rows_have_what_the_equations_say") else {
         return;
     };
-    let options = Options {
-        parts: vec![Part::Pingpong],
-        sizes: vec![1000],
-        rates: vec![10.0],
-        hops: vec![1],
-        contenders: vec!["lz4".parse().unwrap(), "auto".parse().unwrap()],
-        payloads: vec!["telecom".to_owned()],
-        messages: Some(20),
-        quick: true,
-        ..Options::default()
-    };
+    let options = parsed(
+        "--part pingpong --sizes 1000 --rates 10 --hops 1 --codecs lz4,auto --payload telecom --messages 20 --quick",
+    );
     let mut rows = Vec::new();
-    run(&namespace, &options, &mut |update| {
+    measure(&namespace, &options, &mut |update| {
         if let Update::Row(row) = update {
-            rows.push(*row);
+            rows.push(row);
         }
     })
     .unwrap();
-    let names: Vec<&str> = rows.iter().map(|row| row.codec.as_str()).collect();
+    let names: Vec<&str> = rows.iter().map(|row| row.text("codec")).collect();
     assert_eq!(names, ["none", "none", "lz4", "auto"]);
-    assert_eq!(rows[0].part, Part::Baseline);
+    assert_eq!(rows[0].text("part"), "baseline");
     for row in &rows {
-        assert!(row.verified && row.messages == 20, "{row:?}");
+        assert!(row.is("verified") && row.number("messages") == Some(20.0), "{row:?}");
     }
     let [none, lz4] = [&rows[1], &rows[2]];
-    let rtt = |row: &Row| row.rtt_us.unwrap();
-    assert_eq!(none.q, Some(1.0));
-    assert!((lz4.q.unwrap() - rtt(none) / rtt(lz4)).abs() < 1e-9);
-    assert!((none.effective_mbit - 16_000.0 / rtt(none)).abs() < 1e-9);
-    assert!((lz4.effective_mbit - none.effective_mbit * lz4.q.unwrap()).abs() < 1e-9);
-    assert!(lz4.ratio.unwrap() > 1.0 && none.ratio.unwrap() < 1.0);
+    let number = |row: &Row, field: &str| row.number(field).unwrap();
+    let rtt = |row: &Row| number(row, "rtt_us");
+    let (q, effective) = (number(lz4, "q"), number(none, "effective_mbit"));
+    assert_eq!(number(none, "q"), 1.0);
+    assert!((q - rtt(none) / rtt(lz4)).abs() < 1e-9);
+    assert!((effective - 16_000.0 / rtt(none)).abs() < 1e-9);
+    assert!((number(lz4, "effective_mbit") - effective * q).abs() < 1e-9);
+    assert!(number(lz4, "ratio") > 1.0 && number(none, "ratio") < 1.0);
     // IP, TCP with timestamps, length, the packer's octet; both ways over two cables.
     let wire = 4.0 * 8.0 * (1000 + 3 + 52 + 38) as f64 / 10.0;
-    assert!((none.wire_us.unwrap() - wire).abs() < 0.02 * wire, "{none:?}");
+    assert!((number(none, "wire_us") - wire).abs() < 0.02 * wire, "{none:?}");
     // Nothing is faster than its bits.
-    assert!(rtt(none) > wire && rtt(lz4) > lz4.wire_us.unwrap(), "{none:?} {lz4:?}");
+    assert!(rtt(none) > wire && rtt(lz4) > number(lz4, "wire_us"), "{none:?} {lz4:?}");
 }
 
 #[test]
@@ -94,17 +89,11 @@ fn streams_fill_a_link_and_no_more() {
     let Some(namespace) = namespace_for("lossless::tests::streams_fill_a_link_and_no_more") else {
         return;
     };
-    let options = Options {
-        parts: vec![Part::Bandwidth, Part::Throughput],
-        rates: vec![20.0],
-        contenders: vec!["lz4".parse().unwrap()],
-        payloads: vec!["telecom".to_owned()],
-        quick: true,
-        ..Options::default()
-    };
+    let options =
+        parsed("--part bandwidth,throughput --rates 20 --codecs lz4 --payload telecom --quick");
     let (mut rows, mut skipped) = (Vec::new(), Vec::new());
-    run(&namespace, &options, &mut |update| match update {
-        Update::Row(row) => rows.push(*row),
+    measure(&namespace, &options, &mut |update| match update {
+        Update::Row(row) => rows.push(row),
         Update::Skipped { why, .. } => skipped.push(why),
         Update::Progress { .. } => {}
     })
@@ -115,14 +104,14 @@ fn streams_fill_a_link_and_no_more() {
         return;
     }
     assert_eq!(rows.len(), 6);
-    assert!(rows.iter().all(|row| row.verified), "{rows:?}");
-    assert!(rows.iter().all(|row| row.wire_mbit.unwrap() < 24.0), "{rows:?}");
+    assert!(rows.iter().all(|row| row.is("verified")), "{rows:?}");
+    assert!(rows.iter().all(|row| row.number("wire_mbit") < Some(24.0)), "{rows:?}");
 }
 
 #[test]
 fn quick_keeps_every_row() {
     let plan = |quick| {
-        let options = Options { quick, ..Options::default() };
+        let options = parsed(if quick { "--quick" } else { "" });
         let payloads = Payload::chosen(&[], None, 1).unwrap();
         let plan = Plan { options: &options, payloads, contenders: vec![Contender::NONE] };
         let cells: Vec<String> = plan.cells().iter().map(ToString::to_string).collect();

@@ -10,8 +10,10 @@ use groupwire_codecs::{ALL, Choice, Packer};
 use super::connection::LENGTH;
 use super::contender::Contender;
 use super::payload::Payload;
-use super::row::{Part, Row};
+use super::row::{Part, row};
+use crate::Row;
 use crate::emulator::Cable;
+use crate::options::Common;
 
 /// Of a large message: what its length, of two octets, allows even if nothing gets smaller.
 pub(super) const LARGE: usize = 60_000;
@@ -27,8 +29,7 @@ pub(super) struct Stream<'a> {
     pub(super) hops: usize,
     pub(super) payload: &'a Payload,
     pub(super) time: Duration,
-    pub(super) seed: u64,
-    pub(super) quick: bool,
+    pub(super) common: Common,
 }
 
 /// What came.
@@ -65,7 +66,7 @@ impl Stream<'_> {
 
     /// Large messages, one behind the other, each packed, unpacked and looked at.
     pub(super) fn throughput(&self, choice: Choice) -> io::Result<Row> {
-        let messages = self.payload.messages(LARGE, DISTINCT, self.seed);
+        let messages = self.payload.messages(LARGE, DISTINCT, self.common.seed);
         let [mut client, mut server] = self.cable.connect()?;
         let end = Instant::now() + self.time;
         thread::scope(|scope| {
@@ -135,37 +136,15 @@ impl Stream<'_> {
 
     fn row(&self, part: Part, contender: Contender, tally: Tally, failure: Option<String>) -> Row {
         let mbit = |octets: f64| 8e-6 * octets / tally.seconds.max(1e-9);
-        Row {
-            part,
-            codec: contender.to_string(),
-            level: contender.level(),
-            payload: self.payload.name.clone(),
-            size: LARGE,
-            link_mbit: Some(self.mbit),
-            hops: self.hops,
-            messages: tally.messages,
-            distinct: DISTINCT,
-            ratio: Some(tally.octets as f64 / tally.packed.max(1) as f64),
-            rtt_us: None,
-            trimmed_us: None,
-            mean_us: None,
-            p50_us: None,
-            p99_us: None,
-            wire_us: None,
-            wire_octets: None,
-            packets: None,
-            baseline_us: None,
-            effective_mbit: mbit(tally.octets as f64),
-            effective_trimmed_mbit: None,
-            q: None,
-            wire_mbit: Some(mbit(tally.wire as f64)),
-            memory_bytes: None,
-            picked: None,
-            seed: self.seed,
-            quick: self.quick,
-            verified: failure.is_none() && tally.messages > 0,
-            failure,
-        }
+        let is_empty = (tally.messages == 0).then(|| "nothing came".to_owned());
+        let link = (Some(self.mbit), self.hops);
+        row(part, contender, (self.payload, LARGE), link, &self.common)
+            .with("messages", tally.messages)
+            .with("distinct", DISTINCT)
+            .with("ratio", tally.octets as f64 / tally.packed.max(1) as f64)
+            .with("effective_mbit", mbit(tally.octets as f64))
+            .with("wire_mbit", mbit(tally.wire as f64))
+            .failed(failure.or(is_empty))
     }
 }
 

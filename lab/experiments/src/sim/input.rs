@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::random::derive;
-use crate::session::random::Random;
+use crate::drawing::random::Random;
 use crate::trace::{Error, Trace};
 
 /// Between two updates: 30 per second at most.

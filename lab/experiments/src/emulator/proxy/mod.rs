@@ -9,16 +9,15 @@
 mod tcp;
 mod udp;
 
-pub use tcp::TcpProxy;
-pub use udp::UdpProxy;
+pub(crate) use tcp::TcpProxy;
+pub(crate) use udp::UdpProxy;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::Path;
 use super::links::Links;
-use super::{Path, PathStats};
-use crate::sim::LinkStats;
 
 /// The most clients of a proxy; further ones get no answer.
 const MOST_CLIENTS: usize = 64;
@@ -44,23 +43,5 @@ impl Clients {
 
     fn with<R>(&self, then: impl FnOnce(&mut Vec<Links>) -> R) -> R {
         then(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// What all have sent and received.
-    fn stats(&self) -> PathStats {
-        let add = |sum: LinkStats, one: LinkStats| LinkStats {
-            packets: sum.packets + one.packets,
-            bytes: sum.bytes + one.bytes,
-            lost: sum.lost + one.lost,
-            dropped: sum.dropped + one.dropped,
-            duplicated: sum.duplicated + one.duplicated,
-        };
-        let stats = self.with(|all| all.iter().map(Links::stats).collect::<Vec<_>>());
-        stats.into_iter().fold(PathStats::default(), |sum, one| PathStats {
-            up: add(sum.up, one.up),
-            down: add(sum.down, one.down),
-            up_content: sum.up_content + one.up_content,
-            down_content: sum.down_content + one.down_content,
-        })
     }
 }

@@ -1,7 +1,7 @@
 //! Streams: what is read meets the links, whole and in order.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::{Clients, LOOK_UP};
 use crate::emulator::courier::Courier;
 use crate::emulator::links::Links;
-use crate::emulator::{EmulatorError, Path, PathStats};
+use crate::emulator::{EmulatorError, Path};
 use crate::sim::link::IP_HEADER;
 use crate::sim::{Link, LinkConfig, Loss, Queue};
 
@@ -24,28 +24,19 @@ const AGAIN: Duration = Duration::from_millis(1);
 
 /// A TCP server's stand-in, a path away from it, until it is dropped.
 #[derive(Debug)]
-pub struct TcpProxy {
+pub(crate) struct TcpProxy {
     address: SocketAddr,
-    clients: Clients,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl TcpProxy {
-    /// Stands in for a server. Connections are set up without delay.
+    /// Stands in for a server at an address. Connections are set up without delay.
     ///
     /// # Errors
-    /// If the path does to packets what a proxy cannot do to a stream ([`EmulatorError::NotForStreams`]), or the system
-    /// gives no socket or thread.
-    pub fn start(server: SocketAddr, path: Path) -> Result<Self, EmulatorError> {
-        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), server, path)
-    }
-
-    /// The same at a given address.
-    ///
-    /// # Errors
-    /// As [`TcpProxy::start`]; also if the address is taken or not ours.
-    pub fn start_at(
+    /// If the path does to packets what a proxy cannot do to a stream ([`EmulatorError::NotForStreams`]), the address is
+    /// taken or not ours, or the system gives no socket or thread.
+    pub(crate) fn start_at(
         listen: SocketAddr,
         server: SocketAddr,
         mut path: Path,
@@ -60,21 +51,10 @@ impl TcpProxy {
         let listener = TcpListener::bind(listen)?;
         let address = listener.local_addr()?;
         let (clients, stop) = (Clients::default(), Arc::new(AtomicBool::new(false)));
-        let welcomer = Welcomer { server, path, clients: clients.clone(), stop: Arc::clone(&stop) };
+        let welcomer = Welcomer { server, path, clients, stop: Arc::clone(&stop) };
         let thread = thread::Builder::new().name("tcp proxy".into());
         let thread = thread.spawn(move || welcomer.run(&listener))?;
-        Ok(TcpProxy { address, clients, stop, thread: Some(thread) })
-    }
-
-    /// Where clients connect to.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What all clients' paths have carried so far, by an estimate: a segment for each read of what came, up to 1448
-    /// bytes, with headers, and no acknowledgements.
-    pub fn stats(&self) -> PathStats {
-        self.clients.stats()
+        Ok(TcpProxy { address, stop, thread: Some(thread) })
     }
 }
 
@@ -204,7 +184,12 @@ fn pump(
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use super::*;
+
+    /// A free port of loopback.
+    const FREE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     use crate::sim::Capacity;
 
     const MS: Duration = Duration::from_millis(1);
@@ -214,14 +199,14 @@ mod tests {
         let server = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let link = LinkConfig { capacity: Capacity::kbit(4000.0), ..LinkConfig::default() };
         let path = Path::symmetric(link, 40 * MS, 1);
-        let proxy = TcpProxy::start(server.local_addr().unwrap(), path).unwrap();
+        let proxy = TcpProxy::start_at(FREE, server.local_addr().unwrap(), path).unwrap();
         let echo = thread::spawn(move || {
             let (mut stream, _) = server.accept().unwrap();
             io::copy(&mut stream.try_clone().unwrap(), &mut stream).unwrap();
             stream.shutdown(Shutdown::Write).unwrap();
         });
         let start = Instant::now();
-        let mut client = TcpStream::connect(proxy.address()).unwrap();
+        let mut client = TcpStream::connect(proxy.address).unwrap();
         let mut first = [0; 1];
         client.write_all(&[9]).unwrap();
         client.read_exact(&mut first).unwrap();
@@ -241,14 +226,13 @@ mod tests {
         assert!((400 * MS..1500 * MS).contains(&start.elapsed()), "{:?}", start.elapsed());
         writer.join().unwrap();
         echo.join().unwrap();
-        assert!(proxy.stats().up.bytes > 200_000);
     }
 
     #[test]
     fn a_stream_cannot_lose_packets() {
         let lossy = LinkConfig { loss: "rand5".parse().unwrap(), ..LinkConfig::default() };
         let path = Path { up: lossy, ..Path::default() };
-        let refused = TcpProxy::start(([127, 0, 0, 1], 9).into(), path);
+        let refused = TcpProxy::start_at(FREE, ([127, 0, 0, 1], 9).into(), path);
         assert!(matches!(refused, Err(EmulatorError::NotForStreams)));
     }
 }

@@ -9,58 +9,37 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use super::{Clients, LOOK_UP};
+use crate::emulator::Path;
 use crate::emulator::courier::Courier;
 use crate::emulator::links::{Direction, Links};
-use crate::emulator::{Path, PathStats};
 use crate::sim::link::UDP_HEADER;
 
 /// A UDP server's stand-in, a path away from it, until it is dropped.
 #[derive(Debug)]
-pub struct UdpProxy {
-    address: SocketAddr,
-    clients: Clients,
+pub(crate) struct UdpProxy {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl UdpProxy {
-    /// Stands in for a server. Each address that sends is a client, for which the server sees an address of its own.
-    ///
-    /// # Errors
-    /// If the system gives no socket or thread.
-    pub fn start(server: SocketAddr, path: Path) -> io::Result<Self> {
-        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), server, path)
-    }
-
-    /// The same at a given address.
+    /// Stands in for a server at an address. Each address that sends is a client, for which the server sees an address of
+    /// its own.
     ///
     /// # Errors
     /// If the address is taken or not ours, or the system gives no thread.
-    pub fn start_at(listen: SocketAddr, server: SocketAddr, path: Path) -> io::Result<Self> {
+    pub(crate) fn start_at(listen: SocketAddr, server: SocketAddr, path: Path) -> io::Result<Self> {
         let front = socket(listen)?;
-        let address = front.local_addr()?;
         let (clients, stop) = (Clients::default(), Arc::new(AtomicBool::new(false)));
         let courier = Courier::start(|Datagram { by, to, bytes }| {
             // A destination that is gone refuses it; so does a network lose it.
             let _ = by.send_to(&bytes, to);
         })?;
         let start = Instant::now();
-        let (clients_too, stop_too) = (clients.clone(), Arc::clone(&stop));
         let common =
-            Common { server, path, front, clients: clients_too, courier, start, stop: stop_too };
+            Common { server, path, front, clients, courier, start, stop: Arc::clone(&stop) };
         let thread = thread::Builder::new().name("udp proxy".into());
         let thread = thread.spawn(move || Arc::new(common).run())?;
-        Ok(UdpProxy { address, clients, stop, thread: Some(thread) })
-    }
-
-    /// Where clients send to.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// What all clients' paths have carried so far, headers of IP and UDP counted.
-    pub fn stats(&self) -> PathStats {
-        self.clients.stats()
+        Ok(UdpProxy { stop, thread: Some(thread) })
     }
 }
 
@@ -168,6 +147,7 @@ fn socket(listen: SocketAddr) -> io::Result<Arc<UdpSocket>> {
 
 #[cfg(test)]
 mod tests {
+
     use std::time::Duration;
 
     use super::*;
@@ -180,7 +160,8 @@ mod tests {
         let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let link = LinkConfig { loss: "rand20".parse().unwrap(), ..LinkConfig::default() };
         let path = Path::symmetric(link, 20 * MS, 1);
-        let proxy = UdpProxy::start(server.local_addr().unwrap(), path).unwrap();
+        let listen = socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap().local_addr().unwrap();
+        let _proxy = UdpProxy::start_at(listen, server.local_addr().unwrap(), path).unwrap();
         let echo = server.try_clone().unwrap();
         echo.set_read_timeout(Some(1000 * MS)).unwrap();
         let echo = thread::spawn(move || {
@@ -191,7 +172,7 @@ mod tests {
         let clients: Vec<_> =
             (0..2).map(|_| socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap()).collect();
         for client in &clients {
-            client.connect(proxy.address()).unwrap();
+            client.connect(listen).unwrap();
         }
         let mut answered = [0; 2];
         for _ in 0..50 {
@@ -206,10 +187,6 @@ mod tests {
         }
         // The same seed, so the same is lost; 0.8^2 of 50 on average.
         assert!(answered[0] == answered[1] && (20..45).contains(&answered[0]), "{answered:?}");
-        let stats = proxy.stats();
-        assert_eq!((stats.up.packets, stats.up.bytes), (100, 2900));
-        assert_eq!(stats.down.packets, 100 - stats.up.lost);
-        assert_eq!(stats.down.packets - stats.down.lost, answered[0] + answered[1]);
         echo.join().unwrap();
     }
 }

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import * as vegaLite from "vega-lite";
+import { numbers, section, specification } from "../page/page.js";
+import { newest, number, signedPercent } from "../page/rows.js";
+
+const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+const keys = read("../../keys.json");
+const specs = Object.fromEntries(
+  readdirSync(new URL("../page/specs", import.meta.url)).map((name) => [
+    name.replace(".json", ""),
+    read(`../page/specs/${name}`),
+  ]),
+);
+
+/** Everything in a section that is drawn as a plot, with the options of its legend. */
+const charts = (blocks) =>
+  blocks.flatMap((block) => [
+    ...(block.charts ?? []).map((chart) => ({ ...block, chart })),
+    ...(block.panels ?? []).flatMap((panel) => charts(panel.blocks)),
+  ]);
+
+/** A section of rows as text, after Vega-Lite has compiled all its plots. */
+function shown(experiment, rows) {
+  const { blocks } = section(experiment, rows, keys);
+  for (const { chart, series, hidden } of charts(blocks).filter(({ chart }) => chart.data.length)) {
+    // Bars have steps of one size, so only the width is fitted, about which Vega-Lite warns.
+    const warn = (message) => assert.match(message, /^Dropping "fit-y"/);
+    const logger = { level: () => logger, error: assert.fail, warn, info: () => logger, debug: () => logger };
+    vegaLite.compile(specification(chart, { specs, series, hidden, colour: () => "red", style: {} }), { logger });
+    assert.ok(numbers(chart, specs).rows.length > 0, chart.title);
+  }
+  return JSON.stringify(blocks);
+}
+
+test("numbers have three digits and percents a sign", () => {
+  const values = [0, 0.01234, 0.5, 9.999, 12.345, 1234.5, -1234567, 1e-7, NaN];
+  const texts = ["0", "0.0123", "0.500", "10.0", "12.3", "1,235", "−1,234,567", "1.00e−7", "–"];
+  assert.deepEqual(values.map(number), texts);
+  assert.deepEqual([0.0001, -0.012, 0.31].map(signedPercent), ["+0.01 %", "−1.20 %", "+31.00 %"]);
+});
+
+test("a row measured again counts once, and a quick one never instead of a full one", () => {
+  const row = (bytes, quick) => ({ trace: "xml", technique: "lz4", mode: "stream", bytes, quick });
+  assert.deepEqual(newest([row(1, false), row(2, false)], keys.gmc), [row(2, false)]);
+  assert.deepEqual(newest([row(3, true), row(1, false), row(2, true)], keys.gmc), [row(1, false)]);
+});
+
+test("gmc shows ours beside the best of others that know no more", () => {
+  const row = (technique, bytes_per_message) => ({
+    ...{ trace: "json", mode: "packet3", ack_delay: 10, loss: 0.2, verified: true },
+    ...{ technique, bytes_per_message },
+  });
+  const text = shown("gmc", [row("groupwire", 3.2), row("zstd", 40), row("hand-bits", 3)]);
+  assert.match(text, /packet3, acknowledged 10 messages later, 20 % lost/);
+  assert.match(text, /"3.20","zstd 40.0","hand-bits 3.00"/);
+});
+
+test("afec shows each channel with its target", () => {
+  const row = (scheme, overhead, mer) => ({
+    ...{
+      part: "grid",
+      channel: "rand10",
+      rtt_ms: 50,
+      deadline_ms: 250,
+      target: 0.05,
+      feasible: true,
+      windows_met: 0.9,
+    },
+    ...{ scheme, overhead, mer },
+  });
+  const text = shown("afec", [row("groupwire", 0.4, 0.04), row("fec-2", 0.6, 0.01), row("fec-3", 1.1, 0.001)]);
+  assert.match(text, /50 ms round trip, 250 ms deadline, target 5 %/);
+  assert.match(text, /fec-2 to fec-7/);
+});
+
+test("web shows the paper's Table 1 and overheads beside ours", () => {
+  const row = (transport, measure, value, more) => ({
+    ...{ network: "lan", participants: 2, size: 500, tick_ms: 40, app: "puzzle", direction: "down", paper: 40 },
+    ...{ transport, measure, value, ...more },
+  });
+  const rows = [row("websocket", "latency", 12, { adds_ms: 12 }), row("multipart", "overhead_message", 44)];
+  const text = shown("web", [...rows, row("websocket", "receive_rate", 2000), row("websocket", "jitter", 2)]);
+  assert.match(text, /"websocket","lan","2","latency","12.0","40.0","12.0","40.0"/);
+  assert.match(text, /What a message costs, down/);
+});
+
+test("fanout shows goals that are met and missed", () => {
+  const row = (clients, p99_ms) => ({
+    system: "groupwire-websocket",
+    tick_ms: 40,
+    clients,
+    p99_ms,
+    goals: { p99_ms: 48 },
+  });
+  const text = shown("fanout", [row(100, 45), row(500, 50)]);
+  assert.match(text, /"45.0","note":"≤ 48","tone":"good"/);
+  assert.match(text, /"50.0","note":"≤ 48","tone":"bad"/);
+});
+
+test("contract shows promises, and what is left out beside JSON", () => {
+  const row = (ablation, mer, met) => ({
+    ...{ setup: "table1", loss: "rand20", channel: "telepointer", target: 0.2, deadline_ms: 100, feasible: true },
+    ...{ wire_bytes_per_message: 30, plain_wire_bytes_per_message: 100, aggregated_wire_bytes_per_message: 60 },
+    ...{ ablation, mer, met, p99_ms: null, repeat_bytes: 3.5 },
+  });
+  const text = shown("contract", [row("none", 0.1, true), row("no-afec", 0.3, false)]);
+  assert.match(text, /"10.0 %","note":"met","tone":"good"/);
+  assert.match(text, /"30.0 %","note":"at most 35.0 % are asked for","tone":"good"/);
+  assert.match(text, /"no-afec","30.0","30.0 %","50.0 %","3.5 bytes"/);
+});
+
+test("lossless shows the paper's figures, who leads, and what auto chose", () => {
+  const rows = [];
+  for (const link_mbit of [10, 100, 1000]) {
+    for (const hops of [0, 1]) {
+      for (const size of [500, 700, 1000, 1400]) {
+        for (const [codec, gain] of Object.entries({ none: 1, lz4: 1.2, "zstd-1": 1.1, zstd: 1.15, auto: 1.19 })) {
+          const picked = codec === "auto" ? { lz4: 0.7, none: 0.3 } : null;
+          const effective_mbit = 0.7 * link_mbit * gain;
+          const more = { ratio: 1.5, memory_bytes: 16384, messages: 20000, picked, verified: true };
+          rows.push({ part: "pingpong", payload: "telecom", codec, link_mbit, hops, size, effective_mbit, ...more });
+        }
+      }
+    }
+  }
+  rows.push({ part: "throughput", payload: "telecom", codec: "none", link_mbit: 1000, hops: 1, effective_mbit: 940 });
+  const text = shown("lossless", rows);
+  for (let figure = 4; figure <= 10; figure++) assert.match(text, new RegExp(`Figure ${figure}\\b`));
+  assert.match(text, /"figure":"24 of 24"/);
+  assert.match(text, /auto −0.83 %, mostly lz4/);
+  assert.match(text, /"1,000 Mbit\/s, one switch","940"/);
+  const { blocks } = section("lossless", rows, keys);
+  assert.deepEqual(charts(blocks)[0].hidden, ["zstd-1"]);
+});
+
+test("ace shows goals, the paper's tables and figures, steps and lines", () => {
+  const row = (part, scenario, file, policy, seconds) => ({
+    ...{ part, scenario, file, policy, seconds, network_mbit: 71, server_cpu_left: 1, client_cpu_left: 0.25 },
+    ...{ over_best: seconds - 1, over_oracle: seconds - 0.9, bytes_in: 1000, paper_seconds: 2 * seconds },
+  });
+  const cell = (policy, seconds) => row("simulated", "link-71/cpu-1/cpu-0.25", "all", policy, seconds);
+  const real = (file, policy, seconds) => row("real", "fast/idle/idle", file, policy, seconds);
+  const series = [100_000, 200_000, 0, 300_000, 100_000, 100_000];
+  const step = { ...row("steps", "step-up", "mixed", "groupwire", 15), series, rate_after: 2, behind_best: 0.02 };
+  const line = {
+    x: "lzo ratio",
+    y: "zlib ratio",
+    slope: 0.8,
+    intercept: 0.1,
+    r2: 0.97,
+    points: [
+      [0.1, 0.2],
+      [0.9, 0.8],
+    ],
+  };
+  const text = shown("ace", [
+    ...[cell("groupwire", 1.02), cell("lz4", 1), cell("never", 3), cell("oracle", 0.9)],
+    ...[real("all", "never", 3), real("xml", "never", 1), real("all", "groupwire", 1.2), real("xml", "groupwire", 0.4)],
+    ...[row("simulated", "scenario1", "all", "groupwire", 1), row("simulated", "scenario1", "all", "lzo", 2)],
+    ...[step, { ...row("fits", "training", "all", "zlib", 0), fit: line }],
+  ]);
+  assert.match(text, /"1 of 1"/);
+  assert.match(text, /server 100 %, client 25 % left/);
+  assert.match(text, /×0.400 \(paper ×0.400\)/);
+  assert.match(text, /Figures 2 and 3.*step-up, real.*at most 10 % are asked for.*zlib ratio by lzo ratio/);
+  assert.match(text, /"gain_percent":50/);
+});
+
+test("rows that failed are left out and counted", () => {
+  const row = { trace: "xml", technique: "lz4", mode: "stream", bytes_per_message: 99, verified: false };
+  const text = shown("gmc", [row, { ...row, technique: "zstd", bytes_per_message: 5, verified: true }]);
+  assert.match(text, /not what was sent: 1 of 2 rows/);
+  assert.doesNotMatch(text, /99/);
+});

@@ -1,0 +1,154 @@
+//! The paths on which participants find the server.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use super::MEMBERS;
+use super::network::{Network, Weather};
+use crate::Result;
+use crate::emulator::proxy::{TcpProxy, UdpProxy};
+use crate::emulator::{Emulator, Host, Namespace, Path, PathStats};
+use crate::sim::Loss;
+
+/// Of a datagram whose round trip is measured, without headers: 64 bytes with them.
+const PING: usize = 36;
+/// How many; the fastest counts.
+const PINGS: usize = 2;
+/// How often it is tried, as some may be lost, and for how long each time.
+const TRIES: usize = 8;
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Where all paths are.
+#[derive(Debug)]
+pub(super) enum Ground {
+    /// In a network namespace, a TUN device carries them.
+    Emulated(Emulator),
+    /// Where there is none, proxies do.
+    Proxied,
+}
+
+/// The paths of a cell's members to the servers at these ports.
+#[derive(Debug)]
+pub(super) struct Roads<'a> {
+    ground: &'a Ground,
+    network: Network,
+    /// The first of its clients.
+    first: usize,
+    _proxies: Vec<(TcpProxy, UdpProxy)>,
+}
+
+impl Ground {
+    /// For so many cells at a time.
+    pub(super) fn new(namespace: Option<&Namespace>, cells: usize) -> Result<Self> {
+        let Some(namespace) = namespace else { return Ok(Ground::Proxied) };
+        let paths = vec![Path::default(); cells * MEMBERS];
+        Ok(Ground::Emulated(Emulator::start(namespace, &paths)?))
+    }
+
+    /// Where servers listen.
+    pub(super) fn listen(&self) -> IpAddr {
+        match self {
+            // Nobody else is in the namespace.
+            Ground::Emulated(_) => Ipv4Addr::UNSPECIFIED.into(),
+            Ground::Proxied => Ipv4Addr::LOCALHOST.into(),
+        }
+    }
+
+    /// Gives the n-th cell its paths. Proxies lose nothing of TCP, so they are of no use to who needs it on a network that
+    /// loses; over WebTransport TCP carries only the question where it is.
+    pub(super) fn roads(
+        &self,
+        cell: usize,
+        (network, weather): (Network, &Weather),
+        (seed, is_datagrams): (u64, bool),
+        ports: &[u16],
+    ) -> Result<Roads<'_>> {
+        let first = cell * MEMBERS;
+        let mut proxies = Vec::new();
+        for member in 0..MEMBERS {
+            let path = weather.path(network, seed.wrapping_mul(1000).wrapping_add(member as u64));
+            match self {
+                Ground::Emulated(emulator) => emulator.change(first + member, &path),
+                Ground::Proxied => {
+                    for port in ports {
+                        let listen = SocketAddr::from((stand_in(first + member), *port));
+                        let server = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
+                        let mut streams = path.clone();
+                        if is_datagrams {
+                            streams.up.loss = Loss::NONE;
+                            streams.down.loss = Loss::NONE;
+                        }
+                        let tcp = TcpProxy::start_at(listen, server, streams)?;
+                        proxies.push((tcp, UdpProxy::start_at(listen, server, path.clone())?));
+                    }
+                }
+            }
+        }
+        Ok(Roads { ground: self, network, first, _proxies: proxies })
+    }
+}
+
+impl Roads<'_> {
+    /// How they are emulated.
+    pub(super) fn emulator(&self) -> &'static str {
+        match self.ground {
+            _ if self.network == Network::Loopback => "none",
+            Ground::Emulated(_) => "tun",
+            Ground::Proxied => "proxy",
+        }
+    }
+
+    /// Where a member finds the server.
+    pub(super) fn address(&self, member: usize) -> Ipv4Addr {
+        match self.ground {
+            Ground::Emulated(emulator) if self.network != Network::Loopback => {
+                emulator.client(self.first + member).server()
+            }
+            // Each has an address of its own, as browsers open few connections to one.
+            _ => stand_in(self.first + member),
+        }
+    }
+
+    /// What a member's path has carried; none if that is not counted.
+    pub(super) fn stats(&self, member: usize) -> Option<PathStats> {
+        match self.ground {
+            Ground::Emulated(emulator) if self.network != Network::Loopback => {
+                Some(emulator.stats(self.first + member))
+            }
+            _ => None,
+        }
+    }
+
+    /// The round trip of a small datagram over a member's path, in ms: what it is in theory, if it is not emulated.
+    pub(super) fn ping(&self, member: usize) -> Result<f64> {
+        let theory = self.network.round_trip().as_secs_f64() * 1e3;
+        let Ground::Emulated(emulator) = self.ground else { return Ok(theory) };
+        if self.network == Network::Loopback {
+            return Ok(theory);
+        }
+        let server = UdpSocket::bind((Host::SERVER.local(), 0))?;
+        let client = UdpSocket::bind((emulator.client(self.first + member).local(), 0))?;
+        client.connect((Host::SERVER.remote(), server.local_addr()?.port()))?;
+        for socket in [&client, &server] {
+            socket.set_read_timeout(Some(PATIENCE))?;
+        }
+        let times = (0..TRIES).filter_map(|_| round_trip(&client, &server)).take(PINGS);
+        Ok(times
+            .fold(None, |least: Option<f64>, time| Some(least.map_or(time, |one| one.min(time))))
+            .unwrap_or(theory))
+    }
+}
+
+fn round_trip(client: &UdpSocket, server: &UdpSocket) -> Option<f64> {
+    let start = Instant::now();
+    client.send(&[0; PING]).ok()?;
+    let (len, from) = server.recv_from(&mut [0; PING]).ok()?;
+    server.send_to(&[0; PING][..len], from).ok()?;
+    client.recv(&mut [0; PING]).ok()?;
+    Some(start.elapsed().as_secs_f64() * 1e3)
+}
+
+/// An address on loopback to each client.
+fn stand_in(client: usize) -> Ipv4Addr {
+    Ipv4Addr::new(127, 0, 1, 1 + client as u8)
+}

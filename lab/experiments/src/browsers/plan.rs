@@ -1,0 +1,123 @@
+//! How much is measured of what.
+
+use super::protocol::App;
+use super::{Measure, Network, Options};
+use crate::options::is_wanted;
+
+/// What the paper sent (its Methods), and what a pointer is.
+pub(super) const STANDARD: usize = 500;
+pub(super) const POINTER: usize = 20;
+
+/// From 50 bytes to 50 KB, as in the paper's Figure 3. 1000 is what it judges by.
+pub(super) const SIZES: [usize; 7] = [50, 200, STANDARD, 1000, 5000, 20_000, 50_000];
+
+/// Participants of its applications.
+const PARTICIPANTS: [usize; 3] = [2, 4, 7];
+
+/// Those of the run on a network that loses, whose figure for others was measured that way.
+const MANY: usize = 10;
+
+/// How much is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Plan {
+    measures: Vec<Measure>,
+    /// Messages whose overhead is counted, and how far apart they are.
+    pub(super) overheads: u32,
+    pub(super) apart_ms: f64,
+    /// Trials of send and receive rates.
+    pub(super) trials: u32,
+    /// Messages of a trial, and the longest it takes.
+    pub(super) messages: u32,
+    pub(super) sending_ms: f64,
+    /// How long distinct arrivals are counted.
+    pub(super) receiving_ms: f64,
+    /// How long an application runs.
+    pub(super) playing_ms: f64,
+    /// What is waited for beyond the round trip, for what is under way or got lost.
+    pub(super) patience_ms: f64,
+}
+
+impl Plan {
+    pub(super) fn of(options: &Options) -> Self {
+        let measures = options.measures.clone();
+        match options.common.quick {
+            true => Plan {
+                measures,
+                overheads: 8,
+                apart_ms: 20.0,
+                trials: 1,
+                messages: 200,
+                sending_ms: 1500.0,
+                receiving_ms: 120.0,
+                playing_ms: 160.0,
+                patience_ms: 500.0,
+            },
+            false => Plan {
+                measures,
+                overheads: 250,
+                apart_ms: 40.0,
+                trials: 10,
+                messages: 10_000,
+                sending_ms: 20_000.0,
+                receiving_ms: 1000.0,
+                playing_ms: 10_000.0,
+                patience_ms: 2000.0,
+            },
+        }
+    }
+
+    pub(super) fn wants(&self, measure: Measure) -> bool {
+        is_wanted(&self.measures, &measure)
+    }
+
+    pub(super) fn wants_loads(&self) -> bool {
+        use Measure::{OverheadConnection, OverheadMessage, ReceiveRate, SendRate};
+        [OverheadConnection, OverheadMessage, ReceiveRate, SendRate]
+            .iter()
+            .any(|one| self.wants(*one))
+    }
+
+    /// Messages of a trial that go up: no more than a narrow line carries in a fifth of the time that there is.
+    pub(super) fn messages_up(&self, network: Network, size: usize) -> u32 {
+        /// What goes with each message at the most, by a guess: an HTTP request for a few of them.
+        const HEADERS: f64 = 200.0;
+        let Some(rate) = network.narrow() else { return self.messages };
+        let carried = rate * self.sending_ms / 5000.0 / (size as f64 + HEADERS);
+        self.messages.min(carried as u32).max(2)
+    }
+
+    /// The applications that run in rooms of growing size. The same room serves several, as long as nobody joins.
+    pub(super) fn plays(&self, network: Network, tick_ms: u64) -> Vec<(usize, Vec<App>)> {
+        if !self.wants(Measure::Latency) && !self.wants(Measure::Jitter) {
+            return Vec::new();
+        }
+        let both = PARTICIPANTS.map(|count| (count, vec![App::Whiteboard, App::Puzzle]));
+        let many = (network == Network::Lossy && tick_ms == 0).then(|| (MANY, vec![App::Pointer]));
+        both.into_iter().chain(many).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::parsed;
+
+    #[test]
+    fn a_narrow_line_is_given_no_more_than_it_carries() {
+        let plan = Plan::of(&parsed(""));
+        assert_eq!(plan.messages_up(Network::Lan, STANDARD), 10_000);
+        let narrow = plan.messages_up(Network::Man, STANDARD);
+        assert!((30..60).contains(&narrow), "{narrow}");
+        let quick = Plan::of(&parsed("--quick"));
+        assert_eq!(quick.messages_up(Network::Man, STANDARD), 3);
+    }
+
+    #[test]
+    fn quick_keeps_every_row() {
+        let quick = Plan::of(&parsed("--quick"));
+        let full = Plan::of(&parsed(""));
+        for network in Network::USUAL {
+            assert_eq!(quick.plays(network, 0), full.plays(network, 0));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What participants are asked to do, and what they answer. `web/bench/src/protocol.ts` says the same for pages.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use crate::options::named;
+
+/// Where participants are: in a browser's page, or in this process. Does one thing at a time.
+pub(crate) trait Stage: std::marker::Send {
+    /// Begins a command.
+    ///
+    /// # Errors
+    /// If there is nobody any more to do it.
+    fn start(&mut self, command: Command) -> Result<(), StageError>;
+
+    /// Waits for the answer to the command that was begun.
+    ///
+    /// # Errors
+    /// If there is none in time, or it is [`Reply::Fail`].
+    fn finish(&mut self, patience: Duration) -> Result<Reply, StageError>;
+}
+
+/// Why a stage has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum StageError {
+    /// It says itself what went wrong.
+    #[error("{0}")]
+    Failed(String),
+    /// It is silent.
+    #[error("no answer within {} s", .0.as_secs())]
+    Silent(Duration),
+    /// It answered something else.
+    #[error("the answer is to another question")]
+    Confused,
+    /// It has ended.
+    #[error("the browser has ended")]
+    Gone,
+}
+
+/// What a stage is asked to do. Members are counted from 0, in the order in which they joined.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "do", rename_all = "lowercase")]
+pub(crate) enum Command {
+    /// Further members join a room, each over an address of the server of its own.
+    Join {
+        /// Which to use, and no other.
+        transport: String,
+        /// Its name.
+        room: String,
+        /// `http://host:port`, of the socket `tcp://host:port`: for each member one.
+        servers: Vec<String>,
+    },
+    /// A member sends a load.
+    Send(Send),
+    /// A member begins to count what comes of a load.
+    Expect(Receive),
+    /// The same member waits for it.
+    Receive(Receive),
+    /// Members send what an application does, and all note how long it takes.
+    Play(Play),
+    /// All leave.
+    Leave,
+}
+
+/// A command to a page, or its answer, with a number: an answer may come when nobody waits for it any more.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Numbered<T> {
+    pub(super) number: u32,
+    #[serde(flatten)]
+    pub(super) content: T,
+}
+
+/// See [`Command::Send`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Send {
+    /// Who.
+    pub(crate) member: usize,
+    /// Names this load: others may still be under way.
+    pub(crate) run: u32,
+    /// How many messages.
+    pub(crate) count: u32,
+    /// Of how many bytes each.
+    pub(crate) size: usize,
+    /// How far apart; 0: as fast as the client takes them.
+    pub(crate) every_ms: f64,
+    /// Values that replace each other instead of transactions.
+    pub(crate) latest: bool,
+    /// No longer than that.
+    pub(crate) ms: f64,
+}
+
+/// See [`Command::Receive`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Receive {
+    /// Who.
+    pub(crate) member: usize,
+    /// The load's name.
+    pub(crate) run: u32,
+    /// Of its messages.
+    pub(crate) size: usize,
+    /// Values that replace each other instead of transactions.
+    pub(crate) latest: bool,
+    /// Of values that replace each other: how long to count. Else: how long to wait for the last message.
+    pub(crate) ms: f64,
+}
+
+/// See [`Command::Play`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Play {
+    /// Whose traffic.
+    pub(crate) app: App,
+    /// Who.
+    pub(crate) members: Vec<usize>,
+    /// How long.
+    pub(crate) ms: f64,
+    /// How long to wait afterwards for what is still under way.
+    pub(crate) patience_ms: f64,
+}
+
+/// What a stage answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "did", rename_all = "lowercase")]
+pub(crate) enum Reply {
+    /// All have joined.
+    Join {
+        /// What it took each.
+        ms: Vec<f64>,
+        /// The transport in use; of several, one that was not asked for.
+        transport: String,
+    },
+    /// The load was taken.
+    Send {
+        /// How many messages of it.
+        messages: u32,
+    },
+    /// The member listens.
+    Expect,
+    /// What came.
+    Receive(Received),
+    /// What came of an application's traffic.
+    Play(Played),
+    /// All are gone.
+    Leave,
+    /// It went wrong.
+    Fail {
+        /// What.
+        why: String,
+    },
+}
+
+/// See [`Reply::Receive`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Received {
+    /// How many messages of that load came.
+    pub(crate) messages: u32,
+    /// Turns of the event loop in which any came: what shares a packet arrives at once.
+    pub(crate) arrivals: u32,
+    /// From the first to the last.
+    pub(crate) span_ms: f64,
+    /// Whether the last one came.
+    pub(crate) complete: bool,
+    /// What was wrong first.
+    pub(crate) wrong: Option<String>,
+}
+
+/// See [`Reply::Play`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Played {
+    /// Awareness messages sent.
+    pub(crate) sent: u32,
+    /// How often they should have come.
+    pub(crate) due: u32,
+    /// How long they took, in ms.
+    pub(crate) latencies: Vec<f64>,
+    /// How often transactions should have come.
+    pub(crate) transactions_due: u32,
+    /// How long they took, in ms.
+    pub(crate) transactions: Vec<f64>,
+    /// What was wrong first.
+    pub(crate) wrong: Option<String>,
+}
+
+/// An application whose traffic is imitated. All send 25 times per second; pointers and drags are conflated, strokes
+/// aggregated, awareness all of them; once per second what was drawn or dragged is done, as a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum App {
+    /// A pointer and a piece of a stroke each time.
+    Whiteboard,
+    /// A pointer and a dragged piece each time.
+    Puzzle,
+    /// A pointer, and nothing else.
+    Pointer,
+}
+
+named!(App);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `protocol.ts` has it.
+    #[test]
+    fn commands_and_replies_are_what_pages_understand() {
+        let play = Play { app: App::Puzzle, members: vec![0, 1], ms: 200.0, patience_ms: 50.0 };
+        assert_eq!(
+            serde_json::to_string(&Command::Play(play)).unwrap(),
+            r#"{"do":"play","app":"puzzle","members":[0,1],"ms":200.0,"patience_ms":50.0}"#
+        );
+        assert_eq!(serde_json::to_string(&Command::Leave).unwrap(), r#"{"do":"leave"}"#);
+        let said = r#"{"did":"receive","messages":3,"arrivals":2,"span_ms":1.5,"complete":true,"wrong":null}"#;
+        let received =
+            Received { messages: 3, arrivals: 2, span_ms: 1.5, complete: true, wrong: None };
+        assert_eq!(serde_json::from_str::<Reply>(said).unwrap(), Reply::Receive(received));
+        let numbered = Numbered { number: 7, content: Command::Leave };
+        assert_eq!(serde_json::to_string(&numbered).unwrap(), r#"{"number":7,"do":"leave"}"#);
+        let fail = serde_json::from_str::<Reply>(r#"{"did":"fail","why":"x"}"#).unwrap();
+        assert_eq!(fail, Reply::Fail { why: "x".into() });
+    }
+}

@@ -1,0 +1,97 @@
+//! What the experiment yields.
+
+use clap::ValueEnum;
+
+use crate::Row;
+use crate::options::{Common, named};
+
+/// lab/README.md says what each field means.
+const FIELDS: &str = "transport browser network emulator size participants measure value unit tick_ms app direction \
+    messages trials deviation p50_ms p99_ms arrived transactions_ms path_ms adds_ms messages_per_second wire_bytes \
+    joined_ms paper";
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Measure {
+    /// Bytes that joining costs.
+    OverheadConnection,
+    /// Bytes that a message costs beyond its own.
+    OverheadMessage,
+    /// Messages per second from a participant to the server.
+    SendRate,
+    /// Distinct arrivals per second of what the server sends to a participant.
+    ReceiveRate,
+    /// From one participant's application to another's.
+    Latency,
+    /// The mean divergence of that from its mean.
+    Jitter,
+}
+
+/// Which way messages go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Direction {
+    /// From the participant to the server.
+    Up,
+    /// From the server to the participant.
+    Down,
+}
+
+named!(Measure, Direction);
+
+impl Measure {
+    /// The unit of its values.
+    fn unit(self) -> &'static str {
+        match self {
+            Measure::SendRate | Measure::ReceiveRate => "per second",
+            Measure::Latency | Measure::Jitter => "ms",
+            Measure::OverheadMessage | Measure::OverheadConnection => "bytes",
+        }
+    }
+}
+
+/// A row of a measure without figures.
+pub(super) fn row(measure: Measure, common: &Common) -> Row {
+    Row::new("web", FIELDS, common)
+        .with("measure", measure)
+        .with("unit", measure.unit())
+        .with("value", 0.0)
+        .with("participants", 1)
+        .with("tick_ms", 0)
+        .with("messages", 0)
+        .with("trials", 1)
+}
+
+/// The row with what the paper has for it: Table 1, and its overheads in bytes.
+pub(super) fn with_papers(row: Row) -> Row {
+    let paper = papers(&row);
+    row.with("paper", paper)
+}
+
+fn papers(row: &Row) -> Option<f64> {
+    // The paper looked at what servers send.
+    let down = |bytes: f64| (row.text("direction") == "down").then_some(bytes);
+    let place = match row.text("network") {
+        "man" => 1,
+        "wan" => 2,
+        _ => 0,
+    };
+    // Its puzzle used multipart, its whiteboard WebSocket; its servers collected for 40 ms.
+    let is_its = |app: &str| {
+        row.text("app") == app
+            && row.number("tick_ms") == Some(40.0)
+            && ["lan", "man", "wan"].contains(&row.text("network"))
+    };
+    match (row.text("measure"), row.text("transport")) {
+        ("latency", "multipart") if is_its("puzzle") => Some([67.8, 121.2, 185.7][place]),
+        ("latency", "websocket") if is_its("whiteboard") => Some([11.6, 55.8, 86.5][place]),
+        ("jitter", "multipart") if is_its("puzzle") => Some([13.7, 6.6, 9.5][place]),
+        ("jitter", "websocket") if is_its("whiteboard") => Some([8.5, 7.1, 6.5][place]),
+        ("overhead_message", "iframe") => down(38.0),
+        ("overhead_message", "multipart") => down(40.0),
+        ("overhead_message", "websocket") => down(0.0),
+        ("overhead_connection", "iframe" | "multipart") => Some(700.0),
+        ("overhead_connection", "websocket") => Some(0.0),
+        _ => None,
+    }
+}

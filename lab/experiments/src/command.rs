@@ -1,0 +1,84 @@
+//! The command line of `groupwire-lab`.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::output::Output;
+use crate::{
+    Result, Update, browsers, contract, deadlines, fanout, lossless, messages, report, streams,
+};
+
+/// Experiments that compare Groupwire with similar software.
+#[derive(Debug, Parser)]
+#[command(name = "groupwire-lab", version, propagate_version = true, max_term_width = 100)]
+struct Command {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Measure the choice of a codec for each block of a stream.
+    Ace(streams::Options),
+    /// Measure the share of messages that miss their deadline, and the cost of meeting a target.
+    Afec(deadlines::Options),
+    /// Measure whether channels meet their QoS contract, from application to application.
+    Contract(contract::Options),
+    /// Measure the cost of a delivery when few participants send and all receive, for several servers.
+    Fanout(fanout::Options),
+    /// Measure size, time and memory of message compression.
+    Gmc(messages::Options),
+    /// Measure the gain of lossless codecs for single messages, by size and link.
+    Lossless(lossless::Options),
+    /// Write a page with plots of rows that were saved with --json.
+    Report(report::Options),
+    /// Measure latency and rate of messages from browser to browser, over each transport and network.
+    Web(browsers::Options),
+}
+
+/// Runs the experiment that the command line names, and prints what is in its way.
+pub fn main() -> ExitCode {
+    Command::parse().experiment.run().unwrap_or_else(|error| {
+        eprintln!("groupwire-lab: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+impl Experiment {
+    fn run(&self) -> Result<ExitCode> {
+        match self {
+            Experiment::Ace(options) => match options.dummy {
+                Some(core) => Ok(streams::dummy(core)?),
+                None => show(options.common.json, |tell| streams::run(options, tell)),
+            },
+            Experiment::Afec(options) => {
+                show(options.common.json, |tell| deadlines::run(options, tell))
+            }
+            Experiment::Contract(options) => {
+                show(options.common.json, |tell| contract::run(options, tell))
+            }
+            Experiment::Fanout(options) => {
+                show(options.common.json, |tell| fanout::run(options, tell))
+            }
+            Experiment::Gmc(options) => {
+                show(options.common.json, |tell| messages::run(options, tell))
+            }
+            Experiment::Lossless(options) => match options.memory_of {
+                Some(contender) => lossless::memory_of(contender).map(|()| ExitCode::SUCCESS),
+                None => show(options.common.json, |tell| lossless::run(options, tell)),
+            },
+            Experiment::Report(options) => report::run(options),
+            Experiment::Web(options) => {
+                show(options.common.json, |tell| browsers::run(options, tell))
+            }
+        }
+    }
+}
+
+/// Runs an experiment and prints what it tells.
+fn show(json: bool, run: impl FnOnce(&mut dyn FnMut(Update)) -> Result<()>) -> Result<ExitCode> {
+    let mut output = Output::new(json);
+    run(&mut |update| output.tell(update))?;
+    output.finish()
+}

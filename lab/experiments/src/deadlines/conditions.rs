@@ -1,0 +1,177 @@
+//! Every scheme on one path: the parts grid, narrow and paper.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::cell::Cell;
+use super::contender::Contender;
+use super::end::Scheme;
+use super::pair::Setup;
+use super::row::{Part, row};
+use super::run::Log;
+use super::search::Search;
+use super::{Options, series, warm_up};
+use crate::Row;
+use crate::sim::Loss;
+use crate::sim::input::Update;
+
+/// What a repeat costs once gmc compresses packets, in bytes: the second of the two prices (the first is its length).
+/// The runs do not compress, so rows at this price are computed.
+const COMPRESSED: f64 = 4.0;
+/// Messages of the run in which time is taken.
+const TIMED: usize = 10_000;
+/// Codes that a quick search tries, for each target and price.
+const QUICK_CODES: usize = 24;
+
+/// A path, and who is to run on it.
+#[derive(Debug, Clone)]
+pub(super) struct Conditions {
+    pub(super) part: Part,
+    pub(super) loss: Loss,
+    pub(super) round_trip: Duration,
+    pub(super) deadline: Duration,
+    pub(super) targets: Vec<f64>,
+    pub(super) link_kbit: Option<f64>,
+    pub(super) relayed: bool,
+    pub(super) contenders: Vec<Contender>,
+    /// Whether to run those that count bytes with repeats at 4 bytes, too.
+    pub(super) compressed: bool,
+    /// Who gets a time series.
+    pub(super) series: Vec<Contender>,
+}
+
+impl Conditions {
+    pub(super) fn cell(&self, target: f64) -> Cell {
+        Cell {
+            loss: self.loss.clone(),
+            round_trip: self.round_trip,
+            deadline: self.deadline,
+            target,
+            link_kbit: self.link_kbit,
+            relayed: self.relayed,
+        }
+    }
+
+    /// Runs all, and tells `tell` of each run that is over.
+    pub(super) fn rows(
+        &self,
+        input: &Arc<[Update]>,
+        options: &Options,
+        tell: &mut dyn FnMut(),
+    ) -> Vec<Row> {
+        let bench = Bench { conditions: self, input, options };
+        let first = self.cell(self.targets.first().copied().unwrap_or(0.05));
+        let plain = Contender::Udp.run(&first, &bench.setup(None));
+        let plain_bytes = plain.figures(0, None).bytes_per_message;
+        let fixed: Vec<(Contender, Log)> = self
+            .contenders
+            .iter()
+            .filter(|one| one.ignores_target())
+            .map(|one| {
+                tell();
+                let log = match one {
+                    Contender::Udp => plain.clone(),
+                    other => other.run(&first, &bench.setup(None)),
+                };
+                (*one, log)
+            })
+            .collect();
+        let most = options.common.quick_or(QUICK_CODES, usize::MAX);
+        let mut search = Search::new(input, options.common.seed, most);
+        let mut rows = Vec::new();
+        for target in &self.targets {
+            let cell = self.cell(*target);
+            let from = rows.len();
+            for contender in &self.contenders {
+                if let Some((_, log)) = fixed.iter().find(|(one, _)| one == contender) {
+                    let log = log.with_target(*target);
+                    rows.push(bench.row(*contender, &cell, &log, None, plain_bytes));
+                    continue;
+                }
+                let prices: &[Option<f64>] = match contender {
+                    Contender::Afec2012 => &[None],
+                    _ if !self.compressed => &[None],
+                    _ => &[None, Some(COMPRESSED)],
+                };
+                for price in prices {
+                    tell();
+                    rows.push(bench.adaptive(*contender, &cell, *price, &mut search, plain_bytes));
+                }
+            }
+            let known = rows[from..].iter().filter_map(|row: &Row| row.get("feasible").as_bool());
+            let feasible = known.reduce(|a, b| a || b);
+            rows[from..].iter_mut().for_each(|row| row.set("feasible", feasible));
+        }
+        rows
+    }
+}
+
+/// Where the schemes of a path run.
+struct Bench<'a> {
+    conditions: &'a Conditions,
+    input: &'a Arc<[Update]>,
+    options: &'a Options,
+}
+
+impl Bench<'_> {
+    fn setup(&self, price: Option<f64>) -> Setup<'_> {
+        let scheme = Scheme::PLAIN;
+        Setup { scheme, price, input: self.input, seed: self.options.common.seed, closely: false }
+    }
+
+    fn row(
+        &self,
+        contender: Contender,
+        cell: &Cell,
+        log: &Log,
+        price: Option<f64>,
+        plain_bytes: f64,
+    ) -> Row {
+        let figures = log.figures(warm_up(self.input.len()), price);
+        let scheme = (self.conditions.part, contender.to_string());
+        let row = row(scheme, cell, (log, figures), plain_bytes, &self.options.common);
+        let row = row.with("repeat_bytes", price).with("computed", price.is_some());
+        if let (Some(directory), true) =
+            (&self.options.series, self.conditions.series.contains(&contender))
+        {
+            let log = contender.run(cell, &Setup { closely: true, ..self.setup(price) });
+            if let Err(error) = series::write(directory, &row, &log) {
+                return row.with("failure", format!("no time series: {error}"));
+            }
+        }
+        row
+    }
+
+    /// Those whose work depends on the target.
+    fn adaptive(
+        &self,
+        contender: Contender,
+        cell: &Cell,
+        price: Option<f64>,
+        search: &mut Search<'_>,
+        plain_bytes: f64,
+    ) -> Row {
+        if contender == Contender::BestStatic {
+            let best = search.best(cell, price);
+            let row = self.row(contender, cell, &best.log, price, plain_bytes);
+            return row
+                .with("feasible", best.feasible)
+                .with("code", super::code_name(&best.code))
+                .with("tried", best.tried);
+        }
+        let setup = self.setup(price);
+        let log = contender.run(cell, &setup);
+        let mut row = self.row(contender, cell, &log, price, plain_bytes);
+        if contender == Contender::Groupwire {
+            let few: Arc<[Update]> = self.input[..TIMED.min(self.input.len())].into();
+            let closely = Setup { closely: true, input: &few, ..setup.clone() };
+            let mut work = contender.run(cell, &closely).work;
+            work.sort_unstable();
+            let us = |time: Duration| time.as_secs_f64() * 1e6;
+            row.set("cpu_us", work.get(work.len() / 2).copied().map(us));
+            row.set("cpu_mean_us", us(work.iter().sum()) / work.len().max(1) as f64);
+            row.set("memory_bytes", log.memory);
+        }
+        row
+    }
+}

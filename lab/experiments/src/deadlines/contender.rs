@@ -1,0 +1,96 @@
+//! The schemes that are compared, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use groupwire_afec as product;
+use groupwire_papers::afec2012::{self as paper, Controller};
+
+use super::cell::Cell;
+use super::end::Scheme;
+use super::pair::{self, Setup};
+use super::run::Log;
+use super::stream;
+
+/// What carries the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contender {
+    /// A TCP connection per hop.
+    Tcp,
+    /// Datagrams without redundancy.
+    Udp,
+    /// The last so many messages again in each packet.
+    Fec(u8),
+    /// The controller of the AFEC paper.
+    Afec2012,
+    /// Ours.
+    Groupwire,
+    /// The best static code in hindsight, which a search finds.
+    BestStatic,
+}
+
+impl Contender {
+    /// In the order of the rows.
+    pub(super) const ALL: [Contender; 11] = [
+        Contender::Tcp,
+        Contender::Udp,
+        Contender::Fec(2),
+        Contender::Fec(3),
+        Contender::Fec(4),
+        Contender::Fec(5),
+        Contender::Fec(6),
+        Contender::Fec(7),
+        Contender::Afec2012,
+        Contender::Groupwire,
+        Contender::BestStatic,
+    ];
+
+    /// Whether it does the same whatever the target is.
+    pub(super) fn ignores_target(self) -> bool {
+        matches!(self, Contender::Tcp | Contender::Udp | Contender::Fec(_))
+    }
+
+    /// Who decides on redundancy; `None` if that is not ours to run.
+    pub(super) fn scheme(self) -> Option<Scheme> {
+        match self {
+            Contender::Udp => Some(Scheme::PLAIN),
+            Contender::Fec(n) => Some(Scheme::Paper(paper::Scheme::Fec(n))),
+            Contender::Afec2012 => Some(Scheme::Paper(paper::Scheme::Afec(Controller::default()))),
+            Contender::Groupwire => Some(Scheme::Product(product::Scheme::Adaptive)),
+            Contender::Tcp | Contender::BestStatic => None,
+        }
+    }
+
+    /// Sends the input over a cell's path. The best static code is not known beforehand: it is run by its
+    /// [search](super::search).
+    pub(super) fn run(self, cell: &Cell, setup: &Setup<'_>) -> Log {
+        match self.scheme() {
+            Some(scheme) => pair::run(cell, &Setup { scheme, ..setup.clone() }),
+            None => stream::run(cell, setup.input, setup.seed),
+        }
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Contender::Tcp => out.write_str("tcp"),
+            Contender::Udp => out.write_str("udp"),
+            Contender::Fec(n) => write!(out, "fec-{n}"),
+            Contender::Afec2012 => out.write_str("afec-2012"),
+            Contender::Groupwire => out.write_str("groupwire"),
+            Contender::BestStatic => out.write_str("best-static"),
+        }
+    }
+}
+
+impl FromStr for Contender {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Contender::ALL.into_iter().find(|one| one.to_string() == name);
+        found.ok_or_else(|| {
+            format!("there are {}", Contender::ALL.map(|one| one.to_string()).join(", "))
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! The experiment `afec`: which share of messages misses its deadline, and what holding a target costs, for every scheme
+//! on every channel, in simulated time.
+//!
+//! All schemes send the same messages over paths that lose the n-th packet by the same random numbers. lab/README.md says
+//! how each scheme, channel and part is set up.
+
+mod cell;
+mod conditions;
+mod contender;
+mod end;
+mod live;
+mod pair;
+mod plan;
+mod real;
+mod row;
+mod run;
+mod search;
+mod series;
+mod steps;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use groupwire_afec::code::{Code, Repeat};
+
+use crate::emulator::Namespace;
+use crate::options::{Common, Threads, between, is_wanted};
+use crate::recordings::files;
+use crate::sim::Loss;
+use crate::sim::input::{self, generated, joined, recorded};
+use crate::{Result, Update, parallel};
+use contender::Contender;
+use plan::{Job, Way};
+use row::Part;
+use run::WINDOW;
+
+/// Messages per run: 100 windows of 1000 after those that are left out.
+const MESSAGES: usize = 101_000;
+/// Of a quick experiment: a window, after as many messages as schemes need to settle at the least.
+const QUICK_MESSAGES: usize = 1250;
+/// Seeds of each step.
+const SEEDS: u64 = 200;
+/// Of a quick experiment.
+const QUICK_SEEDS: u64 = 3;
+
+/// The options of `groupwire-lab afec`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these parts.
+    #[arg(long = "part", value_name = "NAME")]
+    parts: Vec<Part>,
+
+    /// Run only these channels, such as rand10, pb5@4, ge10b3, out80, step0-20.
+    #[arg(long = "channel", value_name = "NAME")]
+    channels: Vec<Loss>,
+
+    /// Run only these schemes.
+    #[arg(long = "scheme", value_name = "NAME")]
+    schemes: Vec<Contender>,
+
+    /// Run only these round trips and deadlines in ms, such as 50/250.
+    #[arg(long = "path", value_name = "MS/MS")]
+    ways: Vec<Way>,
+
+    /// Run only these targets: the percentage of messages that may miss their deadline.
+    #[arg(long = "target", value_name = "PERCENT", value_parser = between(0.0, 100.0))]
+    percents: Vec<f64>,
+
+    /// The number of messages of each run. Default: 101,000.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    messages: Option<u32>,
+
+    /// The number of runs of each step. Default: 200.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    seeds: Option<u32>,
+
+    /// Send the motion of these recordings (*.csv, *.csv.gz) instead of a generated one.
+    #[arg(long, value_name = "DIRECTORY")]
+    mouse: Option<PathBuf>,
+
+    /// Write time series of the part paper to this directory.
+    #[arg(long, value_name = "DIRECTORY")]
+    series: Option<PathBuf>,
+
+    /// Run a few cells over real sockets, each followed by the results of the simulation.
+    #[arg(long, conflicts_with_all = ["parts", "channels", "schemes", "ways", "percents", "series"])]
+    real: bool,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Runs the experiment. Rows come in the same order each time.
+///
+/// # Errors
+/// Recordings cannot be read, or there is no network for real sockets.
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    if options.real {
+        // Comes first, because it may start this program again in a network namespace.
+        let namespace =
+            Namespace::enter().map_err(|error| format!("no real sockets here: {error}"))?;
+        return live::run_real(&namespace, options, tell);
+    }
+    if let Some(directory) = &options.series {
+        std::fs::create_dir_all(directory)?;
+    }
+    let wanted = |one: &Contender| is_wanted(&options.schemes, one);
+    let contenders: Vec<Contender> = Contender::ALL.into_iter().filter(wanted).collect();
+    let input = Input::of(options)?;
+    let messages = input.updates(options.common.seed, messages(options));
+    let seeds = options.seeds.map_or(options.common.quick_or(QUICK_SEEDS, SEEDS), u64::from);
+    let jobs = plan::jobs(options, &contenders);
+    let total = jobs.iter().map(Job::runs).sum();
+    let job = |_, job: &Job, tell: &mut dyn FnMut(Update)| {
+        let mut begun = || tell(Update::begun(job));
+        let rows = job.rows(&input, &messages, seeds, options, &mut begun);
+        rows.into_iter().for_each(|row| tell(Update::Row(row)));
+    };
+    parallel::run((&jobs, total), options.threads.count(), &job, tell);
+    Ok(())
+}
+
+/// Messages per run.
+fn messages(options: &Options) -> usize {
+    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
+    options.messages.map_or(usual, |count| count as usize)
+}
+
+/// Messages that are left out of the figures, while schemes that adapt begin to.
+fn warm_up(messages: usize) -> usize {
+    (messages / 5).min(WINDOW)
+}
+
+/// What is sent.
+#[derive(Debug)]
+enum Input {
+    Generated,
+    Recorded(Vec<Vec<input::Update>>),
+}
+
+impl Input {
+    fn of(options: &Options) -> Result<Self> {
+        let Some(path) = &options.mouse else {
+            return Ok(Input::Generated);
+        };
+        let files = files(path, ".csv")?;
+        let recordings =
+            files.iter().map(|file| recorded(file)).collect::<std::result::Result<Vec<_>, _>>()?;
+        match recordings.iter().any(|one| !one.is_empty()) {
+            true => Ok(Input::Recorded(recordings)),
+            false => {
+                let path = path.display();
+                Err(format!("no recording (*.csv or *.csv.gz) in {path} has enough motion in it")
+                    .into())
+            }
+        }
+    }
+
+    /// The same for the same seed.
+    fn updates(&self, seed: u64, count: usize) -> Arc<[input::Update]> {
+        match self {
+            Input::Generated => generated(seed, count).into(),
+            Input::Recorded(recordings) => {
+                let mut recordings = recordings.clone();
+                let from = (seed % recordings.len().max(1) as u64) as usize;
+                recordings.rotate_left(from);
+                joined(&recordings, count).into()
+            }
+        }
+    }
+}
+
+/// A code for people: the packets back in which a message goes again, extra packets as +ms; the share of messages for
+/// which another set is used; how many answers are sent if asked; whether the end of a cluster is repeated.
+fn code_name(code: &Code) -> String {
+    let set = |repeats: &groupwire_afec::code::Repeats| {
+        let one = |repeat| match repeat {
+            Repeat::Piggyback(distance) => distance.to_string(),
+            other => format!("{other:?}"),
+        };
+        let all: Vec<String> = repeats.iter().map(one).collect();
+        if all.is_empty() { "plain".to_owned() } else { all.join(" ") }
+    };
+    let mut name = set(&code.repeats);
+    if code.share > 0.0 {
+        name.push_str(&format!(", {:.2} of it {}", code.share, set(&code.other)));
+    }
+    if code.answers > 0 {
+        name.push_str(&format!(", ask {}", code.answers));
+    }
+    if code.tail_flush {
+        name.push_str(", close");
+    }
+    name
+}

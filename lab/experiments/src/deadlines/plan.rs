@@ -1,0 +1,236 @@
+//! Which schemes run on which paths.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::conditions::Conditions;
+use super::contender::Contender;
+use super::row::Part;
+use super::steps::Step;
+use super::{Input, Options};
+use crate::Row;
+use crate::options::{is_wanted, or_usual};
+use crate::sim::Loss;
+use crate::sim::input::Update;
+
+const WAYS: [&str; 5] = ["50/250", "100/250", "250/250", "50/100", "100/100"];
+const STEP_WAYS: [&str; 3] = ["50/250", "250/250", "50/100"];
+const NARROW_WAYS: [&str; 2] = ["50/250", "100/250"];
+const STEPS: [&str; 4] = ["step0-20", "step20-0", "step0-pb5@8", "steppb5@8-0"];
+/// Targets of the grid.
+const PERCENTS: [f64; 3] = [5.0, 10.0, 20.0];
+/// Of all parts but the grid, if none is stated.
+const TARGET: f64 = 0.05;
+/// Modems, in kbit/s.
+const NARROW: [f64; 2] = [56.0, 28.8];
+const NARROW_CHANNEL: &str = "rand20";
+/// The AFEC paper, section 4: loss, and bandwidth in kbit/s.
+const PAPER: [&str; 7] = ["rand0", "rand10", "rand20", "pb5@4", "pb5@8", "pb10@2", "pb10@4"];
+const PAPER_KBIT: [f64; 2] = [56.0, 256.0];
+/// It states neither round trip nor deadline. Its clients and server were on a LAN.
+const PAPER_WAY: &str = "2/250";
+
+/// A round trip and a deadline, written in ms as 50/250.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Of the whole path, without queues.
+    pub(super) round_trip: Duration,
+    /// From application to application.
+    pub(super) deadline: Duration,
+}
+
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let ms = |text: &str| text.parse().ok().map(Duration::from_millis);
+        text.split_once('/')
+            .and_then(|(round_trip, deadline)| {
+                Some(Way { round_trip: ms(round_trip)?, deadline: ms(deadline)? })
+            })
+            .filter(|way| !way.deadline.is_zero() && way.deadline <= Duration::from_secs(60))
+            .ok_or_else(|| format!("{text} is no round trip and deadline in ms, like 50/250"))
+    }
+}
+
+/// What one thread does at a time.
+#[derive(Debug)]
+pub(super) enum Job {
+    Conditions(Box<Conditions>),
+    Step(Step),
+}
+
+impl Job {
+    /// How many runs there are, about.
+    pub(super) fn runs(&self) -> usize {
+        match self {
+            Job::Step(step) => step.contenders.len(),
+            Job::Conditions(one) => {
+                let count = |contender: &Contender| match contender {
+                    Contender::Groupwire | Contender::BestStatic if one.compressed => {
+                        2 * one.targets.len()
+                    }
+                    contender if contender.ignores_target() => 1,
+                    _ => one.targets.len(),
+                };
+                one.contenders.iter().map(count).sum()
+            }
+        }
+    }
+
+    pub(super) fn rows(
+        &self,
+        input: &Input,
+        messages: &Arc<[Update]>,
+        seeds: u64,
+        options: &Options,
+        tell: &mut dyn FnMut(),
+    ) -> Vec<Row> {
+        match self {
+            Job::Step(step) => step.rows(input, seeds, options, tell),
+            Job::Conditions(conditions) => conditions.rows(messages, options, tell),
+        }
+    }
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (part, loss, round_trip, deadline) = match self {
+            Job::Step(step) => (Part::Steps, &step.loss, step.round_trip, step.deadline),
+            Job::Conditions(one) => (one.part, &one.loss, one.round_trip, one.deadline),
+        };
+        write!(out, "{part} {loss} {}/{}", round_trip.as_millis(), deadline.as_millis())
+    }
+}
+
+/// All jobs that the options leave.
+pub(super) fn jobs(options: &Options, contenders: &[Contender]) -> Vec<Job> {
+    let parts = Part::value_variants().iter().filter(|part| is_wanted(&options.parts, *part));
+    let jobs = parts.flat_map(|part| match part {
+        Part::Grid => grid(options, contenders),
+        Part::Steps => steps(options, contenders),
+        Part::Narrow => narrow(options, contenders),
+        Part::Paper => paper(options, contenders),
+    });
+    jobs.filter(|job| job.runs() > 0).collect()
+}
+
+fn grid(options: &Options, contenders: &[Contender]) -> Vec<Job> {
+    let percents = or_usual(&options.percents, &PERCENTS);
+    let targets: Vec<f64> = percents.iter().map(|percent| percent / 100.0).collect();
+    let mut jobs = Vec::new();
+    for way in ways(options, &WAYS) {
+        for loss in channels(options, &Loss::CHANNELS, false) {
+            let conditions = Conditions {
+                targets: targets.clone(),
+                compressed: true,
+                ..conditions(Part::Grid, way, loss, contenders.to_vec())
+            };
+            jobs.push(Job::Conditions(Box::new(conditions)));
+        }
+    }
+    jobs
+}
+
+fn steps(options: &Options, contenders: &[Contender]) -> Vec<Job> {
+    let contenders =
+        only(contenders, |one| matches!(one, Contender::Afec2012 | Contender::Groupwire));
+    let mut jobs = Vec::new();
+    for Way { round_trip, deadline } in ways(options, &STEP_WAYS) {
+        for loss in channels(options, &STEPS, true) {
+            let (target, contenders) = (target(options), contenders.clone());
+            jobs.push(Job::Step(Step { loss, round_trip, deadline, target, contenders }));
+        }
+    }
+    jobs
+}
+
+fn narrow(options: &Options, contenders: &[Contender]) -> Vec<Job> {
+    let contenders = only(contenders, |one| {
+        use Contender::{Afec2012, Fec, Groupwire, Udp};
+        matches!(one, Udp | Fec(3) | Afec2012 | Groupwire)
+    });
+    let mut jobs = Vec::new();
+    for way in ways(options, &NARROW_WAYS) {
+        for loss in known(&[NARROW_CHANNEL]).filter(|loss| is_wanted(&options.channels, loss)) {
+            for kbit in NARROW {
+                let conditions = Conditions {
+                    targets: vec![target(options)],
+                    link_kbit: Some(kbit),
+                    ..conditions(Part::Narrow, way, loss.clone(), contenders.clone())
+                };
+                jobs.push(Job::Conditions(Box::new(conditions)));
+            }
+        }
+    }
+    jobs
+}
+
+fn paper(options: &Options, contenders: &[Contender]) -> Vec<Job> {
+    let contenders = only(contenders, |one| *one != Contender::BestStatic);
+    let mut jobs = Vec::new();
+    for kbit in PAPER_KBIT {
+        for loss in known(&PAPER).filter(|loss| is_wanted(&options.channels, loss)) {
+            let way = PAPER_WAY.parse().expect("it is one");
+            let series = match loss.to_string().as_str() {
+                "rand10" if kbit == 56.0 => vec![Contender::Tcp, Contender::Udp],
+                "rand20" if kbit == 56.0 => vec![Contender::Afec2012, Contender::Groupwire],
+                _ => Vec::new(),
+            };
+            let conditions = Conditions {
+                targets: vec![TARGET],
+                link_kbit: Some(kbit),
+                relayed: true,
+                series,
+                ..conditions(Part::Paper, way, loss, contenders.clone())
+            };
+            jobs.push(Job::Conditions(Box::new(conditions)));
+        }
+    }
+    jobs
+}
+
+fn conditions(part: Part, way: Way, loss: Loss, contenders: Vec<Contender>) -> Conditions {
+    Conditions {
+        part,
+        loss,
+        round_trip: way.round_trip,
+        deadline: way.deadline,
+        targets: Vec::new(),
+        link_kbit: None,
+        relayed: false,
+        contenders,
+        compressed: false,
+        series: Vec::new(),
+    }
+}
+
+fn target(options: &Options) -> f64 {
+    options.percents.first().map_or(TARGET, |percent| percent / 100.0)
+}
+
+fn ways(options: &Options, usual: &[&str]) -> Vec<Way> {
+    let usual: Vec<Way> = usual.iter().map(|way| way.parse().expect("it is one")).collect();
+    or_usual(&options.ways, &usual)
+}
+
+/// Those that are wanted, or else the usual ones; steps or all others.
+fn channels(options: &Options, usual: &[&str], steps: bool) -> Vec<Loss> {
+    let usual: Vec<Loss> = known(usual).collect();
+    or_usual(&options.channels, &usual)
+        .into_iter()
+        .filter(|loss| matches!(loss, Loss::Step { .. }) == steps)
+        .collect()
+}
+
+fn known<'a>(names: &'a [&str]) -> impl Iterator<Item = Loss> + 'a {
+    names.iter().map(|name| name.parse().expect("it names a loss"))
+}
+
+fn only(contenders: &[Contender], keep: impl Fn(&Contender) -> bool) -> Vec<Contender> {
+    contenders.iter().copied().filter(keep).collect()
+}

@@ -1,0 +1,88 @@
+use super::*;
+use crate::emulator::tests::emulator_for;
+use crate::emulator::{Emulator, Path};
+use crate::sim::input::generated;
+use crate::sim::{Link, LinkConfig};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// The paths of `count` clients, 50 ms there and back, all with the same loss.
+fn paths(loss: &str, count: usize) -> Vec<Path> {
+    let link = LinkConfig { loss: loss.parse().unwrap(), ..LinkConfig::default() };
+    vec![Path::symmetric(link, 50 * MS, 1); count]
+}
+
+/// A message each 5 ms, so that tests are short.
+fn updates(count: usize) -> Vec<Update> {
+    let mut updates = generated(1, count);
+    (0..).zip(&mut updates).for_each(|(n, update)| update.at = 5 * MS * n);
+    updates
+}
+
+/// Runs the schemes side by side, each on the path of a client of its own.
+fn side_by_side(
+    emulator: &Emulator,
+    schemes: &[&(dyn Scheme + Sync)],
+    count: usize,
+) -> Vec<Outcome> {
+    let updates = updates(count);
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..schemes.len())
+            .map(|n| {
+                let updates = &updates;
+                scope.spawn(move || measure((emulator, n), schemes[n], updates, 2000 * MS).unwrap())
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    })
+}
+
+/// The share of messages that never came.
+fn never(outcome: &Outcome) -> f64 {
+    let never = outcome.latencies.iter().filter(|latency| latency.is_none()).count();
+    never as f64 / outcome.latencies.len() as f64
+}
+
+/// The time within which such a share of the messages came that came at all.
+fn quantile(outcome: &Outcome, share: f64) -> Duration {
+    let mut came: Vec<_> = outcome.latencies.iter().flatten().copied().collect();
+    came.sort_unstable();
+    came[(share * (came.len() - 1) as f64).round() as usize]
+}
+
+#[test]
+fn without_loss_a_message_takes_the_delay() {
+    let name = "deadlines::real::tests::without_loss_a_message_takes_the_delay";
+    let Some(emulator) = emulator_for(name, &paths("rand0", 2)) else {
+        return;
+    };
+    let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 200);
+    for (name, outcome) in ["udp", "tcp"].iter().zip(&outcomes) {
+        assert_eq!(never(outcome), 0.0, "{name}");
+        // In the median, because other tests run beside this one.
+        let median = quantile(outcome, 0.5);
+        assert!((25 * MS..40 * MS).contains(&median), "{name}: {median:?}");
+    }
+    let bytes: usize = updates(200).iter().map(|update| update.len + 28).sum();
+    assert_eq!(outcomes[0].wire_bytes(), bytes as u64);
+    assert_eq!(outcomes[0].forward.packets, 200);
+    assert!(outcomes[1].back.packets > 0, "TCP acknowledges");
+}
+
+#[test]
+fn under_loss_udp_loses_and_tcp_waits() {
+    let name = "deadlines::real::tests::under_loss_udp_loses_and_tcp_waits";
+    let Some(emulator) = emulator_for(name, &paths("rand20", 2)) else {
+        return;
+    };
+    let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 400);
+    let [udp, tcp] = &outcomes[..] else { panic!("two schemes") };
+    // Exactly what the simulated link loses, packet by packet.
+    let mut link = Link::new(paths("rand20", 1)[0].up.clone(), 2);
+    let expected: Vec<_> = (0..400).map(|_| link.send(Duration::ZERO, 0).first.is_some()).collect();
+    let come: Vec<_> = udp.latencies.iter().map(Option::is_some).collect();
+    assert_eq!(come, expected);
+    assert!((0.15..0.25).contains(&never(udp)), "{}", never(udp));
+    assert_eq!(never(tcp), 0.0);
+    assert!(quantile(tcp, 0.99) > 100 * MS, "four times the delay, and more");
+}

@@ -1,0 +1,147 @@
+//! The sockets of a path, each with a thread that reads it.
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use socket2::{Domain, Socket, Type};
+
+use super::Carrier;
+use crate::emulator::Host;
+
+/// How often a thread that waits for datagrams looks whether it is to end.
+const LOOK_UP: Duration = Duration::from_millis(50);
+
+/// A packet that has come.
+pub(super) struct Arrival {
+    /// The number of the end it came to.
+    pub(super) at: usize,
+    pub(super) from: SocketAddr,
+    pub(super) packet: Vec<u8>,
+}
+
+/// A socket with its other end.
+pub(super) enum Transport {
+    /// A receiver only knows where to answer once something has come.
+    Udp(UdpSocket, Option<SocketAddr>),
+    Tcp(TcpStream),
+}
+
+/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server.
+pub(super) fn open(from: Host, carrier: Carrier) -> io::Result<[Transport; 2]> {
+    let to = Host::SERVER;
+    Ok(match carrier {
+        Carrier::Udp => {
+            let receiver = UdpSocket::bind((to.local(), 0))?;
+            let peer = SocketAddr::from((to.remote(), receiver.local_addr()?.port()));
+            let sender = UdpSocket::bind((from.local(), 0))?;
+            [Transport::Udp(sender, Some(peer)), Transport::Udp(receiver, None)]
+        }
+        Carrier::Tcp => {
+            let listener = TcpListener::bind((to.local(), 0))?;
+            let peer = SocketAddr::from((to.remote(), listener.local_addr()?.port()));
+            let sender = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+            sender.bind(&SocketAddr::from((from.local(), 0)).into())?;
+            sender.connect(&peer.into())?;
+            [Transport::Tcp(sender.into()), Transport::Tcp(listener.accept()?.0)]
+        }
+    })
+}
+
+/// A socket whose arrivals are reported until it is dropped.
+pub(super) struct Wire {
+    transport: Transport,
+    stop: Arc<AtomicBool>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Wire {
+    /// Starts to read for the end of that number.
+    pub(super) fn start(
+        transport: Transport,
+        at: usize,
+        arrivals: Sender<Arrival>,
+    ) -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let thread = thread::Builder::new().name(format!("end {at}"));
+        let report = move |from, packet| arrivals.send(Arrival { at, from, packet }).is_ok();
+        let reader = match &transport {
+            Transport::Udp(socket, _) => {
+                let (socket, stop) = (socket.try_clone()?, Arc::clone(&stop));
+                socket.set_read_timeout(Some(LOOK_UP))?;
+                thread.spawn(move || read_datagrams(&socket, &stop, report))?
+            }
+            Transport::Tcp(stream) => {
+                stream.set_nodelay(true)?;
+                let (stream, from) = (stream.try_clone()?, stream.peer_addr()?);
+                thread.spawn(move || read_frames(stream, |packet| report(from, packet)))?
+            }
+        };
+        Ok(Wire { transport, stop, reader: Some(reader) })
+    }
+
+    /// Notes where to answer.
+    pub(super) fn came_from(&mut self, from: SocketAddr) {
+        if let Transport::Udp(_, peer) = &mut self.transport {
+            *peer = Some(from);
+        }
+    }
+
+    /// Sends a packet; if the other end is not known yet, it is lost.
+    pub(super) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        match &mut self.transport {
+            Transport::Udp(socket, Some(peer)) => socket.send_to(packet, *peer).map(|_| ()),
+            Transport::Udp(_, None) => Ok(()),
+            Transport::Tcp(stream) => {
+                let len = u16::try_from(packet.len());
+                let len = len.map_err(|_| io::Error::other("a packet of over 65,535 bytes"))?;
+                // In one write: else the length is a segment of its own.
+                stream.write_all(&[&len.to_be_bytes(), packet].concat())
+            }
+        }
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Transport::Tcp(stream) = &self.transport {
+            // It only fails if the connection has ended already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+fn read_datagrams(
+    socket: &UdpSocket,
+    stop: &AtomicBool,
+    report: impl Fn(SocketAddr, Vec<u8>) -> bool,
+) {
+    let mut buffer = [0; 2048];
+    while !stop.load(Ordering::Relaxed) {
+        // An error is the timeout, or a refusal that an earlier datagram met: neither ends anything.
+        if let Ok((len, from)) = socket.recv_from(&mut buffer)
+            && !report(from, buffer[..len].to_vec())
+        {
+            return;
+        }
+    }
+}
+
+fn read_frames(stream: TcpStream, report: impl Fn(Vec<u8>) -> bool) {
+    let mut stream = BufReader::new(stream);
+    let mut len = [0; 2];
+    while stream.read_exact(&mut len).is_ok() {
+        let mut packet = vec![0; usize::from(u16::from_be_bytes(len))];
+        if stream.read_exact(&mut packet).is_err() || !report(packet) {
+            return;
+        }
+    }
+}

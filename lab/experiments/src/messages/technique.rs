@@ -1,0 +1,143 @@
+//! What all techniques have in common.
+
+use crate::drawing::Event;
+
+/// Why a technique could not encode or decode.
+pub(super) type Failure = crate::Error;
+
+/// A way to make messages small: both ends of one direction, which share nothing but what travels.
+///
+/// The driver hands every message to [`encode`](Technique::encode) once, every packet that arrives to
+/// [`decode`](Technique::decode), and what [`acknowledge`](Technique::acknowledge) wrote, if it arrives, to
+/// [`acknowledged`](Technique::acknowledged).
+pub(super) trait Technique {
+    /// At the sender: makes a packet of these messages, at least one.
+    ///
+    /// # Errors
+    /// What the technique cannot encode. The run is over then.
+    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure>;
+
+    /// At the receiver: appends the messages of a packet to `out`, in order.
+    ///
+    /// # Errors
+    /// A packet that cannot be decoded. It counts as wrong.
+    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure>;
+
+    /// At the receiver, after each packet: appends what the sender is to know, if anything.
+    fn acknowledge(&mut self, _out: &mut Vec<u8>) {}
+
+    /// At the sender: takes in what [`acknowledge`](Technique::acknowledge) wrote some time ago.
+    ///
+    /// # Errors
+    /// An acknowledgement that the technique does not understand. It counts as wrong.
+    fn acknowledged(&mut self, _bytes: &[u8]) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Bytes kept from one message to the next.
+    fn state(&mut self) -> State;
+
+    /// What somebody who joins after the last message is sent, in bytes, if there is such a thing. Asked
+    /// last: it may change the technique.
+    fn snapshot_bytes(&mut self) -> Option<u64> {
+        None
+    }
+
+    /// Templates in use at the sender, for techniques that have some.
+    fn templates(&self) -> Option<usize> {
+        None
+    }
+
+    /// Bytes of announcements within [`Packet::body`], for techniques that put some there.
+    fn announced(&self) -> u64 {
+        0
+    }
+}
+
+/// A message to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Message<'a> {
+    /// What the app sent.
+    pub(super) bytes: &'a [u8],
+    /// The number of its kind, which stands for a channel.
+    pub(super) kind: u32,
+    /// Who sent it.
+    pub(super) sender: u32,
+    /// What it says, where that is known.
+    pub(super) event: Option<&'a Event>,
+}
+
+/// What travels: its bytes are all counted, where one ends is not, as a transport tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Packet {
+    /// Sent in front of the body and apart from it: only where the transport is reliable and ordered.
+    pub(super) announcements: Vec<u8>,
+    /// The messages.
+    pub(super) body: Vec<u8>,
+}
+
+/// Bytes kept from one message to the next, for one direction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct State {
+    /// At the sender, where that is known.
+    pub(super) encoder: Option<usize>,
+    /// At the receiver, where that is known.
+    pub(super) decoder: Option<usize>,
+}
+
+impl State {
+    /// Of what starts anew with each packet.
+    pub(super) const NONE: State = State { encoder: Some(0), decoder: Some(0) };
+    /// Of what does not tell.
+    pub(super) const UNKNOWN: State = State { encoder: None, decoder: None };
+}
+
+/// The messages that a packet decoded to, one behind the other: their bytes, or the events that they stand for.
+#[derive(Debug, Default)]
+pub(super) struct Decoded {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    events: Vec<Event>,
+}
+
+impl Decoded {
+    /// Forgets all messages.
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.events.clear();
+    }
+
+    /// Appends a message.
+    pub(super) fn push(&mut self, message: &[u8]) {
+        self.push_with(|bytes| bytes.extend_from_slice(message));
+    }
+
+    /// Appends what `write` appends to its argument as a message.
+    pub(super) fn push_with<T>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let result = write(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+        result
+    }
+
+    /// Appends a message by what it says.
+    pub(super) fn push_event(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Whether these are the messages that were sent.
+    pub(super) fn is(&self, sent: &[Message<'_>]) -> bool {
+        if self.events.is_empty() {
+            self.iter().eq(sent.iter().map(|message| message.bytes))
+        } else {
+            self.ends.is_empty()
+                && self.events.iter().map(Some).eq(sent.iter().map(|message| message.event))
+        }
+    }
+
+    /// The messages by their bytes.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
+    }
+}

@@ -1,0 +1,374 @@
+//! Files to train with and other files to measure with: what the paper's Table 1 lists, or what comes nearest.
+//!
+//! They are of the corpora (`--data`), of what every Linux has, or made from the seed where there is neither. A file
+//! that the paper trains with is never measured with, nor the other way round.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use super::stand_in;
+use crate::zip::unzip;
+
+/// A KB of Table 1.
+const KB: f64 = 1024.0;
+/// What is smaller than a block of the paper's is left out (section 5.1), and adds nothing to a collection.
+const SMALLEST: u64 = 32 << 10;
+/// How deep folders are searched for files of one kind.
+const DEPTH: usize = 6;
+
+/// Where shared libraries are, in the order of preference.
+const LIBRARIES: [&str; 4] =
+    ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
+/// Where text is, sources for the most part.
+const TEXTS: [&str; 4] =
+    ["/usr/share/common-licenses", "/usr/share/perl", "/usr/lib/python3", "/usr/share"];
+/// What the names of texts end with; licences have no such end.
+const TEXT_ENDS: [&str; 6] = [".txt", ".pl", ".pm", ".pod", ".py", "GPL-3"];
+/// Where Java is.
+const JAVA: &str = "/usr/lib/jvm";
+/// Of Java: all its classes one behind the other, as they are.
+const CLASSES: &str = "lib/modules";
+
+/// Both sets.
+#[derive(Debug, Clone)]
+pub(crate) struct Files {
+    /// For lines and other knowledge beforehand.
+    pub(crate) training: Vec<Sample>,
+    /// For what is measured.
+    pub(crate) benchmark: Vec<Sample>,
+}
+
+/// A file of Table 1, or what stands for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    /// Short, such as `xml`.
+    pub(crate) name: &'static str,
+    /// What it is and where it is from.
+    pub(crate) origin: String,
+    /// What is in it.
+    pub(crate) octets: Vec<u8>,
+}
+
+/// A line of Table 1, and where to look for such a file.
+struct Line {
+    name: &'static str,
+    /// In KB, of which it has 1,024 octets.
+    size: f64,
+    sources: &'static [Source],
+}
+
+/// Where a file may come from.
+enum Source {
+    /// A file of the corpora by its path, unpacked if it is a ZIP archive.
+    Corpus(&'static str),
+    /// Files of the corpora, one behind the other, and then the n-th half of the system's texts.
+    Texts(&'static [&'static str], usize),
+    /// Classes of Java, from this share of them on.
+    Classes(f64),
+    /// The n-th half of the system's shared libraries.
+    Libraries(usize),
+    /// Made from the seed, to the size that is wanted.
+    Made(&'static str, fn(seed: u64, size: usize) -> Vec<u8>),
+}
+
+const TRAINING: [Line; 9] = [
+    Line {
+        name: "aaa",
+        // aaa_long.txt in the paper.
+        size: 390.63,
+        sources: &[Source::Made("the letter a", |_, size| vec![b'a'; size])],
+    },
+    Line {
+        name: "classes",
+        // adobe.tar in the paper.
+        size: 11990.0,
+        sources: &[Source::Classes(0.2), Source::Libraries(0), Source::MADE_BINARY],
+    },
+    Line {
+        name: "book1",
+        // book1 in the paper.
+        size: 750.75,
+        sources: &[Source::Corpus("calgary/book1"), Source::MADE_TEXT],
+    },
+    Line {
+        name: "compressed",
+        // chemical-ms-080-s.asf in the paper.
+        size: 206.87,
+        sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
+    },
+    Line {
+        name: "sound",
+        // chemical-wav.wav in the paper.
+        size: 3546.68,
+        sources: &[Source::Made("tones and noise, 16 bit", stand_in::sound)],
+    },
+    Line {
+        name: "genome",
+        // E.coli in the paper.
+        size: 4529.97,
+        sources: &[Source::Made("letters with repeats", stand_in::genome)],
+    },
+    Line {
+        name: "kennedy.xls",
+        // kennedy.xls in the paper.
+        size: 1005.61,
+        sources: &[Source::Corpus("canterbury/kennedy.xls"), Source::MADE_DATABASE],
+    },
+    Line {
+        name: "obj2",
+        // obj2 in the paper.
+        size: 241.03,
+        sources: &[Source::Corpus("calgary/obj2"), Source::Libraries(0), Source::MADE_BINARY],
+    },
+    Line {
+        name: "pic",
+        // pic in the paper.
+        size: 501.19,
+        sources: &[Source::Corpus("calgary/pic"), Source::MADE_DATABASE],
+    },
+];
+
+const BENCHMARK: [Line; 5] = [
+    Line {
+        name: "xml",
+        // HUH-Publ.xml in the paper.
+        size: 9954.17,
+        sources: &[
+            Source::Corpus("silesia/xml"),
+            Source::Corpus("silesia/xml.zip"),
+            Source::MADE_XML,
+        ],
+    },
+    Line {
+        name: "classes",
+        // jedit.jar in the paper.
+        size: 2450.0,
+        sources: &[Source::Classes(0.7), Source::Libraries(1), Source::MADE_BINARY],
+    },
+    Line {
+        name: "mpeg",
+        // lion.mpg in the paper.
+        size: 4382.54,
+        sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
+    },
+    Line {
+        name: "database",
+        // mysql.MYD in the paper.
+        size: 10837.75,
+        sources: &[
+            Source::Corpus("silesia/osdb"),
+            Source::Corpus("silesia/osdb.zip"),
+            Source::MADE_DATABASE,
+        ],
+    },
+    Line {
+        name: "text",
+        // partial.adl_catalog.txt in the paper.
+        size: 9143.77,
+        sources: &[Source::Texts(&BOOKS, 1), Source::MADE_TEXT],
+    },
+];
+
+/// English text of the corpora that the paper does not train with.
+const BOOKS: [&str; 11] = [
+    "canterbury/plrabn12.txt",
+    "canterbury/lcet10.txt",
+    "canterbury/alice29.txt",
+    "canterbury/asyoulik.txt",
+    "calgary/book2",
+    "calgary/news",
+    "calgary/bib",
+    "calgary/paper1",
+    "calgary/paper2",
+    "calgary/paper3",
+    "calgary/paper6",
+];
+
+impl Source {
+    const MADE_TEXT: Source = Source::Made("messages as text", stand_in::text);
+    const MADE_XML: Source = Source::Made("messages as XML", stand_in::xml);
+    const MADE_BINARY: Source = Source::Made("objects of Java", stand_in::objects);
+    const MADE_DATABASE: Source = Source::Made("records of numbers", stand_in::records);
+}
+
+impl Files {
+    /// Both sets, in the order of Table 1 and at most as large; `data` is where the corpora are, if they are anywhere.
+    ///
+    /// The same machine gives the same files each time.
+    pub(crate) fn load(data: Option<&Path>, seed: u64) -> Files {
+        let load = |lines: &[Line], seed| lines.iter().map(|line| line.load(data, seed)).collect();
+        // Seeds apart, or what is made for the one set would be in the other.
+        Files {
+            training: load(&TRAINING, seed.wrapping_mul(2)),
+            benchmark: load(&BENCHMARK, seed.wrapping_mul(2).wrapping_add(1)),
+        }
+    }
+}
+
+impl Line {
+    fn load(&self, data: Option<&Path>, seed: u64) -> Sample {
+        let size = (self.size * KB) as usize;
+        let found = self.sources.iter().find_map(|source| source.take(data, seed, size));
+        // The last source of each line makes what it is asked for.
+        let (origin, octets) = found.unwrap_or_default();
+        Sample { name: self.name, origin, octets }
+    }
+}
+
+impl Source {
+    /// What it is and at most `size` octets of it, unless there is no such thing here.
+    fn take(&self, data: Option<&Path>, seed: u64, size: usize) -> Option<(String, Vec<u8>)> {
+        match *self {
+            Source::Corpus(path) => {
+                let octets = corpus(data?, path, size)?;
+                Some((path.to_owned(), octets))
+            }
+            Source::Texts(books, half) => {
+                let mut octets: Vec<u8> = books
+                    .iter()
+                    .filter_map(|path| corpus(data?, path, size))
+                    .flatten()
+                    .take(size)
+                    .collect();
+                let is_with_books = !octets.is_empty();
+                let is_text = |path: &Path| {
+                    let name = path.to_string_lossy();
+                    TEXT_ENDS.iter().any(|end| name.ends_with(end))
+                };
+                gather(&TEXTS, half, size, is_text, &mut octets);
+                let origin = match is_with_books {
+                    true => "books of the corpora, then sources under /usr",
+                    false => "sources under /usr",
+                };
+                (octets.len() as u64 >= SMALLEST).then(|| (origin.to_owned(), octets))
+            }
+            Source::Classes(from) => classes(from, size),
+            Source::Libraries(half) => {
+                let mut octets = Vec::new();
+                let is_library = |path: &Path| path.to_string_lossy().contains(".so");
+                gather(&LIBRARIES, half, size, is_library, &mut octets);
+                let origin = "shared libraries under /usr/lib";
+                (octets.len() as u64 >= SMALLEST).then(|| (origin.to_owned(), octets))
+            }
+            Source::Made(what, make) => Some((format!("made: {what}"), make(seed, size))),
+        }
+    }
+}
+
+/// A file of the corpora, unpacked if its name says that it is packed.
+fn corpus(data: &Path, path: &str, size: usize) -> Option<Vec<u8>> {
+    let is_packed = path.ends_with(".zip");
+    let most = if is_packed { usize::MAX } else { size };
+    let octets = read(&data.join(path), 0, most).ok()?;
+    if is_packed { unzip(&octets, size as u64) } else { Some(octets) }
+}
+
+/// Classes of the Java that is installed, from a share of them on.
+fn classes(from: f64, size: usize) -> Option<(String, Vec<u8>)> {
+    let paths = sorted(Path::new(JAVA));
+    let path = paths.into_iter().map(|path| path.join(CLASSES)).find(|path| path.is_file())?;
+    let length = path.metadata().ok()?.len();
+    let start = (length as f64 * from) as u64;
+    let octets = read(&path, start, size).ok()?;
+    Some((format!("classes in {}", path.display()), octets))
+}
+
+/// Adds every second file of a kind, in the order of their paths, until there are `size` octets.
+fn gather(
+    folders: &[&str],
+    half: usize,
+    size: usize,
+    is_wanted: impl Fn(&Path) -> bool,
+    octets: &mut Vec<u8>,
+) {
+    let mut number = 0;
+    for folder in folders {
+        let mut found = Vec::new();
+        // Enough for both halves.
+        search(Path::new(folder), DEPTH, (2 * size) as u64, &is_wanted, &mut 0, &mut found);
+        for path in found {
+            number += 1;
+            if number % 2 == half
+                && octets.len() < size
+                && let Ok(more) = read(&path, 0, size - octets.len())
+            {
+                octets.extend(more);
+            }
+        }
+    }
+}
+
+/// Files of a kind in a folder and its folders, until they are so large together; no links, which may lead round.
+fn search(
+    folder: &Path,
+    depth: usize,
+    enough: u64,
+    is_wanted: &dyn Fn(&Path) -> bool,
+    sum: &mut u64,
+    found: &mut Vec<PathBuf>,
+) {
+    for path in sorted(folder) {
+        let Ok(about) = path.symlink_metadata() else { continue };
+        if *sum >= enough {
+            return;
+        }
+        if about.is_dir() && depth > 0 {
+            search(&path, depth - 1, enough, is_wanted, sum, found);
+        } else if about.is_file() && about.len() >= SMALLEST && is_wanted(&path) {
+            *sum += about.len();
+            found.push(path);
+        }
+    }
+}
+
+/// What is in a folder, by name; nothing if it cannot be read.
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn read(path: &Path, from: u64, most: usize) -> io::Result<Vec<u8>> {
+    let (mut file, mut octets) = (fs::File::open(path)?, Vec::new());
+    file.seek(SeekFrom::Start(from))?;
+    file.take(most as u64).read_to_end(&mut octets)?;
+    Ok(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_corpora_there_is_every_file_and_it_repeats() {
+        let files = Files::load(None, 1);
+        assert_eq!((files.training.len(), files.benchmark.len()), (9, 5));
+        let samples = files.training.iter().chain(&files.benchmark);
+        for (sample, line) in samples.zip(TRAINING.iter().chain(&BENCHMARK)) {
+            let size = sample.octets.len();
+            assert!(size as u64 >= SMALLEST, "{}: {size}", sample.name);
+            assert!(size <= (line.size * KB) as usize, "{}: {size}", sample.name);
+        }
+        let again = Files::load(None, 1);
+        assert!(
+            files.benchmark.iter().zip(&again.benchmark).all(|(one, two)| one.octets == two.octets)
+        );
+    }
+
+    #[test]
+    fn the_sets_have_no_block_in_common() {
+        let files = Files::load(None, 1);
+        let blocks = |samples: &[Sample]| -> std::collections::BTreeSet<Vec<u8>> {
+            let blocks = samples.iter().flat_map(|sample| sample.octets.chunks_exact(1 << 12));
+            // What is all the same, such as zeros, is in both.
+            blocks
+                .filter(|block| block.iter().any(|octet| *octet != block[0]))
+                .map(<[u8]>::to_vec)
+                .collect()
+        };
+        let (training, benchmark) = (blocks(&files.training), blocks(&files.benchmark));
+        assert_eq!(training.intersection(&benchmark).count(), 0);
+    }
+}

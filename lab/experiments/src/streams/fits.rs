@@ -1,0 +1,75 @@
+//! Ratio against ratio, and time against ratio (Figure 1 and section 4.2), with the paper's codecs and today's.
+
+use std::fmt::Display;
+
+use groupwire_codecs::Choice;
+use groupwire_papers::ace2005::{Bench, Line, Point, Training};
+use serde_json::{Value, json};
+
+use super::row::{Part, row};
+use super::simulated::cpu;
+use super::{ALL, Files, Options};
+use crate::{Error, Result, Row, Update};
+
+/// The paper's codecs, then today's.
+const CODECS: [&str; 7] = ["lzo", "zlib", "bzip2", "lz4", "zstd-1", "zstd-3", "zstd-9"];
+/// Ratios that are compared: the paper's three pairs, then today's.
+const PAIRS: [(usize, usize); 8] = [(0, 1), (0, 2), (1, 2), (0, 3), (3, 4), (3, 5), (3, 6), (5, 6)];
+/// How often a block is packed; the paper's 100 times gain little.
+const REPEAT: u32 = 3;
+/// A quick experiment takes one block of so many.
+const QUICK: usize = 40;
+/// Points of a row at most.
+const POINTS: usize = 250;
+
+/// Packs and unpacks blocks of the training files, and draws lines through what came of it.
+///
+/// # Errors
+/// A codec that does not read what it wrote.
+pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let broken =
+        |why: &dyn Display| -> Error { format!("a codec cannot be measured: {why}").into() };
+    let choices: Vec<Choice> = CODECS.iter().filter_map(|name| name.parse().ok()).collect();
+    let (repeat, every) = options.common.quick_or((1, QUICK), (REPEAT, 1));
+    let mut bench = Bench::new(&choices, repeat).map_err(|error| broken(&error))?;
+    let total = files.training.len();
+    for (done, sample) in files.training.iter().enumerate() {
+        tell(Update::Progress { done, total, what: format!("blocks of {}", sample.name) });
+        for block in Training::blocks(&sample.octets).step_by(every) {
+            bench.block(block, &mut cpu).map_err(|error| broken(&error))?;
+        }
+    }
+    let octets: usize = files.training.iter().map(|sample| sample.octets.len()).sum();
+    let row = |codec: usize, fit: Value| -> Row {
+        let row = row((Part::Fits, &options.common), "training", ALL, CODECS[codec]);
+        row.with("bytes_in", octets).with("fit", fit)
+    };
+    let mut rows = Vec::new();
+    for (x, y) in PAIRS {
+        let points = bench.points(x).iter().zip(bench.points(y));
+        let points = points.map(|(x, y)| (x.ratio, y.ratio)).collect();
+        let names = [format!("{} ratio", CODECS[x]), format!("{} ratio", CODECS[y])];
+        rows.push(row(y, fit(names, bench.ratio_line(x, y), points)));
+    }
+    for (codec, name) in CODECS.iter().enumerate() {
+        let mut time = |what: &str, line: Line, time: fn(&Point) -> f64| {
+            let points = bench.points(codec).iter();
+            let points = points.map(|point| (point.ratio, 1e3 * time(point))).collect();
+            let line = Line { at_zero: 1e3 * line.at_zero, slope: 1e3 * line.slope, ..line };
+            let names = [format!("{name} ratio"), format!("{name} {what} ms")];
+            rows.push(row(codec, fit(names, line, points)));
+        };
+        time("packing", bench.packing_line(codec), |point| point.packing);
+        time("unpacking", bench.unpacking_line(codec), |point| point.unpacking);
+    }
+    rows.into_iter().for_each(|row| tell(Update::Row(row)));
+    Ok(())
+}
+
+/// A line through points, each of a block: `y = intercept + slope * x`, the share of the variance that it explains, and
+/// some of the points, evenly chosen.
+fn fit([x, y]: [String; 2], line: Line, points: Vec<(f64, f64)>) -> Value {
+    let every = points.len().div_ceil(POINTS).max(1);
+    let points: Vec<_> = points.into_iter().step_by(every).collect();
+    json!({ "x": x, "y": y, "slope": line.slope, "intercept": line.at_zero, "r2": line.r2, "points": points })
+}

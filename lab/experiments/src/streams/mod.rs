@@ -1,0 +1,196 @@
+//! The experiment `ace`: which codec for which block of a stream, when, and what choosing gains (the paper ACE).
+//!
+//! lab/README.md says what each figure means.
+
+mod files;
+mod fits;
+mod model;
+mod paper;
+mod real;
+mod row;
+mod simulated;
+mod stand_in;
+mod tunnel;
+
+pub(crate) use real::dummy;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::emulator::Namespace;
+use crate::options::{Common, Program, between, directory_or, is_wanted};
+use crate::{Result, Update};
+use files::Files;
+use real::{Policy, Step};
+use row::Part;
+
+/// The directory of the standard corpora, if it exists.
+const DATA: &str = "../shared/data/corpus";
+/// The limit of a transfer with `--quick`, in seconds. All transfers together then take less than 30 s.
+const QUICK_LIMIT: f64 = 0.03;
+/// The parts that need a network namespace.
+const NETWORKED: [Part; 3] = [Part::Real, Part::Steps, Part::Tunnel];
+/// Of files that are sent one behind the other.
+const ALL: &str = "all";
+
+/// The options of `groupwire-lab ace`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Run only these parts.
+    #[arg(long = "part", value_name = "NAME", value_delimiter = ',')]
+    parts: Vec<Part>,
+
+    /// Run only these policies: never, lzo, lz4, zstd-3, zstd-3+history, zstd-adapt, ace-2005, groupwire, ...
+    #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
+    policies: Vec<String>,
+
+    /// Run only scenarios whose names begin with one of these: fast, slow/idle, fast-heavy/medium/heavy, step-up, ...
+    #[arg(long = "scenario", value_name = "NAME", value_delimiter = ',')]
+    scenarios: Vec<String>,
+
+    /// Use files of this directory, too. Default: ../shared/data/corpus, if it exists.
+    #[arg(long, value_name = "DIRECTORY")]
+    data: Option<PathBuf>,
+
+    /// The time that the files together take over a real link without compression, in seconds. Each file is truncated
+    /// accordingly.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.01, 3600.0))]
+    seconds: f64,
+
+    /// The share of each file to send over a real link, from 0 to 1, instead of --seconds.
+    #[arg(long, value_name = "SHARE", value_parser = between(0.0001, 1.0))]
+    share: Option<f64>,
+
+    /// The bytes to fetch through a tunnel, instead of --seconds.
+    #[arg(long, alias = "octets", value_name = "BYTES",
+        value_parser = clap::value_parser!(u64).range(100_000..=100_000_000_000))]
+    bytes: Option<u64>,
+
+    /// The limit of a transfer over a real link, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = between(0.01, 3600.0))]
+    limit: f64,
+
+    #[command(flatten)]
+    program: Program,
+
+    /// Keep a core busy until standard input ends. The experiment starts such processes as load.
+    #[arg(long, value_name = "CORE", hide = true)]
+    pub(crate) dummy: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Runs the experiment. Without a network namespace there are no real links.
+///
+/// # Errors
+/// A policy that is none; networks that cannot be set up, sockets and processes that fail.
+pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let networked: Vec<Part> = NETWORKED.into_iter().filter(|part| options.wants(*part)).collect();
+    // Comes first, because it may start this program again in a network namespace.
+    let namespace = (!networked.is_empty()).then(Namespace::enter).transpose();
+    let files = Files::load(directory_or(&options.data, DATA).as_deref(), options.common.seed);
+    if options.wants(Part::Files) {
+        options.list(&files, tell);
+    }
+    if options.wants(Part::Fits) {
+        fits::run(options, &files, tell)?;
+    }
+    if options.wants(Part::Simulated) {
+        model::run(options, &files, tell)?;
+    }
+    for part in networked {
+        match &namespace {
+            Ok(Some(namespace)) if part == Part::Tunnel => {
+                tunnel::run(namespace, options, &files, tell)?;
+            }
+            Ok(Some(namespace)) => options.real(part, namespace, &files, tell)?,
+            Ok(None) => {}
+            Err(why) => tell(Update::Skipped { what: part.to_string(), why: why.to_string() }),
+        }
+    }
+    Ok(())
+}
+
+impl Options {
+    fn wants(&self, part: Part) -> bool {
+        is_wanted(&self.parts, &part)
+    }
+
+    /// Whether a policy is asked for.
+    fn asks_for(&self, policy: &str) -> bool {
+        is_wanted(&self.policies, policy)
+    }
+
+    /// The limit of a transfer over a real link, in seconds.
+    fn limit(&self) -> f64 {
+        self.common.quick_or(QUICK_LIMIT, self.limit)
+    }
+
+    /// Whether a scenario is asked for.
+    fn includes(&self, scenario: &str) -> bool {
+        self.scenarios.is_empty()
+            || self.scenarios.iter().any(|one| scenario.starts_with(one.as_str()))
+    }
+
+    /// Table 1.
+    fn list(&self, files: &Files, tell: &mut dyn FnMut(Update)) {
+        for (set, samples) in [("training", &files.training), ("benchmark", &files.benchmark)] {
+            for sample in samples {
+                let row = row::row((Part::Files, &self.common), set, sample.name, "never");
+                let row = row.with("bytes_in", sample.octets.len()).with("origin", &sample.origin);
+                tell(Update::Row(row));
+            }
+        }
+    }
+
+    /// Cells over real links.
+    fn real(
+        &self,
+        part: Part,
+        namespace: &Namespace,
+        files: &Files,
+        tell: &mut dyn FnMut(Update),
+    ) -> Result<()> {
+        let skip = |what: &str, why: &str| {
+            tell(Update::Skipped { what: what.to_owned(), why: why.to_owned() });
+        };
+        let policies = Policy::chosen(self, files, skip)?;
+        let cells: Vec<_> = match part {
+            Part::Real => paper::cells().into_iter().map(Place::Cell).collect(),
+            _ => Step::ALL.map(Place::Step).to_vec(),
+        };
+        let cells: Vec<_> =
+            cells.into_iter().filter(|cell| self.includes(&cell.to_string())).collect();
+        let (total, mut done) = (cells.len() * policies.len(), 0);
+        for cell in cells {
+            let began = |policy: &Policy| {
+                tell(Update::Progress { done, total, what: format!("{cell}, {}", policy.name) });
+                done += 1;
+            };
+            let rows = match &cell {
+                Place::Cell(cell) => cell.run(namespace, self, (files, &policies), began)?,
+                Place::Step(step) => step.run(namespace, self, (files, &policies), began)?,
+            };
+            rows.into_iter().for_each(|row| tell(Update::Row(row)));
+        }
+        Ok(())
+    }
+}
+
+/// Where policies are compared.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Cell(real::Cell),
+    Step(Step),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Cell(cell) => cell.fmt(f),
+            Place::Step(step) => step.fmt(f),
+        }
+    }
+}

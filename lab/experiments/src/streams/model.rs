@@ -1,0 +1,354 @@
+//! The simulated cells: links from slow to fast and processors from idle to busy, the paper's three scenarios, and links
+//! that open or close a hundredfold.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use groupwire_ace::{Adaptive, Always, Candidate, Policy};
+use groupwire_codecs::{ALL as CODECS, Costs};
+use groupwire_papers::ace2005::{Ace2005, Training};
+
+use super::files::Sample;
+use super::real::trained;
+use super::row::{Part, compare_rates, is_static, row};
+use super::simulated::{
+    Conditions, Course, File, Oracle, Outcome, Table, Trace, Until, bound, transfer,
+};
+use super::{ALL, Files, Options};
+use crate::{Result, Row, Update};
+
+/// Octets of a block, and of one of the paper's.
+const BLOCK: usize = 64 << 10;
+const PAPERS_BLOCK: usize = 32 << 10;
+/// What is always the same, with the stream's history and without.
+const STATIC: [&str; 23] = [
+    "none",
+    "lz4",
+    "snappy",
+    "lzo",
+    "zstd-fast-3",
+    "zstd-1",
+    "zstd-3",
+    "zstd-6",
+    "zstd-9",
+    "zstd-12",
+    "zstd-19",
+    "zlib-1",
+    "zlib-6",
+    "brotli-5",
+    "bzip2",
+    "lzma",
+    "zstd-fast-3+history",
+    "zstd-1+history",
+    "zstd-3+history",
+    "zstd-6+history",
+    "zstd-9+history",
+    "zstd-12+history",
+    "zstd-19+history",
+];
+/// What the paper's system chooses from.
+const PAPERS: [&str; 4] = ["none", "lzo", "zlib", "bzip2"];
+/// Mbit/s and the way there in ms: the paper's two links among modern ones.
+const LINKS: [(f64, f64); 10] = [
+    (1.0, 20.0),
+    (1.7, 35.0),
+    (3.0, 10.0),
+    (10.0, 10.0),
+    (20.0, 5.0),
+    (71.0, 0.5),
+    (100.0, 5.0),
+    (1000.0, 0.5),
+    (2500.0, 0.2),
+    (10_000.0, 0.1),
+];
+/// Shares that are left of a processor.
+const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.1];
+/// A transfer goes on, the files over and over, until it would fill the link for so long, in seconds: of all files, and of
+/// a single one.
+const LEAST: [f64; 2] = [2.0, 1.0];
+/// Blocks of a file in a quick experiment.
+const QUICK: usize = 4;
+/// A step: when, and when it ends, in seconds, and how long it may take to be dealt with.
+const STEP: f64 = 5.0;
+const END: f64 = 15.0;
+const GRACE: f64 = 2.0;
+/// Of a step's series, in seconds.
+const TENTH: f64 = 0.1;
+/// Blocks of one file before some of the next, in a stream that is the same at all times.
+const TURN: usize = 4;
+
+/// A load: of the network in Mbit/s, of the server and of the client as what is left.
+type Load = (f64, f64, f64);
+
+/// What a program of its own leaves others on a processor that it shares with so many dummies (paper, section 5.1).
+const fn left(dummies: u32) -> f64 {
+    1.0 / (dummies as f64 + 1.0)
+}
+/// Of the server and of the client.
+const MEDIUM: [f64; 2] = [left(8), left(4)];
+const HEAVY: [f64; 2] = [left(20), left(8)];
+const VERY_HEAVY: f64 = left(180);
+
+/// The paper's scenarios (section 5.2.3): all files are sent in each of these.
+const SCENARIOS: [(&str, &[Load]); 3] = [
+    (
+        "scenario1",
+        &[
+            (71.0, 1.0, 1.0),
+            (3.0, MEDIUM[0], MEDIUM[1]),
+            (1.7, 1.0, 1.0),
+            (1.7, VERY_HEAVY, HEAVY[1]),
+        ],
+    ),
+    ("scenario2", &[(71.0, HEAVY[0], HEAVY[1]), (20.0, 1.0, 1.0), (3.0, HEAVY[0], MEDIUM[1])]),
+    ("scenario3", &[(1.7, 1.0, HEAVY[1]), (1.7, MEDIUM[0], HEAVY[1]), (1.7, VERY_HEAVY, HEAVY[1])]),
+];
+
+/// Runs all of it.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    let model = Model::new(options, files, tell)?;
+    let all: usize = model.table.files().iter().map(|file| file.octets.len()).sum();
+    let cells: Vec<(f64, f64, f64, f64)> = LINKS
+        .into_iter()
+        .flat_map(|(mbit, ms)| SHARES.into_iter().map(move |server| (mbit, ms, server)))
+        .flat_map(|(mbit, ms, server)| {
+            SHARES.into_iter().map(move |client| (mbit, ms, server, client))
+        })
+        .filter(|cell| options.includes(&steady(cell)))
+        .collect();
+    for (done, cell) in cells.iter().enumerate() {
+        let (name, total) = (steady(cell), cells.len());
+        tell(Update::Progress { done, total, what: name.clone() });
+        let (mbit, ms, server, client) = *cell;
+        let conditions =
+            Conditions { mbit, delay: Duration::from_secs_f64(ms / 1e3), server, client };
+        for file in std::iter::once(None).chain((0..files.benchmark.len()).map(Some)) {
+            let octets = file.map_or(all, |file| model.table.files()[file].octets.len());
+            let least = options.common.quick_or(0.0, LEAST[usize::from(file.is_some())]);
+            let octets = octets.max((conditions.rate() * least) as usize);
+            let rows = model.transfers(&name, file, octets, &conditions.into());
+            rows.into_iter().for_each(|row| tell(Update::Row(row)));
+        }
+    }
+    for (name, loads) in SCENARIOS.iter().filter(|(name, _)| options.includes(name)) {
+        let rows = model.scenario(name, loads);
+        rows.into_iter().for_each(|row| tell(Update::Row(row)));
+    }
+    for (name, rates) in [("step-up", [1.7, 170.0]), ("step-down", [170.0, 1.7])] {
+        if options.includes(name) {
+            let rows = model.step(name, rates);
+            rows.into_iter().for_each(|row| tell(Update::Row(row)));
+        }
+    }
+    Ok(())
+}
+
+fn steady((mbit, _, server, client): &(f64, f64, f64, f64)) -> String {
+    format!("link-{mbit}/cpu-{server}/cpu-{client}")
+}
+
+/// What was measured beforehand.
+struct Model<'a> {
+    options: &'a Options,
+    table: Table,
+    papers: Table,
+    costs: Costs,
+    /// `None` if the training run failed: then `ace-2005` has no rows.
+    training: Option<Training>,
+}
+
+/// What became of each policy.
+type Outcomes = BTreeMap<String, Outcome>;
+
+impl<'a> Model<'a> {
+    fn new(options: &'a Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<Model<'a>> {
+        let mut table = |block: usize, names: &[&str]| {
+            let most = options.common.quick_or(QUICK * BLOCK, usize::MAX);
+            let file = |sample: &Sample| File {
+                name: sample.name.to_owned(),
+                octets: sample.octets[..sample.octets.len().min(most)].to_vec(),
+            };
+            let files = files.benchmark.iter().map(file).collect();
+            let candidates = names.iter().filter_map(|name| name.parse().ok()).collect();
+            Table::new(files, block, candidates, None, &mut |done, total| {
+                let what = format!("blocks of {} KiB by each codec", block >> 10);
+                tell(Update::Progress { done, total, what });
+            })
+        };
+        let (table, papers) = (table(BLOCK, &STATIC)?, table(PAPERS_BLOCK, &PAPERS)?);
+        let start = Instant::now();
+        let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
+        let training = trained(files, options.common.quick).inspect_err(|error| {
+            let why = format!("its training run failed: {error}");
+            tell(Update::Skipped { what: "ace-2005".to_owned(), why });
+        });
+        Ok(Model { options, table, papers, costs, training: training.ok() })
+    }
+
+    /// Every policy over a course; `trace` makes what is sent of a table.
+    fn all(
+        &self,
+        course: &Course,
+        papers: &Course,
+        trace: impl Fn(&Table) -> Trace<'_>,
+    ) -> Outcomes {
+        let (ours, theirs) = (trace(&self.table), trace(&self.papers));
+        let send = |policy: &mut dyn Policy| transfer(policy, &ours, course);
+        let mut outcomes = Outcomes::new();
+        for candidate in &self.table.candidates {
+            outcomes.insert(name(*candidate), send(&mut Always(*candidate)));
+        }
+        let mut adaptive = Adaptive::new(&[], &self.costs, BLOCK);
+        outcomes.insert("groupwire".to_owned(), send(&mut adaptive));
+        outcomes.insert("oracle".to_owned(), send(&mut Oracle::new(&ours, course)));
+        if let Some(training) = &self.training {
+            let mut ace = Ace2005::new(training.clone(), PAPERS_BLOCK);
+            let sent = transfer(&mut ace, &theirs, papers);
+            outcomes.insert("ace-2005".to_owned(), sent);
+        }
+        let seconds = bound(&ours, course);
+        outcomes.insert("bound".to_owned(), Outcome { seconds, ..Outcome::default() });
+        outcomes
+    }
+
+    /// Of one file only the most telling rows, or there would be tens of thousands.
+    fn transfers(
+        &self,
+        scenario: &str,
+        file: Option<usize>,
+        octets: usize,
+        course: &Course,
+    ) -> Vec<Row> {
+        let outcomes = self.all(course, course, |table| table.trace(file, octets));
+        let name = file.map_or(ALL, |file| &self.table.files()[file].name);
+        let sent = self.table.trace(file, octets).octets();
+        let conditions = course.phases[0].1;
+        let row = row((Part::Simulated, &self.options.common), scenario, name, "")
+            .with("network_mbit", conditions.mbit)
+            .with("server_cpu_left", conditions.server)
+            .with("client_cpu_left", conditions.client);
+        let mut rows = self.rows(&row, sent, &outcomes);
+        if file.is_some() {
+            rows.retain(|row| {
+                let policy = row.text("policy");
+                !is_static(policy) || policy == "never" || row.number("over_best") == Some(0.0)
+            });
+        }
+        rows
+    }
+
+    /// All files in each load, one load after the other.
+    fn scenario(&self, scenario: &str, loads: &[Load]) -> Vec<Row> {
+        let once =
+            |table: &Table| -> usize { table.files().iter().map(|file| file.octets.len()).sum() };
+        let course = |table: &Table| {
+            let blocks = table.trace(None, once(table)).blocks.len();
+            let phase = |(at, &(mbit, server, client)): (usize, &Load)| {
+                let ms = LINKS.iter().find(|(link, _)| *link == mbit).map_or(0.5, |(_, ms)| *ms);
+                // The fast network stays the same with traffic on it.
+                let ms = if mbit > 1.7 { 0.5 } else { ms };
+                let delay = Duration::from_secs_f64(ms / 1e3);
+                (Until::Block((at + 1) * blocks), Conditions { mbit, delay, server, client })
+            };
+            Course { phases: loads.iter().enumerate().map(phase).collect() }
+        };
+        let (ours, papers) = (course(&self.table), course(&self.papers));
+        let octets = once(&self.table) * loads.len();
+        let outcomes =
+            self.all(&ours, &papers, |table| table.trace(None, once(table) * loads.len()));
+        let row = row((Part::Simulated, &self.options.common), scenario, ALL, "");
+        self.rows(&row, octets, &outcomes)
+    }
+
+    /// A link that changes while a stream flows that is the same at all times.
+    fn step(&self, scenario: &str, [first, then]: [f64; 2]) -> Vec<Row> {
+        let at = |mbit: f64| Conditions {
+            mbit,
+            delay: Duration::from_millis(1),
+            server: 1.0,
+            client: 1.0,
+        };
+        let phases = vec![(Until::Seconds(STEP), at(first)), (Until::Ever, at(then))];
+        let course = Course { phases };
+        // As many as would go without compression, and more: none takes less than an eighth of that.
+        let octets = (8.0 * (STEP * at(first).rate() + (END - STEP) * at(then).rate())) as usize;
+        let outcomes = self.all(&course, &course, |table| mixed(table, octets));
+        let block = |name: &str| if name == "ace-2005" { PAPERS_BLOCK } else { BLOCK };
+        let mut rows = Vec::new();
+        for (name, outcome) in &outcomes {
+            // Who knows everything knows it block by block, and the time of a block is not known beforehand.
+            if ["oracle", "bound"].contains(&name.as_str()) {
+                continue;
+            }
+            let mut series = vec![0; (END / TENTH).round() as usize];
+            for (at, _) in &outcome.blocks {
+                if let Some(count) = series.get_mut((at / TENTH) as usize) {
+                    *count += block(name) as u64;
+                }
+            }
+            let after: u64 = series[((STEP + GRACE) / TENTH) as usize..].iter().sum();
+            let row = row((Part::Simulated, &self.options.common), scenario, "mixed", name)
+                .with("network_mbit", then)
+                .with("server_cpu_left", 1.0)
+                .with("client_cpu_left", 1.0)
+                .with("bytes_in", series.iter().sum::<u64>())
+                .with("seconds", END)
+                .with("rate_after", after as f64 / 1e6 / (END - STEP - GRACE))
+                .with("series", series);
+            rows.push(row);
+        }
+        compare_rates(&mut rows);
+        rows
+    }
+
+    fn rows(&self, row: &Row, octets: usize, outcomes: &Outcomes) -> Vec<Row> {
+        let fixed = outcomes.iter().filter(|(name, _)| is_static(name));
+        let best = fixed.map(|(_, outcome)| outcome.seconds).min_by(f64::total_cmp);
+        let oracle = outcomes.get("oracle").map(|outcome| outcome.seconds);
+        let over = |seconds: f64, than: Option<f64>| than.map(|than| seconds / than - 1.0);
+        let row = |(name, outcome): (&String, &Outcome)| {
+            row.clone()
+                .with("policy", name)
+                .with("seconds", outcome.seconds)
+                .with("over_best", over(outcome.seconds, best))
+                .with("over_oracle", over(outcome.seconds, oracle))
+                .with("bytes_in", octets)
+                .with("bytes_wire", (outcome.wire > 0).then_some(outcome.wire))
+                .with("picked", (name == "groupwire").then(|| picked(outcome)))
+        };
+        outcomes.iter().map(row).collect()
+    }
+}
+
+/// The shares of blocks that each choice was made for.
+fn picked(outcome: &Outcome) -> BTreeMap<String, f64> {
+    let mut picked = BTreeMap::new();
+    for (_, candidate) in &outcome.blocks {
+        *picked.entry(name(*candidate)).or_default() += 1.0 / outcome.blocks.len() as f64;
+    }
+    picked
+}
+
+/// Blocks of all files in turns.
+fn mixed(table: &Table, octets: usize) -> Trace<'_> {
+    let files = 0..table.files().len();
+    let size = |file: usize| table.files()[file].octets.len();
+    let files: Vec<Trace<'_>> = files.map(|file| table.trace(Some(file), size(file))).collect();
+    let turn = TURN * BLOCK / table.block;
+    let shortest = files.iter().map(|file| file.blocks.len() / turn).min().unwrap_or(0);
+    let once: Vec<_> = (0..shortest.max(1))
+        .flat_map(|at| {
+            files.iter().flat_map(move |file| file.blocks.iter().skip(at * turn).take(turn))
+        })
+        .copied()
+        .collect();
+    let count = octets.div_ceil(table.block);
+    Trace { blocks: once.into_iter().cycle().take(count).collect(), candidates: &table.candidates }
+}
+
+fn name(candidate: Candidate) -> String {
+    if candidate == Candidate::NONE { "never".to_owned() } else { candidate.to_string() }
+}

@@ -1,0 +1,74 @@
+//! Dummy processes, which leave others only a share of a core (paper, section 5.1).
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::thread;
+
+use super::processor::{Core, pin, work};
+
+/// How this program is told to be a dummy process, before the number of a core.
+const DUMMY: &str = "--dummy";
+
+/// Dummy processes on a core, until they are dropped.
+#[derive(Debug)]
+pub(super) struct Load {
+    children: Vec<(Child, ChildStdin)>,
+}
+
+impl Load {
+    /// Starts so many. All begin at once, or the last would hardly ever get ready beside the first.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn start(program: &Path, core: Core, count: usize) -> io::Result<Load> {
+        let mut load = Load { children: Vec::new() };
+        for _ in 0..count {
+            let mut command = Command::new(program);
+            command.args(["ace", DUMMY, &core.number().to_string()]);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut child = command.spawn()?;
+            let Some(input) = child.stdin.take() else { continue };
+            load.children.push((child, input));
+        }
+        for (child, _) in &mut load.children {
+            let ready = child.stdout.take().map(|mut output| output.read_exact(&mut [0]));
+            ready
+                .unwrap_or(Ok(()))
+                .map_err(|_| io::Error::other("a dummy process does not start"))?;
+        }
+        for (_, input) in &mut load.children {
+            input.write_all(b"g")?;
+        }
+        Ok(load)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for (child, _) in &mut self.children {
+            // It may be gone already.
+            let _ = child.kill();
+        }
+        for (child, _) in &mut self.children {
+            let _ = child.wait();
+        }
+    }
+}
+
+/// What a dummy process does: it says that it is ready, waits for a word, and then works until its standard input ends,
+/// which it does with whoever started it.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn dummy(core: usize) -> io::Result<ExitCode> {
+    pin(core)?;
+    io::stdout().write_all(b"r")?;
+    io::stdout().flush()?;
+    io::stdin().read_exact(&mut [0])?;
+    let watch = thread::spawn(|| io::stdin().read(&mut [0]));
+    while !watch.is_finished() {
+        work(100_000);
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,98 @@
+//! The paper's two networks (section 5.1), emulated: packets of the kernel's own TCP.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use socket2::{Domain, Socket, Type};
+
+use super::processor::hurry;
+use super::traffic::Traffic;
+use crate::emulator::{Cable, Emulator, EmulatorError, Host, Namespace, Path};
+use crate::sim::{Capacity, LinkConfig, Queue};
+
+/// Of the fast network, which is a campus' Ethernet, in Mbit/s.
+pub(in crate::streams) const FAST: f64 = 71.0;
+/// Of the slow one, across a continent.
+pub(in crate::streams) const SLOW: f64 = 1.7;
+/// Of the slow one.
+pub(in crate::streams) const ROUND_TRIP: Duration = Duration::from_millis(70);
+/// What a router in front of the slow one keeps.
+const QUEUE: Duration = Duration::from_millis(300);
+
+/// What else is on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Busy {
+    Idle,
+    /// 20 Mbit/s are left.
+    Medium,
+    /// 3 Mbit/s are left.
+    Heavy,
+}
+
+/// A network that connects a server with a client.
+pub(super) enum Network {
+    Fast { cable: Cable, _traffic: Option<Traffic> },
+    Slow(Emulator),
+}
+
+impl Network {
+    /// The fast one, with traffic on it.
+    ///
+    /// # Errors
+    /// Where it cannot be set up.
+    pub(super) fn fast(namespace: &Namespace, busy: Busy) -> Result<Network, EmulatorError> {
+        let cable = Cable::start(namespace, FAST, false)?;
+        let left = match busy {
+            Busy::Idle => FAST,
+            Busy::Medium => 20.0,
+            Busy::Heavy => 3.0,
+        };
+        let traffic = match busy {
+            Busy::Idle => None,
+            _ => Some(Traffic::start(cable.datagrams()?, FAST - left)?),
+        };
+        Ok(Network::Fast { cable, _traffic: traffic })
+    }
+
+    /// The slow one.
+    ///
+    /// # Errors
+    /// Where it cannot be set up.
+    pub(super) fn slow(namespace: &Namespace) -> Result<Network, EmulatorError> {
+        let link = LinkConfig {
+            capacity: Capacity::kbit(SLOW * 1e3),
+            queue: Queue::Time(QUEUE),
+            ..LinkConfig::default()
+        };
+        let path = Path::symmetric(link, ROUND_TRIP, 1);
+        // Its threads inherit from the one that starts it.
+        let start = || {
+            // Without the right to, it goes as well as it can.
+            let _ = hurry();
+            Emulator::start(namespace, &[path])
+        };
+        let started = thread::scope(|scope| scope.spawn(start).join());
+        let panicked = |_| Err(io::Error::other("what starts the network panicked").into());
+        Ok(Network::Slow(started.unwrap_or_else(panicked)?))
+    }
+
+    /// A TCP connection: the server's end and the client's.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn connect(&self) -> io::Result<[TcpStream; 2]> {
+        match self {
+            Network::Fast { cable, .. } => cable.connect(),
+            Network::Slow(emulator) => {
+                let listener = TcpListener::bind((Host::SERVER.local(), 0))?;
+                let port = listener.local_addr()?.port();
+                let client = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+                client.bind(&SocketAddr::from((emulator.client(0).local(), 0)).into())?;
+                client.connect(&SocketAddr::from((Host::SERVER.remote(), port)).into())?;
+                Ok([listener.accept()?.0, client.into()])
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What the experiment yields.
+
+use clap::ValueEnum;
+
+use crate::Row;
+use crate::options::{Common, named};
+
+/// lab/README.md says what each field means.
+const FIELDS: &str = "part scenario file network_mbit server_cpu_left client_cpu_left policy seconds over_best over_oracle \
+    bytes_in bytes_wire share stopped picked paper_seconds origin rate_after behind_best series fit connections \
+    kib_per_connection kib_per_idle_connection";
+
+/// A part of the experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// The files (Table 1).
+    Files,
+    /// Ratio against ratio and time against ratio of blocks of the training files (Figure 1, section 4.2).
+    Fits,
+    /// Links from slow to fast and loads, scenarios and steps, in simulated time with measured costs.
+    Simulated,
+    /// Real bytes over emulated links beside real load (Tables 2 and 3, Figures 2 and 3).
+    Real,
+    /// A real link that opens or closes a hundredfold.
+    Steps,
+    /// Programs that know nothing of it, with `groupwire tunnel` between them.
+    Tunnel,
+}
+
+named!(Part);
+
+/// A row with nothing but names in it.
+pub(super) fn row(
+    (part, common): (Part, &Common),
+    scenario: impl ToString,
+    file: &str,
+    policy: &str,
+) -> Row {
+    Row::new("ace", FIELDS, common)
+        .with("part", part)
+        .with("scenario", scenario.to_string())
+        .with("file", file)
+        .with("policy", policy)
+        .with("bytes_in", 0)
+        .with("stopped", false)
+}
+
+/// Whether a policy of this name does the same whatever happens.
+pub(super) fn is_static(policy: &str) -> bool {
+    !["groupwire", "ace-2005", "zstd-adapt", "oracle", "bound"].contains(&policy)
+}
+
+/// The figures of static policies in these rows.
+fn of_static<'a>(rows: &'a [Row], field: &'a str) -> impl Iterator<Item = f64> + 'a {
+    let rows = rows.iter().filter(|row| row.is("verified") && is_static(row.text("policy")));
+    rows.filter_map(move |row| row.number(field))
+}
+
+/// Puts beside each time by how much it is over the best static policy's. The rows are of the same file and scenario.
+pub(super) fn compare_times(rows: &mut [Row]) {
+    let best = of_static(rows, "seconds").min_by(f64::total_cmp);
+    for row in rows {
+        let over = row.number("seconds").zip(best).map(|(seconds, best)| seconds / best - 1.0);
+        row.set("over_best", over);
+    }
+}
+
+/// Puts beside each rate after a step by how much it is behind the best static policy's.
+pub(super) fn compare_rates(rows: &mut [Row]) {
+    let best = of_static(rows, "rate_after").max_by(f64::total_cmp);
+    for row in rows {
+        let behind = row.number("rate_after").zip(best).map(|(rate, best)| 1.0 - rate / best);
+        row.set("behind_best", behind);
+    }
+}

@@ -1,0 +1,253 @@
+//! One transfer in simulated time: the sender packs, the link carries, the receiver unpacks, word of it comes back.
+//!
+//! A policy is the real one, and sees the real octets; what packing yields and takes is looked up.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use groupwire_ace::{Candidate, Delivered, Packed, Policy, Situation};
+
+use super::conditions::Course;
+use super::table::Trace;
+
+/// Octets that the sender's transport takes and has not sent yet.
+const TRANSPORT: f64 = 128.0 * 1024.0;
+/// Octets that the receiver's transport takes and that were not read yet, beside twice what is under way.
+const RECEIVING: f64 = 512.0 * 1024.0;
+/// Of a block.
+const HEADER: usize = 4;
+/// The receiver says so at once when so many octets came.
+const ACKNOWLEDGED: usize = 16 << 10;
+/// What a choice takes, ns: as the crate's benchmark says.
+const CHOOSING: f64 = 1500.0;
+
+/// What became of a transfer.
+#[derive(Debug, Clone, Default)]
+pub(in crate::streams) struct Outcome {
+    /// Until the last octet could be read.
+    pub(in crate::streams) seconds: f64,
+    /// Octets on the wire, headers included.
+    pub(in crate::streams) wire: usize,
+    /// For each block when it could be read, and how it was packed.
+    pub(in crate::streams) blocks: Vec<(f64, Candidate)>,
+}
+
+/// Word that is on its way back.
+struct Word {
+    comes: f64,
+    delivered: Delivered,
+    /// When the last of these blocks was handed over.
+    handed: f64,
+}
+
+/// Sends all blocks, which come as fast as they are packed.
+pub(in crate::streams) fn transfer(
+    policy: &mut dyn Policy,
+    trace: &Trace<'_>,
+    course: &Course,
+) -> Outcome {
+    let charged = policy.window() != usize::MAX;
+    let mut run = Run {
+        now: 0.0,
+        packed: 0.0,
+        acknowledged: 0.0,
+        handed: VecDeque::from([(0.0, 0.0)]),
+        wire_free: 0.0,
+        receiver: Receiver { free: f64::NAN, ..Receiver::default() },
+        words: VecDeque::new(),
+        last_word: 0.0,
+        outcome: Outcome::default(),
+    };
+    let hello = course.at(0.0, 0).0.delay.as_secs_f64();
+    let mut has_hello = false;
+    for (at, (block, cells)) in trace.blocks.iter().enumerate() {
+        let is_last = at + 1 == trace.blocks.len();
+        run.wait(policy);
+        if !has_hello && run.now >= hello {
+            has_hello = true;
+            policy.peer_has(u16::MAX, true);
+        }
+        let (conditions, _) = course.at(run.now, at);
+        if charged {
+            run.now += CHOOSING / 1e9 / conditions.server;
+        }
+        let situation = Situation {
+            more: usize::MAX / 2,
+            flushed: false,
+            in_flight: (run.packed - run.acknowledged) as usize,
+            unsent: 0,
+        };
+        let started = run.now;
+        let candidate = policy.choose(time(run.now), block, &situation).candidate;
+        let which = trace.candidates.iter().position(|known| *known == candidate);
+        let cell = cells[which.expect("a candidate that was measured")];
+        run.now += f64::from(cell.packing) / 1e9 / conditions.server;
+        let packed = Packed {
+            candidate,
+            plain: block.len(),
+            wire: cell.wire as usize,
+            took: time(run.now - started),
+        };
+        policy.packed(time(run.now), &packed);
+        run.send(course, at, cell.wire as usize + HEADER, f64::from(cell.unpacking) / 1e9);
+        run.receiver.word(course, at, is_last, &mut run.words);
+        run.outcome.blocks.push((run.receiver.free, candidate));
+    }
+    run.outcome.seconds = run.receiver.free;
+    run.outcome
+}
+
+fn time(seconds: f64) -> Duration {
+    Duration::from_nanos((seconds * 1e9) as u64)
+}
+
+struct Run {
+    now: f64,
+    /// Octets so far.
+    packed: f64,
+    acknowledged: f64,
+    /// Of blocks of late: octets up to their end, and when the link had carried them.
+    handed: VecDeque<(f64, f64)>,
+    wire_free: f64,
+    receiver: Receiver,
+    words: VecDeque<Word>,
+    last_word: f64,
+    outcome: Outcome,
+}
+
+impl Run {
+    /// Until the next block may be packed.
+    fn wait(&mut self, policy: &mut dyn Policy) {
+        // The transport has taken what was packed.
+        self.now = self.now.max(self.handed_at(self.packed));
+        loop {
+            while self.words.front().is_some_and(|word| word.comes <= self.now) {
+                let Some(word) = self.words.pop_front() else { break };
+                self.acknowledged += word.delivered.wire as f64;
+                let delivered = Delivered {
+                    round_trip: time(word.comes - word.handed),
+                    backlogged: word.handed <= self.last_word,
+                    ..word.delivered
+                };
+                self.last_word = word.comes;
+                policy.delivered(time(word.comes), &delivered);
+            }
+            let in_flight = self.packed - self.acknowledged;
+            match self.words.front() {
+                Some(word) if in_flight >= policy.window() as f64 => self.now = word.comes,
+                _ => return,
+            }
+        }
+    }
+
+    /// When the transport had taken so many octets in all: the link had carried all but what it holds.
+    fn handed_at(&self, octets: f64) -> f64 {
+        let carried = octets - TRANSPORT;
+        let mut before = self.handed[0];
+        for &(end, at) in &self.handed {
+            if end >= carried {
+                let share = ((carried - before.0) / (end - before.0).max(1.0)).max(0.0);
+                return before.1 + share * (at - before.1);
+            }
+            before = (end, at);
+        }
+        before.1
+    }
+
+    fn send(&mut self, course: &Course, at: usize, wire: usize, unpacking: f64) {
+        self.outcome.wire += wire;
+        self.packed += wire as f64;
+        let (conditions, _) = course.at(self.now.max(self.wire_free), at);
+        let delay = conditions.delay.as_secs_f64();
+        let room = self.receiver.room(self.packed, 2.0 * delay * conditions.rate());
+        let start = self.now.max(self.wire_free).max(room + delay);
+        self.wire_free = course.carried(start, wire as f64, at);
+        self.handed.push_back((self.packed, self.wire_free));
+        let handed = self.now.max(self.handed_at(self.packed));
+        while self.handed.len() > 2 && self.handed[1].0 < self.packed - 2.0 * TRANSPORT {
+            self.handed.pop_front();
+        }
+        self.receiver.take(course, at, self.wire_free + delay, wire, unpacking, handed);
+    }
+}
+
+/// The other end.
+#[derive(Default)]
+struct Receiver {
+    /// When it has unpacked what came. Not a number: nothing came.
+    free: f64,
+    /// When its last word went.
+    spoke: f64,
+    owed: Owed,
+    /// Octets up to the end of each block, and when it was unpacked.
+    unpacked: VecDeque<(f64, f64)>,
+    octets: f64,
+}
+
+#[derive(Default)]
+struct Owed {
+    blocks: u32,
+    wire: usize,
+    unpacking: f64,
+    waited: f64,
+    handed: f64,
+}
+
+impl Receiver {
+    fn take(
+        &mut self,
+        course: &Course,
+        at: usize,
+        comes: f64,
+        wire: usize,
+        unpacking: f64,
+        handed: f64,
+    ) {
+        let (conditions, _) = course.at(comes, at);
+        if self.free.is_nan() {
+            // The hello came before anything else.
+            (self.free, self.spoke) =
+                (conditions.delay.as_secs_f64(), conditions.delay.as_secs_f64());
+        }
+        let start = comes.max(self.free);
+        let end = start + unpacking / conditions.client;
+        self.owed.blocks += 1;
+        self.owed.wire += wire;
+        self.owed.waited += start - self.free;
+        self.owed.unpacking += end - start;
+        self.owed.handed = handed;
+        self.free = end;
+        self.octets += wire as f64;
+        self.unpacked.push_back((self.octets, end));
+    }
+
+    /// When there was room for octets up to `end`.
+    fn room(&mut self, end: f64, under_way: f64) -> f64 {
+        let first = end - RECEIVING - under_way;
+        while self.unpacked.len() > 1 && self.unpacked[1].0 <= first {
+            self.unpacked.pop_front();
+        }
+        self.unpacked.front().filter(|(octets, _)| *octets <= first).map_or(0.0, |(_, at)| *at)
+    }
+
+    /// Says what it owes, if it does.
+    fn word(&mut self, course: &Course, at: usize, at_once: bool, words: &mut VecDeque<Word>) {
+        let Owed { blocks, wire, unpacking, waited, handed } = self.owed;
+        if wire < ACKNOWLEDGED && blocks < 64 && !at_once {
+            return;
+        }
+        let delivered = Delivered {
+            blocks,
+            wire,
+            unpacking: Duration::from_micros((unpacking * 1e6) as u64),
+            span: Duration::from_micros(((self.free - self.spoke) * 1e6) as u64),
+            waited: Duration::from_micros((waited * 1e6) as u64),
+            round_trip: Duration::ZERO,
+            backlogged: false,
+        };
+        let comes = self.free + course.at(self.free, at).0.delay.as_secs_f64();
+        words.push_back(Word { comes, delivered, handed });
+        self.spoke = self.free;
+        self.owed = Owed::default();
+    }
+}

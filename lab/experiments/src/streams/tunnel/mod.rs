@@ -1,0 +1,70 @@
+//! Programs that know nothing of it, with `groupwire tunnel` between them: curl fetches files from an HTTP server, a
+//! crowd connects at once, and noise shows what it costs where nothing is gained.
+
+mod crowd;
+mod fetch;
+mod noise;
+mod pair;
+mod site;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::row::{self, Part};
+use super::{Files, Options};
+use crate::emulator::{Emulator, Namespace, Path as Road};
+use crate::{Result, Row, Update};
+
+/// Runs what is asked for of this part.
+///
+/// # Errors
+/// Networks that cannot be set up, sockets and processes that fail.
+pub(super) fn run(
+    namespace: &Namespace,
+    options: &Options,
+    files: &Files,
+    tell: &mut dyn FnMut(Update),
+) -> Result<()> {
+    // It brings up the loopback device as well.
+    let emulator = Emulator::start(namespace, &[Road::default()])?;
+    let program = options.program.path()?;
+    fetch::run(&emulator, (options, &program), files, tell)?;
+    if options.includes(crowd::SCENARIO) && options.asks_for(crowd::POLICY) {
+        tell(Update::Row(crowd::run((options, &program), files)?));
+    }
+    if options.includes(noise::SCENARIO) {
+        noise::run((options, &program), tell)?;
+    }
+    Ok(())
+}
+
+/// A port that was free a moment ago.
+fn free_port(address: std::net::Ipv4Addr) -> io::Result<u16> {
+    Ok(std::net::TcpListener::bind((address, 0))?.local_addr()?.port())
+}
+
+/// A folder of our own, gone when this is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> io::Result<Folder> {
+        let path = std::env::temp_dir().join(format!("groupwire-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Folder(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays behind is in the way of nobody.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn row(options: &Options, scenario: &str, file: &str, policy: &str) -> Row {
+    row::row((Part::Tunnel, &options.common), scenario, file, policy)
+}
