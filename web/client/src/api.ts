@@ -344,7 +344,7 @@ export interface Stats {
    * Why the session sends plain messages: over the stream, and uncompressed. It begins so while the second part of the core
    * is loading. Undefined: it does not.
    */
-  readonly plain: string | undefined;
+  readonly plain?: string | undefined;
   /** The counts of each channel, by its name. */
   readonly channels: ReadonlyMap<string, ChannelStats>;
 }

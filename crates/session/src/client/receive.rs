@@ -88,7 +88,9 @@ impl Client {
             // datagram.
             packet = &[];
         }
-        joined.on_datagram(Reading { now, session, packing, batch }, packet);
+        if joined.datagrams.is_some() {
+            joined.on_datagram(Reading { now, session, packing, batch }, packet);
+        }
     }
 
     fn on_frame(&mut self, now: Duration, frame: Frame<'_>) -> Result<(), Error> {
@@ -144,6 +146,15 @@ impl Joined {
         match frame {
             Frame::PackedMessages(_) | Frame::PackedSnapshot(_) if !self.agreed.blocks => {
                 Err(Error::malformed("PACKED: it was not agreed on"))
+            }
+            Frame::Model { carrier: Carrier::Datagrams, .. } if !self.agreed.groups => {
+                Err(Error::malformed("MODEL: it was not agreed on"))
+            }
+            // They name no group that this end is in.
+            Frame::SharedAgain { .. } | Frame::Leave { carrier: Carrier::Datagrams, .. }
+                if !self.agreed.groups =>
+            {
+                Ok(())
             }
             Frame::Channel { reference, id, access, name, qos } => {
                 let answer = ChannelFrame { reference, id, access, name, qos };
@@ -307,9 +318,6 @@ impl Joined {
         offset: u32,
         piece: &[u8],
     ) -> Result<(), Error> {
-        if !self.agreed.groups {
-            return Err(Error::malformed("MODEL: it was not agreed on"));
-        }
         let max_message = session.config.limits.max_message;
         if let Some(answer) = self.groups.add_model(group, total, offset, piece, max_message)? {
             self.link.queue_raw(answer);
