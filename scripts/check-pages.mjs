@@ -14,7 +14,8 @@ export function named(html, page) {
 async function fetched(address) {
   const answer = await fetch(address);
   const body = await answer.text();
-  if (answer.status !== 200 || body.length === 0) throw new Error(`${address}: HTTP ${answer.status}, ${body.length} bytes`);
+  if (answer.status !== 200 || body.length === 0)
+    throw new Error(`${address}: HTTP ${answer.status}, ${body.length} bytes`);
   return body;
 }
 
