@@ -22,7 +22,7 @@ use clap::Args;
 
 use crate::options::{Common, Threads, directory_or};
 use crate::sim::Loss;
-use crate::sim::quic::Ends;
+use crate::sim::http3::Ends;
 use crate::{Result, Update, parallel};
 use hand::Hands;
 use row::{Ablation, Setup};

@@ -11,7 +11,7 @@ use groupwire_session::Kind;
 use super::path::{Path, join, wire_bytes};
 use super::play::{Arrival, Played};
 use super::script::Script;
-use crate::sim::quic::{Ends, QuicConnection, Side};
+use crate::sim::http3::{Ends, QuicConnection, Side};
 use crate::sim::{Network, Node};
 
 /// Bytes of JSON that share a datagram at most: a path's packet, less headers.

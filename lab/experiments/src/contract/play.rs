@@ -12,7 +12,7 @@ use super::channels::Channel;
 use super::path::{Path, join, wire_bytes};
 use super::row::Ablation;
 use super::script::Script;
-use crate::sim::quic::Ends;
+use crate::sim::http3::Ends;
 use crate::sim::{App, ClientNode, Network, Node, RoomNode};
 
 /// After the last message, for what is still under way.

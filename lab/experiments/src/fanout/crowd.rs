@@ -9,11 +9,11 @@ use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep_until};
 
 use super::follower::Follower;
+use super::http3::{News, Quic};
 use super::ledger::Tally;
 use super::line::{Line, Voice};
 use super::member::Member;
 use super::message::Pointer;
-use super::quic::{News, Quic};
 use super::shared::{Shared, Stage};
 use super::speaker::Speaker;
 use super::system::Clients;

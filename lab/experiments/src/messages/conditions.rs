@@ -1,8 +1,8 @@
 //! What the techniques are measured under.
 
 use super::drive::Path;
+use super::input::Session;
 use super::row::Mode;
-use super::session::Session;
 use super::techniques::Kind;
 use crate::link::LinkConfig;
 

@@ -7,8 +7,8 @@ mod conditions;
 mod dictionary;
 mod drive;
 mod framing;
+mod input;
 mod row;
-mod session;
 mod technique;
 mod techniques;
 
@@ -26,8 +26,8 @@ use crate::{Result, Row, Trace, Update};
 use conditions::Conditions;
 use dictionary::Dictionary;
 use drive::Outcome;
+use input::{Session, read_events};
 use row::Mode;
-use session::{Session, read_events};
 use technique::Message;
 use techniques::{Kind, Setup};
 

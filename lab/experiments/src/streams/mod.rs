@@ -6,11 +6,11 @@ mod files;
 mod fits;
 mod model;
 mod paper;
+mod proxies;
 mod real;
 mod row;
 mod simulated;
 mod stand_in;
-mod tunnel;
 
 pub(crate) use real::dummy;
 
@@ -103,7 +103,7 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     for part in networked {
         match &namespace {
             Ok(Some(namespace)) if part == Part::Tunnel => {
-                tunnel::run(namespace, options, &files, tell)?;
+                proxies::run(namespace, options, &files, tell)?;
             }
             Ok(Some(namespace)) => options.real(part, namespace, &files, tell)?,
             Ok(None) => {}

@@ -16,8 +16,8 @@ use std::time::Duration;
 pub use client::{App, ClientNode};
 pub use room::RoomNode;
 
+use super::http3::{Ends, MAX_DATAGRAM, QuicConnection, Side};
 use super::link::{IP_HEADER, UDP_HEADER};
-use super::quic::{Ends, MAX_DATAGRAM, QuicConnection, Side};
 use super::tcp::TcpConnection;
 
 /// What carries a session.

@@ -7,8 +7,8 @@ use groupwire_session::room::{Event, Input, Output, Room, whole_packet};
 use groupwire_session::{LinkId, Opening, Secret};
 
 use super::{Arrived, Lane, Transport};
+use crate::sim::http3::{Ends, Side};
 use crate::sim::network::Node;
-use crate::sim::quic::{Ends, Side};
 use crate::sim::random::derive;
 
 /// A room, joined to the nodes of its clients.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use groupwire_session::client::{Client, Event, Input, Output};
 
 use super::{Arrived, Lane, Transport};
+use crate::sim::http3::{Ends, Side};
 use crate::sim::network::Node;
-use crate::sim::quic::{Ends, Side};
 
 /// What an application does with its client.
 pub trait App {
