@@ -33,7 +33,7 @@ const PLAIN_SESSIONS: u64 = 100;
 
 #[test]
 fn the_laws_hold_for_clients_that_begin_plain() {
-    for seed in packets::SEEDS + 1..=packets::SEEDS + PLAIN_SESSIONS {
+    for seed in story::SEEDS + 1..=story::SEEDS + PLAIN_SESSIONS {
         assert!(catch_unwind(|| repeats(seed)).is_ok(), "SEED={seed}: a law is broken");
     }
 }
@@ -47,7 +47,7 @@ fn the_laws_hold_in_random_sessions() {
     }
     let first = number("FIRST_SEED").unwrap_or(1);
     let is_recording = number("RECORD").is_some();
-    let count = if is_recording { packets::SEEDS } else { SESSIONS };
+    let count = if is_recording { story::SEEDS } else { SESSIONS };
     let end = first + number("SIMULATIONS").unwrap_or(count);
     let recording = Recording::open();
     let next = AtomicU64::new(first);

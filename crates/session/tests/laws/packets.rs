@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// How many seeds are recorded, from 1 on.
-pub(crate) const SEEDS: u64 = 1000;
+use crate::story::SEEDS;
 
 /// The hashes that were recorded, and those of the sessions played now.
 pub(crate) struct Recording {
