@@ -1,29 +1,57 @@
-//! Says where the web pages are that the crate embeds, and rebuilds the crate when they were built again.
+//! Collects the files of the web pages that the crate embeds, each once, into `OUT_DIR/pages`.
 //!
-//! In the repository they are where they are built. A package of this crate has them in `pages/`, where
+//! In the repository the pages are where they are built. A package of this crate has them in `pages/`, where
 //! `scripts/package.sh` puts them before packing.
+//!
+//! The names of files in a page's folder `assets` contain a hash of their content, so that the pages share one folder. Where
+//! there is a copy compressed by gzip, the file itself is left out: `src/assets.rs` unpacks the copy for the few clients
+//! that do not take it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+const PAGES: [&str; 3] = ["whiteboard", "puzzle", "inspector"];
+
 fn main() -> io::Result<()> {
-    let [root, out] = ["CARGO_MANIFEST_DIR", "OUT_DIR"]
-        .map(|name| PathBuf::from(env::var_os(name).unwrap_or_default()));
+    let [root, out] =
+        ["CARGO_MANIFEST_DIR", "OUT_DIR"].map(|name| env::var_os(name).map(PathBuf::from));
+    let (root, out) = (root.unwrap_or_default(), out.unwrap_or_default().join("pages"));
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    fs::create_dir_all(out.join("assets"))?;
+
     let packed = root.join("pages");
     println!("cargo::rerun-if-changed={}", packed.display());
-
-    let mut code = String::new();
-    for (page, name) in
-        [("whiteboard", "Whiteboard"), ("puzzle", "Puzzle"), ("inspector", "Inspector")]
-    {
+    for page in PAGES {
+        fs::create_dir_all(out.join(page))?;
         let built = root.join("../../web").join(page).join("dist");
-        let folder = if packed.is_dir() { packed.join(page) } else { built };
-        println!("cargo::rerun-if-changed={}", folder.display());
-        // As a literal of Rust, quotes and backslashes of a path are escaped.
-        let folder = format!("{:?}", folder.display().to_string());
-        code += &format!(
-            "#[derive(Embed)]\n#[folder = {folder}]\n#[allow_missing = true]\nstruct {name};\n\n"
-        );
+        let from = if packed.is_dir() { packed.join(page) } else { built };
+        println!("cargo::rerun-if-changed={}", from.display());
+        if from.is_dir() {
+            collect(&from, &out.join(page))?;
+            let assets = from.join("assets");
+            if assets.is_dir() {
+                collect(&assets, &out.join("assets"))?;
+            }
+        }
     }
-    fs::write(out.join("pages.rs"), code)
+    // As a literal of Rust, quotes and backslashes of the path are escaped.
+    let folder = format!("{:?}", out.display().to_string());
+    let code = format!("#[derive(Embed)]\n#[folder = {folder}]\nstruct Pages;\n");
+    fs::write(out.with_extension("rs"), code)
+}
+
+/// Copies the files of one folder without those that are there compressed. Folders inside are left out.
+fn collect(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let mut compressed = name.clone();
+        compressed.push(".gz");
+        if entry.file_type()?.is_file() && !from.join(compressed).exists() {
+            fs::copy(entry.path(), to.join(name))?;
+        }
+    }
+    Ok(())
 }

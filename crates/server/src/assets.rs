@@ -1,12 +1,17 @@
-//! The web pages of the whiteboard, the puzzle and the inspector, embedded in the program.
+//! The web pages of the whiteboard, the puzzle and the inspector, embedded in the program. `build.rs` collects their files.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
 
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use rust_embed::{Embed, EmbeddedFile};
+use flate2::read::GzDecoder;
+use rust_embed::Embed;
 
 use crate::answers::NO_SNIFF;
 
-// The pages, one type each. `build.rs` knows where their files are.
+// `Pages`: the folders `whiteboard`, `puzzle` and `inspector`, and `assets` with what they share. Most files are there only
+// compressed.
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
@@ -22,47 +27,59 @@ pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
         return Redirect::permanent(&format!("/{path}/{query}")).into_response();
     }
     match path.split_once('/') {
-        Some(("puzzle", path)) => answer(Puzzle::get, path, &request),
-        Some(("inspector", path)) => answer(Inspector::get, path, &request),
-        _ => answer(Whiteboard::get, path, &request),
+        Some((page @ ("puzzle" | "inspector"), path)) => answer(page, path, &request),
+        _ => answer("whiteboard", path, &request),
     }
 }
 
-fn answer(get: fn(&str) -> Option<EmbeddedFile>, path: &str, request: &HeaderMap) -> Response {
+fn answer(page: &str, path: &str, request: &HeaderMap) -> Response {
     let path = match path {
         "" => "index.html",
         path => path,
     };
-    let Some(file) = get(path) else {
-        return match path {
-            "index.html" => (StatusCode::NOT_FOUND, Html(NOT_BUILT)).into_response(),
-            _ => (StatusCode::NOT_FOUND, "not found\n").into_response(),
-        };
-    };
     // Vite puts a hash of the content into the names below assets/.
-    let caching = match path.starts_with("assets/") {
-        true => "public, max-age=31536000, immutable",
-        false => "no-cache",
+    let is_asset = path.starts_with("assets/");
+    let (file, caching) = match is_asset {
+        true => (path.to_owned(), "public, max-age=31536000, immutable"),
+        false => (format!("{page}/{path}"), "no-cache"),
     };
     let headers = [
         (header::CONTENT_TYPE, content_type(path)),
         (header::CACHE_CONTROL, caching),
         (header::VARY, "accept-encoding"),
     ];
-    // The build puts compressed copies beside the files.
     let copies = CODINGS.iter().filter_map(|&(coding, extension)| {
         let quality = quality(request, coding);
-        get(&format!("{path}.{extension}"))
+        Pages::get(&format!("{file}.{extension}"))
             .filter(|_| quality > 0.0)
-            .map(|file| (quality, coding, file))
+            .map(|copy| (quality, coding, copy))
     });
     // Of equal qualities the first, which is the smaller copy.
     match copies.reduce(|best, other| if other.0 > best.0 { other } else { best }) {
-        Some((_, coding, file)) => {
-            ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, coding)], file.data).into_response()
+        Some((_, coding, copy)) => {
+            ([NO_SNIFF], headers, [(header::CONTENT_ENCODING, coding)], copy.data).into_response()
         }
-        None => ([NO_SNIFF], headers, file.data).into_response(),
+        None => match plain(&file) {
+            Ok(Some(data)) => ([NO_SNIFF], headers, data).into_response(),
+            Ok(None) if path == "index.html" => {
+                (StatusCode::NOT_FOUND, Html(NOT_BUILT)).into_response()
+            }
+            Ok(None) => (StatusCode::NOT_FOUND, "not found\n").into_response(),
+            // The build made the copy wrongly.
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        },
     }
+}
+
+/// A file without compression. `None` if there is none of this name.
+fn plain(file: &str) -> io::Result<Option<Cow<'static, [u8]>>> {
+    if let Some(file) = Pages::get(file) {
+        return Ok(Some(file.data));
+    }
+    let Some(copy) = Pages::get(&format!("{file}.gz")) else { return Ok(None) };
+    let mut data = Vec::new();
+    GzDecoder::new(&copy.data[..]).read_to_end(&mut data)?;
+    Ok(Some(data.into()))
 }
 
 /// The content codings of compressed copies with the extensions of their names, the one with the smallest copies first.
@@ -135,6 +152,16 @@ mod tests {
             );
         }
         assert_eq!(quality(&HeaderMap::new(), "gzip"), 0.0);
+    }
+
+    #[test]
+    fn a_client_without_content_codings_gets_the_same_file() {
+        for file in Pages::iter().filter(|name| name.ends_with(".gz")) {
+            let file = file.strip_suffix(".gz").unwrap();
+            let unpacked = plain(file).unwrap().unwrap();
+            assert!(!unpacked.is_empty() && !unpacked.starts_with(&[0x1f, 0x8b]), "{file}");
+        }
+        assert!(plain("assets/none.js").unwrap().is_none());
     }
 
     #[tokio::test]
