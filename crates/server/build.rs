@@ -21,13 +21,16 @@ fn main() -> io::Result<()> {
     }
     fs::create_dir_all(out.join("assets"))?;
 
+    println!("cargo::rerun-if-changed=build.rs");
     let packed = root.join("pages");
-    println!("cargo::rerun-if-changed={}", packed.display());
     for page in PAGES {
         fs::create_dir_all(out.join(page))?;
         let built = root.join("../../web").join(page).join("dist");
         let from = if packed.is_dir() { packed.join(page) } else { built };
-        println!("cargo::rerun-if-changed={}", from.display());
+        // Pages that are not built are watched by the folder around them: Cargo would run this again at every build for a
+        // folder that is missing.
+        let watched = if from.is_dir() { &from } else { from.parent().unwrap_or(&root) };
+        println!("cargo::rerun-if-changed={}", watched.display());
         if from.is_dir() {
             collect(&from, &out.join(page))?;
             let assets = from.join("assets");
