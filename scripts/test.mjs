@@ -25,7 +25,7 @@ export const STEPS = [
   { target: "wire-check", name: "rules of the wire format", cores: 1 },
   { target: "cycles-check", name: "circles of files", cores: 1 },
   { target: "licences", name: "licences", cores: 1, after: ["wasm"] },
-  { target: "test-scripts", name: "the checks themselves", cores: 1 },
+  { target: "test-scripts", name: "the checks themselves", cores: 1, after: ["wasm"] },
   { target: "clippy", name: "clippy", cores: 1, after: ["web"], lock: "cargo" },
   { target: "doc", name: "Rust documentation", cores: 1, after: ["web"], lock: "cargo" },
   { target: "fuzz-check", name: "fuzz targets", cores: 1 },
