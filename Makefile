@@ -56,6 +56,7 @@ test-lab: build $(REPORT) ## check and test the laboratory, which tests of the p
 	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
 	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
+	cargo test $(LOCKED) $(LAB) --doc
 
 fmt: $(NPM) ## format Rust and TypeScript
 	cargo fmt --all
