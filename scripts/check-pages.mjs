@@ -1,7 +1,7 @@
 // Starts a groupwire command and asks it for each page and all files that the page names: check-pages.mjs GROUPWIRE
 
-import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { Server } from "../web/e2e/server.mjs";
 
 const PAGES = ["/", "/puzzle/", "/inspector/"];
 
@@ -20,31 +20,18 @@ async function fetched(address) {
 }
 
 async function main([binary]) {
-  const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = new Promise((_, reject) => {
-    server.on("error", reject);
-    server.on("exit", (code) => reject(new Error(`${binary} serve ended with ${code}`)));
-  });
-  ended.catch(() => {});
-  const address = new Promise((resolve) => {
-    let output = "";
-    server.stdout.setEncoding("utf8").on("data", (data) => {
-      output += data;
-      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? [];
-      if (found) resolve(found);
-    });
-  });
+  process.env.GROUPWIRE_BINARY = binary;
+  const server = await Server.start();
   try {
-    const root = await Promise.race([address, ended]);
     for (const path of PAGES) {
-      const page = new URL(path, root);
+      const page = new URL(path, server.url);
       const files = named(await fetched(page), page);
       if (files.length === 0) throw new Error(`${page} names no files`);
       await Promise.all(files.map(fetched));
       console.log(`pages: ${path} and the ${files.length} files that it names are served`);
     }
   } finally {
-    server.kill();
+    await server.kill();
   }
 }
 

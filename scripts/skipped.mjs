@@ -1,7 +1,7 @@
 // Tests that the machine cannot run: counts them, lists them, and fails in CI if CI has what they need.
 //
 // A test that cannot run appends a line "TEST: needs NEED" to the file that the environment variable GROUPWIRE_SKIPPED names,
-// and returns. A NEED is `data` (the folder ../shared/data), `browser`, `namespaces` (for networks), `TUN devices`, or the name of
+// and returns. A NEED is `data` (the folder ../shared/data), `namespaces` (for networks), `TUN devices`, or the name of
 // a program on the PATH.
 //
 //   node scripts/skipped.mjs COMMAND...     runs a command, then prints what its tests skipped
@@ -14,7 +14,6 @@ import { fileURLToPath } from "node:url";
 
 /** Recordings beside the project, which users do not have. */
 const DATA = fileURLToPath(new URL("../../shared/data", import.meta.url));
-const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** The name of the variable that holds the path of the file. */
 export const VARIABLE = "GROUPWIRE_SKIPPED";
@@ -56,7 +55,6 @@ export function machineHas(need) {
   if (need === "namespaces") return succeeds("unshare", ["--net", "--map-root-user", "--", "true"]);
   if (need === "TUN devices") return existsSync("/dev/net/tun");
   if (need === "data") return existsSync(DATA);
-  if (need === "browser") return BROWSERS.some((name) => machineHas(name));
   return succeeds("sh", ["-c", 'command -v "$1"', "sh", need]);
 }
 

@@ -1,20 +1,11 @@
 //! What both ends of a connection negotiate: acknowledgements and connection ids.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
-
-use groupwire_quic::{Datagrams, End, connection_id, endpoint_settings, settings};
+use groupwire_quic::{Datagrams, End, connection_id, endpoint_settings};
 use tokio::time::{Instant, timeout};
 use wtransport::endpoint::endpoint_side::{Client, Server};
-use wtransport::{ClientConfig, Connection, Endpoint, Identity, ServerConfig};
+use wtransport::{Connection, Endpoint};
 
-/// A time limit that no test reaches, even on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-const IDLE: Duration = Duration::from_secs(30);
-
-const MAX_PACKET: usize = 65_536;
+use crate::support::{self, PATIENCE};
 
 struct Pair {
     client: Connection,
@@ -25,21 +16,12 @@ struct Pair {
 impl Pair {
     /// Connects with a QUIC Retry: the client's second packet goes to a connection id of the server.
     async fn new() -> Self {
-        let identity = Identity::self_signed(["localhost"]).unwrap();
-        let hash = identity.certificate_chain().as_slice()[0].hash();
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut config =
-            ServerConfig::builder().with_bind_address(any).with_identity(identity).build();
-        let transport = settings(End::Server, MAX_PACKET, IDLE);
-        config.quic_config_mut().transport_config(Arc::new(transport));
+        let (mut config, hash) = support::server();
         *config.quic_endpoint_config_mut() = endpoint_settings(End::Server);
         let listening = Endpoint::server(config).unwrap();
         let address = listening.local_addr().unwrap();
 
-        let builder = ClientConfig::builder().with_bind_address(any);
-        let mut config = builder.with_server_certificate_hashes([hash]).build();
-        let transport = settings(End::Client, MAX_PACKET, IDLE);
-        config.quic_config_mut().transport_config(Arc::new(transport));
+        let mut config = support::client(hash);
         *config.quic_endpoint_config_mut() = endpoint_settings(End::Client);
         let dialling = Endpoint::client(config).unwrap();
         let accepting = async {

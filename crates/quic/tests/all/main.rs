@@ -3,3 +3,4 @@
 
 mod ends;
 mod queues;
+mod support;

@@ -5,18 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use groupwire_quic::{Datagrams, End, limit_send_buffer, settings, write_all};
+use groupwire_quic::{Datagrams, limit_send_buffer, write_all};
 use tokio::net::UdpSocket;
 use tokio::time::{Instant, sleep, timeout};
 use wtransport::endpoint::endpoint_side::{Client, Server};
-use wtransport::{ClientConfig, Connection, Endpoint, Identity, ServerConfig};
+use wtransport::{Connection, Endpoint};
 
-/// A time limit that no test reaches, even on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-const IDLE: Duration = Duration::from_secs(30);
-
-const MAX_PACKET: usize = 65_536;
+use crate::support::{self, PATIENCE};
 
 /// The two ends of a connection, and the link between them.
 struct Pair {
@@ -29,22 +24,12 @@ struct Pair {
 
 impl Pair {
     async fn new() -> Self {
-        let identity = Identity::self_signed(["localhost"]).unwrap();
-        let hash = identity.certificate_chain().as_slice()[0].hash();
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut config =
-            ServerConfig::builder().with_bind_address(any).with_identity(identity).build();
-        let transport = settings(End::Server, MAX_PACKET, IDLE);
-        config.quic_config_mut().transport_config(Arc::new(transport));
+        let (config, hash) = support::server();
         let listening = Endpoint::server(config).unwrap();
 
         let held = Arc::new(AtomicBool::new(false));
         let link = link(listening.local_addr().unwrap(), Arc::clone(&held)).await;
-        let builder = ClientConfig::builder().with_bind_address(any);
-        let mut config = builder.with_server_certificate_hashes([hash]).build();
-        let transport = settings(End::Client, MAX_PACKET, IDLE);
-        config.quic_config_mut().transport_config(Arc::new(transport));
-        let dialling = Endpoint::client(config).unwrap();
+        let dialling = Endpoint::client(support::client(hash)).unwrap();
         let accepting = async { listening.accept().await.await.unwrap().accept().await.unwrap() };
         let connecting = dialling.connect(format!("https://{link}/wt"));
         let (client, server) = tokio::join!(connecting, accepting);

@@ -43,7 +43,7 @@ pub(super) struct Channel {
     pub(super) judge: Judge,
     /// Another QoS that the application asked for, until the server has answered.
     pub(super) wish: Option<Qos>,
-    /// The largest rate at which the application wants values of one key, in 1/1000 per second; 0: all values.
+    /// The largest rate at which the application wants values of one key; zero: all values.
     pub(super) limit: Rate,
     /// The room's number for it on this transport.
     pub(super) id: Option<ChannelNo>,
