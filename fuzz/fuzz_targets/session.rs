@@ -12,7 +12,9 @@ use std::time::Duration;
 use groupwire_session::client::{self, ChannelOptions, Client};
 use groupwire_session::codecs::Choice;
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Compress, LinkId, Opening, Qos};
+use groupwire_session::{
+    AllowAll, Compress, LinkId, Opening, Qos, Secret, Secrets, SessionName,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -31,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     {
         room.handle_input(
             now,
-            room::Input::Join { link: LinkId(2), opening: &opening, secret: [2; 16], max_datagram: 1200 },
+            room::Input::Join { link: LinkId(2), opening: &opening, secrets: &OneSecret, max_datagram: 1200 },
         );
     }
     for (packet, is_datagram) in packets {
@@ -78,7 +80,7 @@ fn joined(room: &mut Room, link: LinkId, now: Duration) -> Client {
                 let join = room::Input::Join {
                     link,
                     opening: &opening,
-                    secret: [1; 16],
+                    secrets: &OneSecret,
                     max_datagram: 1200,
                 };
                 room.handle_input(now, join);
@@ -114,4 +116,14 @@ fn packets(mut data: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
         data = rest;
         Some((packet, length & 0x80 != 0))
     })
+}
+
+/// The same secret for every session.
+#[derive(Debug)]
+struct OneSecret;
+
+impl Secrets for OneSecret {
+    fn secret(&self, _session: &SessionName<'_>) -> Secret {
+        [1; 16]
+    }
 }

@@ -124,6 +124,12 @@ pub enum Error {
         /// The reason that the server gave.
         why: String,
     },
+    /// The room cannot do this at present, but later it can.
+    #[error("not now: {what}")]
+    NotNow {
+        /// What it waits for.
+        what: &'static str,
+    },
     /// The other end reported an error.
     #[error("the other end reports: {detail}")]
     Remote {
@@ -148,7 +154,7 @@ impl Error {
             | Error::Compression { .. }
             | Error::Silent { .. }
             | Error::Stalled => Fault::Peer,
-            Error::TooLarge { .. } | Error::TooMany { .. } => Fault::Limit,
+            Error::TooLarge { .. } | Error::TooMany { .. } | Error::NotNow { .. } => Fault::Limit,
             Error::Refused { .. } | Error::NotChanged { .. } => Fault::Refused,
             Error::InvalidQos { .. } | Error::InvalidCompress { .. } | Error::Replaced => {
                 Fault::Own
@@ -176,6 +182,7 @@ impl Error {
             Error::Replaced => 14,
             Error::InvalidCompress { .. } => 15,
             Error::NotChanged { .. } => NOT_CHANGED,
+            Error::NotNow { .. } => 17,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -209,6 +216,7 @@ pub fn name_of(code: u32) -> &'static str {
         14 => "replaced",
         15 => "invalid-compress",
         NOT_CHANGED => "not-changed",
+        17 => "not-now",
         _ => "unknown",
     }
 }

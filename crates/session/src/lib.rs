@@ -25,6 +25,7 @@ mod clock;
 mod compress;
 mod contract;
 mod datagrams;
+mod durability;
 mod error;
 mod events;
 mod ids;
@@ -36,6 +37,7 @@ mod packing;
 mod qos;
 mod rate;
 pub mod room;
+mod secrets;
 mod seen;
 mod stamps;
 pub mod trace;
@@ -48,6 +50,7 @@ pub use contract::{
     Breach, ChannelQuality, ContractEvent, ContractReport, ContractState, Histogram, Measure, Tally,
 };
 pub use datagrams::Redundancy;
+pub use durability::Durability;
 pub use error::{Error, Fault, name_of};
 /// How often, and when, messages in datagrams are repeated.
 pub use groupwire_afec::code::{Code, Repeat, Repeats};
@@ -61,6 +64,7 @@ pub use limits::{Limits, Timing};
 pub use qos::{Kind, Overflow, POINTER_WHILE_TALKING, Qos, table_1};
 pub use rate::Rate;
 pub use room::Room;
+pub use secrets::{Secrets, SessionName, is_same};
 pub use wire::VERSION;
 pub use wire::frame::{Access, PresenceState};
 pub use wire::handshake::Secret;

@@ -69,8 +69,10 @@ pub struct Limits {
     /// When this many bytes of transactions came since the last snapshot, the room asks for a new one, too.
     pub snapshot_after_bytes: usize,
     /// The most bytes of transactions in a room's log. Beyond that, the oldest are dropped, and a participant that lacks
-    /// them gets a *gap* event.
+    /// them gets a *gap* event. A stored room drops none: it takes no further transactions until a snapshot covers some.
     pub max_log_bytes: usize,
+    /// The most bytes of transactions of a stored room that wait to become durable. Beyond that, the room takes none.
+    pub max_volatile_bytes: usize,
     /// The most sessions that a room remembers after their participants left. These sessions can still be resumed.
     pub max_former: usize,
 }
@@ -97,6 +99,7 @@ impl Default for Limits {
             snapshot_after: 2000,
             snapshot_after_bytes: 256 << 10,
             max_log_bytes: 16 << 20,
+            max_volatile_bytes: 4 << 20,
             max_former: 1024,
         }
     }

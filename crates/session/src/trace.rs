@@ -8,7 +8,7 @@ use core::time::Duration;
 
 pub use tally::{AGES, CarrierTotals, Flow};
 
-use crate::ids::{ChannelNo, GroupId, ParticipantId};
+use crate::ids::{ChannelNo, GroupId, ParticipantId, Position};
 use tally::Tallies;
 
 /// The most recorded packets that are kept until the inspector fetches them. Beyond it the oldest are dropped (law 3 in
@@ -141,7 +141,10 @@ impl Packet {
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     is_on: bool,
-    packets: VecDeque<Packet>,
+    /// Each with `head` when it was recorded.
+    packets: VecDeque<(Position, Packet)>,
+    /// The position of the newest transaction that came.
+    pub(crate) head: Position,
     /// The number of messages in `packets`.
     parts: usize,
     /// The number of packets that were dropped before they were fetched, since the recorder was turned on.
@@ -161,7 +164,7 @@ impl Trace {
     /// Turns the recorder on or off. If this changes its state, all recorded packets and sums are deleted.
     pub(crate) fn turn(&mut self, on: bool) {
         if self.is_on != on {
-            *self = Trace { is_on: on, ..Trace::default() };
+            *self = Trace { is_on: on, head: self.head, ..Trace::default() };
         }
     }
 
@@ -173,9 +176,9 @@ impl Trace {
         packet.share();
         self.tallies.add(&packet);
         self.parts += packet.parts.len();
-        self.packets.push_back(packet);
+        self.packets.push_back((self.head, packet));
         while self.packets.len() > KEPT || (self.parts > PARTS_KEPT && self.packets.len() > 1) {
-            self.parts -= self.packets.pop_front().map_or(0, |packet| packet.parts.len());
+            self.parts -= self.packets.pop_front().map_or(0, |(_, packet)| packet.parts.len());
             self.missed += 1;
         }
     }
@@ -195,10 +198,12 @@ impl Trace {
         }
     }
 
-    /// Removes and returns the recorded packets.
-    pub(crate) fn take(&mut self) -> Vec<Packet> {
-        self.parts = 0;
-        self.packets.drain(..).collect()
+    /// Removes and returns the packets that were recorded while the newest transaction was at most at `durable`.
+    pub(crate) fn take(&mut self, durable: Position) -> Vec<Packet> {
+        let count = self.packets.partition_point(|(head, _)| *head <= durable);
+        let taken: Vec<Packet> = self.packets.drain(..count).map(|(_, packet)| packet).collect();
+        self.parts -= taken.iter().map(|packet| packet.parts.len()).sum::<usize>();
+        taken
     }
 
     /// Removes and returns the messages that were added with [`Trace::note`].
@@ -253,7 +258,7 @@ mod tests {
     fn unknown_costs_are_shared_by_size() {
         let mut trace = Trace { is_on: true, ..Trace::default() };
         trace.push(packet([part(9, Some(4 * BYTE_COST)), part(29, None), part(9, None)].into()));
-        let packet = &trace.packets[0];
+        let (_, packet) = &trace.packets[0];
         let costs: Vec<_> =
             packet.parts.iter().map(|part| part.cost.unwrap() / BYTE_COST).collect();
         assert_eq!((costs, packet.overhead()), ([4, 12, 4].into(), 0));

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::api::ChannelOptions;
@@ -11,10 +12,14 @@ use crate::datagrams::SETTLED_AFTER;
 use crate::ids::{ChannelNo, Counter, Index, Order, Position};
 use crate::latest::Latest;
 use crate::link::Link;
+use crate::map::Map;
 use crate::trace::Carrier;
 use crate::wire::coding::Coding;
 use crate::wire::frame::{Access, Frame};
 use crate::{ChannelStats, Compress, Error, Overflow, Qos, Rate};
+
+/// The most keys of a channel whose values a client keeps although they have arrived.
+const MOST_ARRIVED: usize = 1024;
 
 /// How far the application has closed a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +72,8 @@ pub(super) struct Channel {
     pub(super) queued_bytes: usize,
     /// The newest value sent of each key of a conflated channel, until it is known to have arrived (W41).
     pub(super) sent_values: Latest<Box<[u8]>, SentValue>,
+    /// In a stored room, the newest value of each key that has arrived: the room loses it when it is loaded again.
+    arrived_values: Map<Box<[u8]>, (Order, SentValue)>,
 }
 
 impl Channel {
@@ -94,6 +101,7 @@ impl Channel {
             queue: Latest::new(),
             queued_bytes: 0,
             sent_values: Latest::new(),
+            arrived_values: Map::new(),
         }
     }
 
@@ -194,17 +202,46 @@ impl Channel {
     pub(super) fn keep_sent(&mut self, order: Order, value: SentValue) {
         if self.qos.overflow == Overflow::Conflate {
             let key = value.item.key.clone().unwrap_or_default();
+            self.arrived_values.remove(&key);
             self.sent_values.push(order, Some(key), value);
         }
     }
 
-    /// Forgets the values that were sent over the stream of `transport` before the time `sent`, because they have
-    /// arrived. Values of an earlier transport are kept: they may have to be sent again.
-    pub(super) fn arrived(&mut self, transport: u32, sent: Duration) {
+    /// Notes that the values that were sent over the stream of `transport` before the time `sent` have arrived, and forgets
+    /// them unless `keeps`. Values of an earlier transport are kept: they may have to be sent again.
+    pub(super) fn arrived(&mut self, transport: u32, sent: Duration, keeps: bool) {
         let has_arrived = |value: &SentValue| {
             value.carrier == Carrier::Stream && value.transport == transport && value.sent < sent
         };
-        self.sent_values.retain(|_, value| !has_arrived(value));
+        if !keeps {
+            return self.sent_values.retain(|_, value| !has_arrived(value));
+        }
+        let values = self.sent_values.after(Order(0));
+        let arrived = values.filter(|(_, value)| has_arrived(value)).map(|(order, _)| order);
+        for order in arrived.collect::<Vec<_>>() {
+            let Some(value) = self.sent_values.remove(order) else { continue };
+            let key = value.item.key.clone().unwrap_or_default();
+            if self.arrived_values.len() < MOST_ARRIVED || self.arrived_values.contains_key(&key) {
+                self.arrived_values.insert(key, (order, value));
+            }
+        }
+    }
+
+    /// Forgets all values that were sent, because the channel is closed.
+    pub(super) fn forget_sent(&mut self) {
+        (self.sent_values, self.arrived_values) = (Latest::new(), Map::new());
+    }
+
+    /// Lets all values that have arrived be sent again, because the room lost them (W94).
+    pub(super) fn restate(&mut self) {
+        let sent = core::mem::replace(&mut self.sent_values, Latest::new()).into_values();
+        let arrived = core::mem::replace(&mut self.arrived_values, Map::new());
+        // No transport has number 0: a value of an earlier transport is sent again.
+        let lost = |value| SentValue { carrier: Carrier::Stream, transport: 0, ..value };
+        let arrived = arrived.into_iter().map(|(_, (order, value))| (order, lost(value)));
+        let mut all: Vec<_> = sent.chain(arrived).collect();
+        all.sort_by_key(|(order, _)| *order);
+        all.into_iter().for_each(|(order, value)| self.keep_sent(order, value));
     }
 
     /// The values to send again over the stream of this transport: values that an earlier transport may have lost, and
@@ -274,8 +311,6 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
 
     #[test]
@@ -302,7 +337,7 @@ mod tests {
             let (index, sent) = (Index(order as u32), at(order));
             channel.keep_sent(Order(order), SentValue { carrier, transport, item, index, sent });
         }
-        channel.arrived(2, at(5));
+        channel.arrived(2, at(5), false);
         let left: Vec<Order> =
             channel.sent_values.after(Order(0)).map(|(order, _)| order).collect();
         assert_eq!(left, [1, 2, 4, 5].map(Order));

@@ -11,7 +11,6 @@ use super::phase::Phase;
 use super::session::Session;
 use crate::Error;
 use crate::ids::Order;
-use crate::latest::Latest;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 
@@ -118,7 +117,7 @@ impl Session {
             channel.have = channel.have.max(position);
         }
         channel.synced = false;
-        channel.sent_values = Latest::new();
+        channel.forget_sent();
         // Opened again, the channel brings the newest awareness, part of which was received before (W18).
         self.seen.forget_values(ChannelId(at as u32));
         self.emit(Event::Closed { channel: ChannelId(at as u32) });

@@ -99,6 +99,7 @@ impl Client {
             incarnation: welcome.incarnation,
             max_message: welcome.max_message,
             max_snapshot: welcome.max_snapshot,
+            stored: before.and_then(|before| before.stored).filter(|_| resumed),
         });
         session.drop_larger_than(welcome.max_message);
         if before.is_some() && !has_moved {

@@ -40,7 +40,6 @@ pub use api::{ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
 pub use channel_id::ChannelId;
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
-use crate::Error;
 use crate::backoff::Backoff;
 use crate::ids::{ParticipantId, Position};
 use crate::limits::{MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
@@ -50,6 +49,7 @@ use crate::wire::frame::Frame;
 use crate::wire::io::clip;
 use crate::wire::payload::Batch;
 use crate::wire::quality::MAX_REASON;
+use crate::{Durability, Error};
 use phase::Phase;
 use session::Session;
 use upload::Upload;
@@ -189,7 +189,13 @@ impl Client {
         self.session.position
     }
 
-    /// Own transactions that are not yet ordered.
+    /// What a confirmed transaction of the room survives, as the room stated it last (wire W94).
+    pub fn durability(&self) -> Durability {
+        let stored = self.session.membership.and_then(|membership| membership.stored);
+        stored.map_or(Durability::Memory, |(durability, _)| durability)
+    }
+
+    /// Own transactions that are not yet confirmed.
     pub fn pending(&self) -> usize {
         self.session.pending.len()
     }

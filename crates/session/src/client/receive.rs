@@ -185,7 +185,11 @@ impl Joined {
             }
             Frame::Pong { time, received, sent } => {
                 let (asked, transport) = (Duration::from_micros(time), session.transports);
-                session.channels.iter_mut().for_each(|channel| channel.arrived(transport, asked));
+                let keeps = session.is_stored();
+                session
+                    .channels
+                    .iter_mut()
+                    .for_each(|channel| channel.arrived(transport, asked, keeps));
                 self.link.on_pong(now, time, received, sent);
                 Ok(())
             }
@@ -194,6 +198,10 @@ impl Joined {
                 Err(Error::malformed("QUALITY: it was not agreed on"))
             }
             Frame::Quality(bytes) => self.reports.on_wish(now, bytes),
+            Frame::Room { durability, load } => {
+                session.on_room(durability, load);
+                Ok(())
+            }
             Frame::Codecs { set } => {
                 self.link.choosing.set_peer_codecs(set);
                 Ok(())

@@ -12,6 +12,7 @@ use super::delivered::Delivered;
 use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
+use crate::Durability;
 use crate::ids::{Counter, Order, ParticipantId, Position};
 use crate::seen::Seen;
 use crate::wire::handshake::{Outcome, Resume, Secret};
@@ -66,6 +67,9 @@ pub(super) struct Membership {
     pub(super) max_message: usize,
     /// Bytes of the largest snapshot that the room takes.
     pub(super) max_snapshot: usize,
+    /// What a confirmed transaction survives, and the number of the room's load, which changes when the room loses its
+    /// awareness; `None` if the room stores nothing (W94).
+    pub(super) stored: Option<(Durability, u64)>,
 }
 
 impl Session {
@@ -127,6 +131,21 @@ impl Session {
         })
     }
 
+    /// W94: the room is of this durability. If it was loaded again since this client was told last, it has lost the values
+    /// of channels that conflate, and they are sent again.
+    pub(super) fn on_room(&mut self, durability: Durability, load: u64) {
+        let Some(membership) = &mut self.membership else { return };
+        let before = membership.stored.replace((durability, load));
+        if before.is_some_and(|(_, before)| before != load) {
+            self.channels.iter_mut().for_each(Channel::restate);
+        }
+    }
+
+    /// True if the room may lose values that it had, and keep its incarnation.
+    pub(super) fn is_stored(&self) -> bool {
+        self.membership.is_some_and(|membership| membership.stored.is_some())
+    }
+
     /// Begins a new session under another participant number, because the room does not know the old one any more.
     pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
         let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
@@ -139,7 +158,10 @@ impl Session {
         let pending = &self.pending;
         let before =
             |order| Counter(pending.partition_point(|pending| pending.order < order) as u32);
-        self.channels.iter_mut().for_each(|channel| channel.count_anew(before));
+        self.channels.iter_mut().for_each(|channel| {
+            channel.restate();
+            channel.count_anew(before);
+        });
         if !same_incarnation {
             self.position = Position(0);
             self.covered = Position(0);

@@ -21,11 +21,15 @@ use crate::wire::numbering::Numbering;
 use crate::wire::opening::{Opening, refusal};
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
-use crate::{Counter, Error, JoinRequest, Limits, LinkId, ParticipantId, Position};
+use crate::{
+    Counter, Durability, Error, JoinRequest, Limits, LinkId, ParticipantId, Position, Secrets,
+    SessionName,
+};
 
 /// The participant that [`Room::admit`] let in, and from where it goes on.
 struct Admitted {
     id: ParticipantId,
+    secret: Secret,
     outcome: Outcome,
     /// The participant has the log up to this position, and knows that its own transactions up to the counter
     /// `confirmed` are in the log.
@@ -40,10 +44,10 @@ impl Room {
         now: Duration,
         link: LinkId,
         opening: &Opening<'_>,
-        secret: Secret,
+        secrets: &dyn Secrets,
         max_datagram: usize,
     ) {
-        let admitted = match self.admit(link, &opening.hello, secret) {
+        let admitted = match self.admit(link, &opening.hello, secrets) {
             Ok(admitted) => admitted,
             Err(error) => {
                 let packet = refusal(&error);
@@ -69,7 +73,7 @@ impl Room {
         &mut self,
         link: LinkId,
         hello: &Hello<'_>,
-        secret: Secret,
+        secrets: &dyn Secrets,
     ) -> Result<Admitted, Error> {
         let Room { peers, common, .. } = self;
         let Common { config, log, authority, .. } = &mut *common;
@@ -77,13 +81,14 @@ impl Room {
         let request = JoinRequest { room: &config.name, token: hello.token };
         let identity = authority.join(&request).map_err(|why| Error::Refused { why })?;
         let resume = hello.resume.filter(|resume| resume.incarnation == log.incarnation());
-        if resume.is_some_and(|resume| resume.position > log.head()) {
+        if resume.is_some_and(|resume| resume.position > log.durable()) {
             return Err(Error::malformed("HELLO: a position the room has not reached"));
         }
         let known = match resume {
-            Some(resume) => common.find(&resume)?,
+            Some(resume) => common.find(&resume, &identity, secrets)?,
             None => None,
         };
+        let takes_newcomers = common.permits_newcomer();
         let Common { config, log, .. } = &mut *common;
         let limit = config.limits.max_participants;
         let (id, outcome) = match known {
@@ -94,21 +99,25 @@ impl Room {
             None if peers.len() >= limit => {
                 return Err(Error::TooMany { what: "participants in this room", limit });
             }
+            None if !takes_newcomers => {
+                return Err(Error::NotNow { what: "the store is behind, and takes nobody new" });
+            }
             None => {
                 let outcome = if hello.resume.is_some() { Outcome::Lost } else { Outcome::New };
-                (log.begin_session(secret), outcome)
+                (log.begin_session(), outcome)
             }
         };
         if let (Outcome::Lost, Some(resume)) = (outcome, &hello.resume) {
             log_lost(id, resume, log);
         }
+        let secret = secrets.secret(&common.session_name(id, &identity));
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
         peer.identity = identity;
         peer.detach(link, common);
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
         let confirmed = resumed.map_or(Counter(0), |resume| resume.counter);
-        Ok(Admitted { id, outcome, position, confirmed })
+        Ok(Admitted { id, secret, outcome, position, confirmed })
     }
 
     /// Answers HELLO with WELCOME and sets up the participant's connection.
@@ -122,8 +131,8 @@ impl Room {
     ) {
         let Room { peers, common, .. } = self;
         let Common { config, log, packing, roster, links, .. } = &mut *common;
-        let &Admitted { id, outcome, position, confirmed } = admitted;
-        let Some(&session) = log.session(id) else { return };
+        let &Admitted { id, secret, outcome, position, confirmed } = admitted;
+        let Some(session) = log.session(id) else { return };
         let limits = &config.limits;
         let offered = Agreed::offered(config.compress, packing.set(), max_datagram);
         let agreed = offered.common(Agreed::from_capabilities(hello.capabilities));
@@ -158,12 +167,15 @@ impl Room {
             max_snapshot: limits.max_snapshot,
             incarnation: log.incarnation(),
             participant: id,
-            secret: session.secret,
+            secret,
             outcome,
             counter: session.counter,
-            position: log.head(),
+            position: log.durable(),
             timing: config.timing,
         }));
+        if config.durability != Durability::Memory {
+            link.queue(&Frame::Room { durability: config.durability, load: config.load });
+        }
         if packing.set() != 0 {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
@@ -188,15 +200,36 @@ impl Room {
 
 impl Common {
     /// The participant whose session the client may resume; `None` if the session is forgotten or the secret is wrong.
-    fn find(&self, resume: &Resume) -> Result<Option<ParticipantId>, Error> {
+    fn find(
+        &self,
+        resume: &Resume,
+        identity: &[u8],
+        secrets: &dyn Secrets,
+    ) -> Result<Option<ParticipantId>, Error> {
         let Some(session) = self.log.session(resume.participant) else { return Ok(None) };
-        if !is_same(&session.secret, &resume.secret) {
+        let name = self.session_name(resume.participant, identity);
+        if !secrets.permits(&name, &resume.secret) {
             return Ok(None);
         }
         if resume.counter > session.counter {
             return Err(Error::malformed("HELLO: a counter the room has not reached"));
         }
         Ok(Some(resume.participant))
+    }
+
+    /// False while no number for a new participant is durably reserved.
+    fn permits_newcomer(&self) -> bool {
+        let next = self.log.last_participant().next();
+        self.storing.as_ref().is_none_or(|storing| storing.permits(next))
+    }
+
+    fn session_name<'a>(
+        &'a self,
+        participant: ParticipantId,
+        identity: &'a [u8],
+    ) -> SessionName<'a> {
+        let (room, incarnation) = (self.config.name.as_str(), self.log.incarnation());
+        SessionName { room, incarnation, participant, identity }
     }
 }
 
@@ -223,9 +256,4 @@ fn check_sizes(hello: &Hello<'_>, limits: &Limits) -> Result<(), Error> {
         return Err(Error::TooLarge { what, size, limit });
     }
     Ok(())
-}
-
-/// Compares two secrets in constant time, so that an attacker cannot measure how many bytes were right.
-fn is_same(one: &Secret, two: &Secret) -> bool {
-    one.iter().zip(two).fold(0, |difference, (one, two)| difference | (one ^ two)) == 0
 }

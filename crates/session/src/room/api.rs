@@ -7,10 +7,10 @@ use core::time::Duration;
 
 use groupwire_codecs::{ALL, Codec, Costs};
 
+use super::stored::Write;
 use crate::ids::{LinkId, ParticipantId, Position};
-use crate::wire::handshake::Secret;
 use crate::wire::opening::Opening;
-use crate::{Error, Limits, Qos, Redundancy, Timing};
+use crate::{Durability, Error, Limits, Qos, Redundancy, Secrets, Timing};
 
 /// The configuration of a room.
 #[derive(Debug, Clone)]
@@ -37,6 +37,13 @@ pub struct Config {
     pub costs: Costs,
     /// When more receivers than this have the same channels open, the streams to them are coded once for all of them.
     pub share_stream_above: usize,
+    /// What a confirmed transaction survives. In every mode but [`Durability::Memory`], the caller has a store, carries out
+    /// [`Output::Store`] and reports [`Input::Durable`].
+    pub durability: Durability,
+    /// The time of day at the room's time 0, as Unix time; zero if nothing is stored.
+    pub wall: Duration,
+    /// A number that differs each time the room is made or loaded: random, or the present time.
+    pub load: u64,
     /// A clock to measure the time that the codecs take. `None`: the room uses the times in `costs`.
     pub clock: Option<fn() -> Duration>,
 }
@@ -55,6 +62,9 @@ impl Config {
             codecs: ALL,
             costs: Costs::reference(),
             share_stream_above: 4,
+            durability: Durability::Memory,
+            wall: Duration::ZERO,
+            load: 0,
             clock: None,
         }
     }
@@ -69,8 +79,8 @@ pub enum Input<'a> {
         link: LinkId,
         /// The packet, of which HELLO has been read because it names the room.
         opening: &'a Opening<'a>,
-        /// Fresh random bytes: the secret of the session if the client becomes a new participant.
-        secret: Secret,
+        /// Makes and checks the secrets by which participants resume.
+        secrets: &'a dyn Secrets,
         /// The most bytes of a datagram; 0 if the transport has no datagrams.
         max_datagram: usize,
     },
@@ -115,6 +125,13 @@ pub enum Input<'a> {
         /// The time after which a new server will probably be running.
         retry: Duration,
     },
+    /// Changes of [`Output::Store`] are durable. They become durable in the order in which they were put out.
+    Durable {
+        /// The transactions up to this position are durable.
+        position: Position,
+        /// Numbers of participants up to this one are reserved.
+        reserved: ParticipantId,
+    },
     /// The time of [`Output::Timeout`] has come.
     Timeout,
 }
@@ -151,6 +168,9 @@ pub enum Output {
         /// The reason to give in the transport's own close message; `None` if the transport closes without an error.
         reason: Option<Error>,
     },
+    /// Make this change durable, after those before it, then report [`Input::Durable`]. If the store has no space, try
+    /// again later: the room takes only some more transactions meanwhile.
+    Store(Write),
     /// Something changed in the room: for the server's own log and statistics.
     Event(Event),
     /// Nothing to do until the next input. At this time, if one is given, pass [`Input::Timeout`].

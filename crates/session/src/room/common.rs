@@ -10,11 +10,12 @@ use super::feed::{Groups, SharedStreams};
 use super::inspector::Inspector;
 use super::log::Log;
 use super::roster::Roster;
+use super::storing::Storing;
 use super::timers::Timers;
 use super::upstream::Upstreams;
 use crate::packing::{Cache, EncodingCache, Packing};
 use crate::wire::payload::Batch;
-use crate::{Authority, ChannelNo, LinkId, Order, ParticipantId};
+use crate::{Authority, ChannelNo, Durability, LinkId, Order, ParticipantId, Position};
 
 /// See the [module](self).
 pub(super) struct Common {
@@ -30,6 +31,12 @@ pub(super) struct Common {
     pub(super) timers: Timers,
     /// The newest order at the last tick.
     pub(super) ticked: Order,
+    /// The position of the newest transaction at the last tick.
+    pub(super) ticked_head: Position,
+    /// The account of what is stored; `None` if the room is not stored.
+    pub(super) storing: Option<Storing>,
+    /// The time of the present input.
+    pub(super) now: Duration,
     pub(super) packing: Packing,
     /// Buffer for the records of a received payload until they are published.
     pub(super) batch: Batch,
@@ -61,9 +68,13 @@ impl Common {
     pub(super) fn new(config: Config, authority: Box<dyn Authority + Send>) -> Self {
         let codecs = if config.compress { config.codecs } else { &[] };
         let packing = Packing::new(codecs, config.costs.clone()).with_clock(config.clock);
+        let is_stored = config.durability != Durability::Memory;
         Common {
             authority,
-            log: Log::new(config.incarnation, config.limits.clone()),
+            log: match is_stored {
+                true => Log::new_stored(config.incarnation, config.limits.clone()),
+                false => Log::new(config.incarnation, config.limits.clone()),
+            },
             roster: Roster::default(),
             links: BTreeMap::new(),
             streams: SharedStreams::default(),
@@ -71,6 +82,9 @@ impl Common {
             upstreams: Upstreams::default(),
             timers: Timers::new(config.timing.tick),
             ticked: Order(0),
+            ticked_head: Position(0),
+            storing: is_stored.then(Storing::default),
+            now: Duration::ZERO,
             packing,
             batch: Batch::default(),
             forms: EncodingCache::default(),

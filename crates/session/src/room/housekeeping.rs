@@ -53,6 +53,7 @@ impl Room {
         (timers.tick, timers.last_tick) = (None, Some(now));
         let until = self.common.log.end();
         self.common.ticked = until.awareness;
+        self.common.ticked_head = self.common.log.head();
         let changed = self.common.roster.take_changed();
         let settled = self.common.streams.until.settled;
         self.encode_shared(now, until.with_settled(settled));

@@ -134,12 +134,14 @@ impl Room {
     /// The messages since the last call while [recording](Room::set_recording) is on, and how many were dropped since
     /// it began because this function was not called in time.
     pub fn recorded(&mut self) -> (Vec<Recorded>, u64) {
-        self.common.inspector.recorded()
+        let durable = self.common.log.durable();
+        self.common.inspector.recorded(durable)
     }
 
     /// Descriptions of the packets since the last call, while [tracing](Room::set_tracing) is on.
     pub fn traced(&mut self) -> Vec<Packet> {
-        self.common.inspector.trace.take()
+        let durable = self.common.log.durable();
+        self.common.inspector.trace.take(durable)
     }
 
     /// The state of the room and of its participants. While [tracing](Room::set_tracing) is on, it includes sums of the

@@ -19,6 +19,8 @@ mod peer;
 mod rate_limit;
 mod roster;
 mod sharing;
+mod stored;
+mod storing;
 mod subscriptions;
 mod timers;
 mod upstream;
@@ -35,6 +37,7 @@ pub use api::{Config, Event, Input, Output, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
 pub use ordered::Ordered;
+pub use stored::{RESERVED_AT_ONCE, Stored, StoredSnapshot, StoredTransaction, Write};
 
 use crate::events::event;
 use crate::limits::DEFAULT_MAX_PACKET;
@@ -43,6 +46,7 @@ use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId};
 use common::{Common, Effect};
 use log::{Entry, Log};
 use peer::{Connection, Peer, State};
+use storing::Storing;
 
 /// The room's state machine, driven as the [crate](crate#the-driving-interface) says.
 ///
@@ -80,6 +84,27 @@ impl Room {
             snapshot_due: None,
             last_asked: ParticipantId(0),
         }
+    }
+
+    /// A room that was stored, with the transactions, snapshot, channels and participants' counters that the store has.
+    /// Its participants resume as if their transports had broken.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if what is stored is not a whole room.
+    pub fn load(
+        config: Config,
+        authority: Box<dyn Authority + Send>,
+        stored: Stored,
+    ) -> Result<Self, Error> {
+        let mut room = Room::new(config, authority);
+        let Config { limits, wall, .. } = &room.common.config;
+        let reserved = stored.reserved;
+        let log = Log::load(limits.clone(), stored, *wall)?;
+        room.common.storing = Some(Storing::restored(&log, reserved));
+        room.common.ticked_head = log.head();
+        room.settling = log.order();
+        room.common.log = log;
+        Ok(room)
     }
 
     /// The room's name.
@@ -137,9 +162,10 @@ impl Room {
     /// Handles an input.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
+        self.common.now = now;
         match input {
-            Input::Join { link, opening, secret, max_datagram } => {
-                self.join(now, link, opening, secret, max_datagram);
+            Input::Join { link, opening, secrets, max_datagram } => {
+                self.join(now, link, opening, secrets, max_datagram);
             }
             Input::Packet { link, packet } => self.serve(
                 link,
@@ -190,6 +216,7 @@ impl Room {
                 },
                 now,
             ),
+            Input::Durable { position, reserved } => self.on_durable(now, position, reserved),
             Input::Shutdown { retry } => self.shut_down(now, retry),
             Input::Timeout => {}
         }
@@ -198,8 +225,16 @@ impl Room {
 
     /// Returns the next thing that the caller has to do.
     pub fn poll_output(&mut self) -> Output {
-        let Common { outputs, timers, .. } = &mut self.common;
-        outputs.pop_front().unwrap_or_else(|| Output::Timeout(timers.next()))
+        let Common { outputs, timers, storing, log, config, now, .. } = &mut self.common;
+        if let Some(output) = outputs.pop_front() {
+            return output;
+        }
+        if let Some(storing) = storing
+            && let Some(write) = storing.next(log, config.wall, *now)
+        {
+            return Output::Store(write);
+        }
+        Output::Timeout(timers.next())
     }
 
     /// Calls `serve` for the peer with this transport. Then carries out its effects on other peers, and flushes or
@@ -246,11 +281,11 @@ impl Room {
     /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common { log, roster, timers, links, .. } = &mut self.common;
+        let Common { log, roster, timers, links, config, now, .. } = &mut self.common;
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
         }
-        log.end_session(id);
+        log.end_session(id, (config.wall + *now).as_secs());
         roster.leave(id);
         timers.tick_for_leaver();
         self.common.emit(Event::Left { participant: id });

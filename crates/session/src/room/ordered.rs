@@ -21,11 +21,13 @@ pub struct Ordered<'a> {
 }
 
 impl Room {
-    /// The transactions after `position`, in the room's order. Those that the log no longer holds in memory are left
+    /// The transactions after `position` that are durable, in the room's order. Those that the log no longer holds in memory are left
     /// out (`Limits::max_log_bytes`), so a caller that needs all of them calls this after each input.
     pub fn transactions_after(&self, position: Position) -> impl Iterator<Item = Ordered<'_>> {
         let log = &self.common.log;
-        log.transactions_after(position).map(|one| Ordered {
+        let durable = log.durable();
+        let news = log.transactions_after(position).take_while(move |one| one.position <= durable);
+        news.map(|one| Ordered {
             position: one.position,
             sender: one.message.sender,
             channel: &log.channel(one.message.channel).name,

@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::MAX_DETAIL;
 use crate::trace::Carrier;
-use crate::{Compress, Error, Qos, Rate};
+use crate::{Compress, Durability, Error, Qos, Rate};
 
 /// Bit 7 of a tag: the frame has no length and ends with the packet.
 const LAST: u8 = 0x80;
@@ -24,6 +24,11 @@ const OPTIONAL: u8 = 0x40;
 pub(crate) enum Frame<'a> {
     Hello(Hello<'a>),
     Welcome(Welcome),
+    /// What a transaction of this room survives, and a number that changes whenever the room lost its awareness (wire W94).
+    Room {
+        durability: Durability,
+        load: u64,
+    },
     Open {
         reference: u32,
         access: Access,
@@ -334,6 +339,7 @@ mod tests {
             Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },
             Frame::Change { id: ChannelNo(300), qos },
             Frame::Rate { id: ChannelNo(300), rate: Rate::per_second(10) },
+            Frame::Room { durability: Durability::Local, load: 77 },
         ]
     }
 

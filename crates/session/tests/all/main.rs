@@ -10,6 +10,7 @@ mod conversations;
 mod copies;
 mod corners;
 mod datagrams;
+mod durable;
 #[cfg(feature = "tracing")]
 mod events;
 mod grammar;

@@ -7,6 +7,7 @@ use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Ou
 use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, Limits, LinkId, Opening, Qos};
 
+use crate::support::secrets::Drawn;
 use crate::support::{MS, World, errors, tight};
 
 const DRAW: Qos = Qos::transaction();
@@ -164,12 +165,13 @@ fn pump(
                     w.up += 1;
                     if w.up == 1 {
                         let o = Opening::read(&p).unwrap();
+                        let secrets = &Drawn::default();
                         r.handle_input(
                             now,
                             room::Input::Join {
                                 link: LinkId(w.link),
                                 opening: &o,
-                                secret: [1; 16],
+                                secrets,
                                 max_datagram: 0,
                             },
                         );
@@ -199,7 +201,7 @@ fn pump(
         }
         match r.poll_output() {
             room::Output::Timeout(_) => {}
-            room::Output::Datagram { .. } => {}
+            room::Output::Datagram { .. } | room::Output::Store(_) => {}
             room::Output::Send { link, packet, body } => {
                 idle = false;
                 let packet = room::whole_packet(packet, body.as_deref());

@@ -13,6 +13,8 @@ mod model;
 mod packets;
 #[path = "../all/support/random.rs"]
 mod random;
+#[path = "../all/support/secrets.rs"]
+mod secrets;
 mod story;
 mod verdict;
 mod world;

@@ -10,6 +10,7 @@ use groupwire_session::{AllowAll, LinkId, Opening, Position, refusal};
 
 use crate::model::Model;
 use crate::random::Random;
+use crate::secrets::Drawn;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
@@ -86,6 +87,7 @@ pub(crate) struct World {
     random: Random,
     /// Says when the room's log is written out and restored. Apart from `random`, so that sessions do not depend on it.
     restoring: Random,
+    secrets: Drawn,
     /// Hash of everything that came out of the cores, in order (law 4).
     pub(crate) digest: u64,
     /// Hash of the packets alone: when, over which transport, in which direction, as what, and their bytes.
@@ -119,6 +121,7 @@ impl World {
             last_happening: 0,
             random: Random::new(seed ^ 0x5eed),
             restoring: Random::new(seed ^ 0x10c),
+            secrets: Drawn::default(),
             digest: 0,
             packets: 0,
             memory: 0,
@@ -234,7 +237,16 @@ impl World {
                 transport.joined = true;
                 let secret = [self.random.next() as u8; 16];
                 let opening = &opening;
-                self.tell_room(room::Input::Join { link, opening, secret, max_datagram });
+                // Taken out meanwhile, because telling the room needs all of the world.
+                let mut secrets = std::mem::take(&mut self.secrets);
+                let secrets_drawn = secrets.draw(secret);
+                self.tell_room(room::Input::Join {
+                    link,
+                    opening,
+                    secrets: secrets_drawn,
+                    max_datagram,
+                });
+                self.secrets = secrets;
             }
             Err(error) => {
                 self.carry(link, DOWN, vec![Cargo::Packet(refusal(&error)), Cargo::Close])
@@ -424,6 +436,7 @@ impl World {
                     let owner = owner.map(|transport| transport.person);
                     self.model.room_says(self.now, &event, owner);
                 }
+                room::Output::Store(_) => panic!("a room without a store stores nothing"),
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());
                     self.carry(link, DOWN, vec![Cargo::Packet(packet)]);

@@ -17,7 +17,7 @@ use crate::trace::{BYTE_COST, Carrier, Packet, Part, Trace};
 use crate::wire::frame::{Frame, Frames};
 use crate::wire::payload::account::{part, price};
 use crate::wire::record::Record;
-use crate::{GroupId, ParticipantId};
+use crate::{GroupId, ParticipantId, Position};
 use recorder::Recorder;
 
 /// Bytes of a datagram before its feedback: flags, number and time (wire W68).
@@ -41,10 +41,10 @@ impl Inspector {
         self.recorder.turn(on);
     }
 
-    /// The recorded messages since the last call, and how many were dropped since recording began because nobody
+    /// The recorded messages since the last call that came when the log's head was at most `durable`, and how many were dropped since recording began because nobody
     /// fetched them in time.
-    pub(super) fn recorded(&mut self) -> (Vec<Recorded>, u64) {
-        self.recorder.take()
+    pub(super) fn recorded(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
+        self.recorder.take(durable)
     }
 
     /// Notes a message that a participant published, as a part of the packet that is being read. It may be a repeat of
@@ -64,15 +64,18 @@ impl Inspector {
         self.trace.note_repeated();
     }
 
-    /// Records a message that was put into the log.
+    /// Records a message that was put into the log, whose newest transaction is that at `head`. Nothing is handed out
+    /// before that transaction is durable (wire W92).
     pub(super) fn record(
         &mut self,
         now: Duration,
         one_way: Duration,
         sender: ParticipantId,
         record: &Record<'_>,
+        head: Position,
     ) {
-        self.recorder.push(now, one_way, sender, record);
+        self.recorder.push(now, one_way, sender, record, head);
+        self.trace.head = head;
     }
 
     /// Notes a chunk of the snapshot in the packet that is being made: `before` bytes of the snapshot, which take

@@ -1,10 +1,11 @@
 //! Records the messages that participants publish.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::ids::{ChannelNo, ParticipantId};
+use crate::ids::{ChannelNo, ParticipantId, Position};
 use crate::wire::record::Record;
 
 /// The most bytes of messages that wait to be fetched: some seconds of a busy room. Further messages are dropped.
@@ -30,7 +31,8 @@ pub struct Recorded {
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     is_on: bool,
-    messages: Vec<Recorded>,
+    /// Each with the position of the log's newest transaction when it came.
+    messages: VecDeque<(Position, Recorded)>,
     bytes: usize,
     missed: u64,
 }
@@ -42,6 +44,7 @@ impl Recorder {
         one_way: Duration,
         sender: ParticipantId,
         record: &Record<'_>,
+        head: Position,
     ) {
         if !self.is_on {
             return;
@@ -53,12 +56,8 @@ impl Recorder {
         }
         self.bytes += bytes;
         let at = now.saturating_sub(record.age).saturating_sub(one_way);
-        self.messages.push(Recorded {
-            at,
-            sender,
-            channel: record.channel,
-            bytes: record.bytes.into(),
-        });
+        let (channel, bytes) = (record.channel, record.bytes.into());
+        self.messages.push_back((head, Recorded { at, sender, channel, bytes }));
     }
 }
 
@@ -68,10 +67,12 @@ impl Recorder {
         *self = Recorder { is_on: on, ..Recorder::default() };
     }
 
-    /// The messages since the last call, and how many were dropped since recording began because nobody fetched them in
+    /// The messages since the last call, up to the first that came when the log's head was beyond `durable`, and how many were dropped since recording began because nobody fetched them in
     /// time.
-    pub(super) fn take(&mut self) -> (Vec<Recorded>, u64) {
-        self.bytes = 0;
-        (core::mem::take(&mut self.messages), self.missed)
+    pub(super) fn take(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
+        let count = self.messages.partition_point(|(head, _)| *head <= durable);
+        let taken: Vec<Recorded> = self.messages.drain(..count).map(|(_, one)| one).collect();
+        self.bytes -= taken.iter().map(|one| one.bytes.len() + OVERHEAD).sum::<usize>();
+        (taken, self.missed)
     }
 }

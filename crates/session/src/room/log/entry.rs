@@ -123,7 +123,6 @@ impl Entry {
             }
             Entry::Session { participant, session } => {
                 out.varint((*participant).into());
-                out.extend_from_slice(&session.secret);
                 out.varint(session.counter.into());
                 SESSION
             }
@@ -195,10 +194,7 @@ impl Entry {
             }
             SESSION => Entry::Session {
                 participant: ParticipantId(reader.varint_u32()?),
-                session: Session {
-                    secret: reader.array()?,
-                    counter: Counter(reader.varint_u32()?),
-                },
+                session: Session { counter: Counter(reader.varint_u32()?) },
             },
             ENDED => Entry::Ended { participant: ParticipantId(reader.varint_u32()?) },
             TRANSACTION => {
@@ -298,7 +294,7 @@ mod tests {
             let now = Duration::from_millis(at);
             let present: Vec<ParticipantId> = log.sessions.present().map(|(id, _)| id).collect();
             let Some(&sender) = present.get(usize::from(who) % present.len().max(1)) else {
-                log.begin_session([who; 16]);
+                log.begin_session();
                 continue;
             };
             let channel = ChannelNo(1 + u32::from(step % 3));
@@ -313,8 +309,8 @@ mod tests {
                 born: now,
             };
             match step {
-                200..=209 => log.end_session(sender),
-                210..=219 => _ = log.begin_session([who; 16]),
+                200..=209 => log.end_session(sender, 0),
+                210..=219 => _ = log.begin_session(),
                 220..=225 => _ = log.set_snapshot(log.head(), alloc::vec![what; 9]),
                 226..=229 => log.change_channel(ChannelNo(2), Qos::awareness().priority(what)),
                 230..=235 => log.expire(now, Order(at / 2)),

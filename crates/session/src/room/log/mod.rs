@@ -11,12 +11,14 @@
 
 mod due;
 mod entry;
+mod facts;
 mod filter;
 mod message;
 mod sessions;
 mod transactions;
 mod values;
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -40,6 +42,7 @@ const LAST_POSITION: u64 = u32::MAX as u64 - 1;
 /// A channel of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
+    /// Empty for a number that no channel has: its channel was not stored, and the room was loaded again.
     pub(super) name: String,
     pub(super) qos: Qos,
 }
@@ -122,8 +125,17 @@ impl Log {
 
     /// Adds a channel and returns its number.
     pub(super) fn add_channel(&mut self, name: &str, qos: Qos) -> ChannelNo {
-        self.channels.push(Channel { name: name.into(), qos });
-        ChannelNo(self.channels.len() as u32)
+        let channel = Channel { name: name.into(), qos };
+        match self.channels.iter().position(|channel| channel.name.is_empty()) {
+            Some(free) => {
+                self.channels[free] = channel;
+                ChannelNo(free as u32 + 1)
+            }
+            None => {
+                self.channels.push(channel);
+                ChannelNo(self.channels.len() as u32)
+            }
+        }
     }
 
     /// Changes the QoS of a channel.
@@ -142,34 +154,35 @@ impl Log {
     }
 
     /// All channels, in the order of their numbers.
-    pub(super) fn channels(&self) -> impl ExactSizeIterator<Item = (ChannelNo, &Channel)> {
+    pub(super) fn channels(&self) -> impl Iterator<Item = (ChannelNo, &Channel)> {
         let numbered = self.channels.iter().enumerate();
+        let numbered = numbered.filter(|(_, channel)| !channel.name.is_empty());
         numbered.map(|(place, channel)| (ChannelNo(place as u32 + 1), channel))
     }
 
     /// Begins the session of a new participant and returns the participant's number.
-    pub(super) fn begin_session(&mut self, secret: crate::Secret) -> ParticipantId {
+    pub(super) fn begin_session(&mut self) -> ParticipantId {
         let participant = self.sessions.last().next();
-        self.sessions.begin(participant, Session { secret, counter: Counter(0) });
+        self.sessions.begin(participant, Session { counter: Counter(0) });
         participant
     }
 
     /// Makes a session that ended present again. Does nothing if it is forgotten.
     pub(super) fn resume_session(&mut self, participant: ParticipantId) {
-        if let Some(&session) = self.sessions.get(participant) {
+        if let Some(session) = self.sessions.get(participant) {
             self.sessions.begin(participant, session);
         }
     }
 
     /// The session of a participant that is present, or that left and can still resume. `None` if it is forgotten.
-    pub(super) fn session(&self, participant: ParticipantId) -> Option<&Session> {
+    pub(super) fn session(&self, participant: ParticipantId) -> Option<Session> {
         self.sessions.get(participant)
     }
 
-    /// Ends the session of a participant that left: drops its values. The session can still be resumed until
+    /// Ends the session of a participant that left at the time of day `left` (Unix time in seconds): drops its values. The session can still be resumed until
     /// [`Limits::max_former`] later ones have ended.
-    pub(super) fn end_session(&mut self, participant: ParticipantId) {
-        self.sessions.end(participant, self.limits.max_former);
+    pub(super) fn end_session(&mut self, participant: ParticipantId, left: u64) {
+        self.sessions.end(participant, left, self.limits.max_former);
         self.values.forget(participant);
     }
 
@@ -178,8 +191,38 @@ impl Log {
         self.sessions.last()
     }
 
-    /// The counter of the participant's last transaction at or before `position`.
+    /// The transactions up to this position may go to the participants: in a stored room they are durable.
+    pub(super) fn durable(&self) -> Position {
+        self.transactions.durable()
+    }
+
+    /// True if the log's transactions are stored.
+    pub(super) fn is_stored(&self) -> bool {
+        self.transactions.is_stored()
+    }
+
+    /// Notes that the transactions up to `position` are durable.
+    pub(super) fn set_durable(&mut self, position: Position) {
+        self.transactions.set_durable(position);
+    }
+
+    /// True if the log can take no further transactions at present: too many wait to become durable, or too many are
+    /// covered by no snapshot. Only in a stored room: another one drops the oldest.
+    pub(super) fn is_full(&self) -> bool {
+        let Limits { max_volatile_bytes, max_log_bytes, .. } = self.limits;
+        self.is_stored()
+            && (self.transactions.volatile_bytes() > max_volatile_bytes
+                || self.transactions.uncovered_bytes() > max_log_bytes)
+    }
+
+    /// The counter of the participant's last transaction at or before `position`, which is that of the snapshot or in
+    /// memory.
     pub(super) fn counter_at(&self, participant: ParticipantId, position: Position) -> Counter {
+        if let Some(snapshot) = self.snapshot().filter(|one| one.as_of == position)
+            && self.is_stored()
+        {
+            return snapshot.counters.get(&participant).copied().unwrap_or_default();
+        }
         let last = self.session(participant).map_or(Counter(0), |session| session.counter);
         let later = self.transactions.count_after(position, participant);
         Counter(last.get().saturating_sub(later))
@@ -213,9 +256,9 @@ impl Log {
         self.transactions.trimmed(channel)
     }
 
-    /// The cursor of a receiver that has everything.
+    /// The cursor of a receiver that has everything that may be sent.
     pub(super) fn end(&self) -> Cursor {
-        Cursor { log: self.head(), awareness: self.order, settled: self.order }
+        Cursor { log: self.durable(), awareness: self.order, settled: self.order }
     }
 
     /// The value at this order, if no newer one replaced it.
@@ -247,12 +290,15 @@ impl Log {
 
     /// Stores a snapshot, unless the log has one that is as new. Returns true if it was stored.
     pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) -> bool {
-        debug_assert!(as_of <= self.head(), "a snapshot of the future is refused before");
+        debug_assert!(as_of <= self.durable(), "a snapshot of the future is refused before");
         let is_newer = self.snapshot().is_none_or(|snapshot| snapshot.as_of < as_of);
-        if is_newer {
-            self.transactions.set_snapshot(as_of, bytes);
+        // The counters of a snapshot of a stored room are counted in memory.
+        if !is_newer || (self.is_stored() && as_of < self.tail()) {
+            return false;
         }
-        is_newer
+        let counters = if self.is_stored() { self.counters_at(as_of) } else { BTreeMap::new() };
+        self.transactions.set_snapshot(Snapshot { as_of, bytes, counters });
+        true
     }
 
     /// Bytes of memory that messages and snapshot take, about.
@@ -276,8 +322,7 @@ impl Log {
             as_of: snapshot.as_of,
             bytes: snapshot.bytes.clone(),
         });
-        let former =
-            self.sessions.former().map(|(participant, session)| (participant, session, true));
+        let former = self.sessions.former().map(|one| (one.participant, &one.session, true));
         let present =
             self.sessions.present().map(|(participant, session)| (participant, session, false));
         let sessions = former.chain(present).flat_map(|(participant, &session, has_ended)| {
@@ -335,7 +380,7 @@ impl Log {
                 check_numbers(participant, Position(0), Order(0))?;
                 self.sessions.begin(participant, session);
             }
-            Entry::Ended { participant } => self.end_session(participant),
+            Entry::Ended { participant } => self.end_session(participant, 0),
             Entry::Transaction { order, message, counter } => {
                 self.known(message.channel)?;
                 check_numbers(ParticipantId(0), self.head(), order)?;
@@ -357,7 +402,10 @@ impl Log {
                 }
                 self.values.restore(order, value, conflates);
             }
-            Entry::Snapshot { as_of, bytes } => self.transactions.restore_snapshot(as_of, bytes),
+            Entry::Snapshot { as_of, bytes } => {
+                let counters = BTreeMap::new();
+                self.transactions.restore_snapshot(Snapshot { as_of, bytes, counters });
+            }
             Entry::Order(order) => {
                 check_numbers(ParticipantId(0), Position(0), order)?;
                 self.order = self.order.max(order);

@@ -1,17 +1,23 @@
-//! The sessions of participants. A client that knows a session's secret can resume the session.
+//! The sessions of participants. A client with the session's secret can resume it.
 
 use alloc::collections::{BTreeMap, VecDeque};
 
-use crate::wire::handshake::Secret;
 use crate::{Counter, ParticipantId};
 
 /// A participant's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) struct Session {
-    /// A client proves with it that it may resume the session (wire W13).
-    pub(in crate::room) secret: Secret,
     /// The counter of the participant's last transaction in the log.
     pub(in crate::room) counter: Counter,
+}
+
+/// The session of a participant that left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Former {
+    pub(super) participant: ParticipantId,
+    pub(super) session: Session,
+    /// When it left, as Unix time in seconds; 0 if the room is not told the time of day.
+    pub(super) left: u64,
 }
 
 #[derive(Debug, Default)]
@@ -19,33 +25,72 @@ pub(super) struct Sessions {
     /// The sessions of participants that are here or away.
     present: BTreeMap<ParticipantId, Session>,
     /// The sessions of participants that left, in the order in which they left.
-    former: VecDeque<(ParticipantId, Session)>,
+    former: VecDeque<Former>,
     /// The last number that was given to a participant.
     last: ParticipantId,
+    /// In a stored room: the sessions of participants with a number up to this one are forgotten, except for those in the
+    /// two lists. Participants with a higher number who are in no list have sent no transaction. `None` in a room that is
+    /// not stored: only sessions in the lists are known.
+    forgotten: Option<ParticipantId>,
 }
 
 impl Sessions {
     /// Begins a session, or makes one that ended present again.
     pub(super) fn begin(&mut self, participant: ParticipantId, session: Session) {
         if participant <= self.last {
-            self.former.retain(|(former, _)| *former != participant);
+            self.former.retain(|former| former.participant != participant);
         }
         self.present.insert(participant, session);
         self.last = self.last.max(participant);
     }
 
-    /// Ends a session. It can be resumed until `most` later sessions have ended.
-    pub(super) fn end(&mut self, participant: ParticipantId, most: usize) {
+    /// Ends a session at the time of day `left`. It can be resumed until `most` later sessions have ended.
+    pub(super) fn end(&mut self, participant: ParticipantId, left: u64, most: usize) {
         let Some(session) = self.present.remove(&participant) else { return };
-        self.former.push_back((participant, session));
-        if self.former.len() > most {
-            self.former.pop_front();
+        if self.forgotten.is_some() && session.counter == Counter(0) {
+            // It is known without an entry.
+            return;
+        }
+        self.former.push_back(Former { participant, session, left });
+        while self.former.len() > most {
+            self.forget_oldest();
         }
     }
 
-    pub(super) fn get(&self, participant: ParticipantId) -> Option<&Session> {
-        let former = || self.former.iter().find(|(former, _)| *former == participant);
-        self.present.get(&participant).or_else(|| former().map(|(_, session)| session))
+    /// Forgets the sessions that ended before this time of day.
+    pub(super) fn forget_before(&mut self, left: u64) {
+        while self.former.front().is_some_and(|oldest| oldest.left < left) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        if let (Some(oldest), Some(forgotten)) = (self.former.pop_front(), &mut self.forgotten) {
+            *forgotten = (*forgotten).max(oldest.participant);
+        }
+    }
+
+    pub(super) fn get(&self, participant: ParticipantId) -> Option<Session> {
+        let former = || self.former.iter().find(|former| former.participant == participant);
+        let known = self.present.get(&participant).copied();
+        known.or_else(|| former().map(|former| former.session)).or_else(|| {
+            let is_silent = self.forgotten? < participant && participant <= self.last;
+            is_silent.then_some(Session { counter: Counter(0) })
+        })
+    }
+
+    /// The sessions of a stored room that is loaded. `former` is in the order in which they ended.
+    pub(super) fn stored(
+        last: ParticipantId,
+        forgotten: ParticipantId,
+        former: VecDeque<Former>,
+    ) -> Self {
+        Sessions { present: BTreeMap::new(), former, last, forgotten: Some(forgotten) }
+    }
+
+    /// In a stored room, the number up to which sessions outside of the lists are forgotten.
+    pub(super) fn forgotten(&self) -> Option<ParticipantId> {
+        self.forgotten
     }
 
     /// The session of a participant that is here or away.
@@ -66,7 +111,7 @@ impl Sessions {
     }
 
     /// The remembered sessions that ended, in the order in which they ended.
-    pub(super) fn former(&self) -> impl Iterator<Item = (ParticipantId, &Session)> {
-        self.former.iter().map(|(participant, session)| (*participant, session))
+    pub(super) fn former(&self) -> impl Iterator<Item = &Former> {
+        self.former.iter()
     }
 }

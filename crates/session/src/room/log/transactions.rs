@@ -16,6 +16,9 @@ const KEPT_BEHIND_SNAPSHOT: u64 = 256;
 pub(in crate::room) struct Snapshot {
     pub(in crate::room) as_of: Position,
     pub(in crate::room) bytes: Vec<u8>,
+    /// For each participant that sent transactions up to `as_of`, the counter of its last one of these. Empty in a room that
+    /// is not stored, whose log knows the later ones.
+    pub(in crate::room) counters: BTreeMap<ParticipantId, Counter>,
 }
 
 #[derive(Debug)]
@@ -29,6 +32,11 @@ pub(super) struct Transactions {
     /// The position of the last transaction.
     head: Position,
     snapshot: Option<Arc<Snapshot>>,
+    /// In a stored room, the transactions up to this position are durable. `None` in a room that is not stored: there, all
+    /// transactions may go to the participants at once.
+    durable: Option<Position>,
+    /// Bytes of the transactions that are not durable yet.
+    volatile_bytes: usize,
 }
 
 impl Transactions {
@@ -40,7 +48,31 @@ impl Transactions {
             uncovered_bytes: 0,
             head: Position(0),
             snapshot: None,
+            durable: None,
+            volatile_bytes: 0,
         }
+    }
+
+    /// The transactions up to this position may go to the participants.
+    pub(super) fn durable(&self) -> Position {
+        self.durable.unwrap_or(self.head)
+    }
+
+    /// True if the transactions are stored.
+    pub(super) fn is_stored(&self) -> bool {
+        self.durable.is_some()
+    }
+
+    /// Notes that the transactions up to `position` are durable.
+    pub(super) fn set_durable(&mut self, position: Position) {
+        debug_assert!(position <= self.head, "what does not exist is not durable");
+        self.durable = Some(position);
+        self.volatile_bytes = self.after(position).map(|later| later.message.cost()).sum();
+    }
+
+    /// Bytes of the transactions that are not durable yet.
+    pub(super) fn volatile_bytes(&self) -> usize {
+        self.volatile_bytes
     }
 
     /// An empty window whose first transaction will come after position `head`. `trimmed`: for each channel, the
@@ -51,6 +83,11 @@ impl Transactions {
         uncovered_bytes: usize,
     ) -> Self {
         Transactions { head, trimmed, uncovered_bytes, ..Transactions::new() }
+    }
+
+    /// An empty window of a stored log, whose first transaction will come after position `head`.
+    pub(super) fn stored(head: Position) -> Self {
+        Transactions { head, durable: Some(head), ..Transactions::new() }
     }
 
     pub(super) fn head(&self) -> Position {
@@ -90,6 +127,11 @@ impl Transactions {
         let cost = message.cost();
         self.uncovered_bytes += cost;
         let position = self.insert(order, message, counter);
+        if self.is_stored() {
+            // Nothing is dropped that no snapshot covers: at the limit the room takes no transactions instead.
+            self.volatile_bytes += cost;
+            return position;
+        }
         while self.bytes > limits.max_log_bytes {
             self.drop_front();
         }
@@ -107,6 +149,18 @@ impl Transactions {
         self.bytes += message.cost();
         self.window.push_back(Transaction { message, counter, position: self.head, order });
         self.head
+    }
+
+    /// Appends a transaction that a store had. `is_uncovered`: no snapshot covers it.
+    pub(super) fn insert_stored(
+        &mut self,
+        order: Order,
+        message: Message,
+        counter: Counter,
+        is_uncovered: bool,
+    ) {
+        self.uncovered_bytes += if is_uncovered { message.cost() } else { 0 };
+        self.insert(order, message, counter);
     }
 
     fn drop_front(&mut self) {
@@ -138,8 +192,9 @@ impl Transactions {
     }
 
     /// Stores a snapshot and drops the transactions that it covers, except for the last [`KEPT_BEHIND_SNAPSHOT`].
-    pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
-        self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
+    pub(super) fn set_snapshot(&mut self, snapshot: Snapshot) {
+        let as_of = snapshot.as_of;
+        self.snapshot = Some(Arc::new(snapshot));
         while self.tail().get() + KEPT_BEHIND_SNAPSHOT < as_of.get() && !self.window.is_empty() {
             self.drop_front();
         }
@@ -148,8 +203,8 @@ impl Transactions {
     }
 
     /// Stores the snapshot of a log that is being restored. Drops no transactions.
-    pub(super) fn restore_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) {
-        self.snapshot = Some(Arc::new(Snapshot { as_of, bytes }));
+    pub(super) fn restore_snapshot(&mut self, snapshot: Snapshot) {
+        self.snapshot = Some(Arc::new(snapshot));
     }
 
     /// Bytes of memory that the transactions and the snapshot take, about.

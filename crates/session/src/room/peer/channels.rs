@@ -99,7 +99,7 @@ impl Peer {
             return Ok((channel, access));
         }
         let limit = common.config.limits.max_channels;
-        if common.log.channels().len() >= limit {
+        if common.log.channels().count() >= limit {
             return Err(Error::TooMany { what: "channels in this room", limit });
         }
         qos.validate()?;
@@ -194,6 +194,9 @@ impl Peer {
             let name = known.name.clone();
             common.log.change_channel(channel, qos);
             common.upstreams.forget(channel);
+            if let Some(storing) = &mut common.storing {
+                storing.changed(channel);
+            }
             common.emit(Event::Changed { name, qos, participant: self.id });
             common.effects.push(Effect::Changed(channel));
         }

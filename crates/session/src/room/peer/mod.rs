@@ -38,6 +38,9 @@ pub(super) struct Peer {
     seen: Seen<ChannelNo>,
     /// For each channel, how many of the participant's awareness messages reach the room, and how late.
     pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
+    /// True if the room dropped transactions of this participant because it could take none. The participant is asked to
+    /// send them again once the room takes transactions (W93).
+    pub(super) is_held: bool,
     pub(super) state: State,
 }
 
@@ -57,6 +60,7 @@ impl Peer {
             identity: Vec::new(),
             seen: Seen::default(),
             upstream: BTreeMap::new(),
+            is_held: false,
             state: State::Away { since: Duration::ZERO },
         }
     }

@@ -28,6 +28,7 @@ pub(super) struct Publisher<'a> {
     pub(super) one_way: Duration,
     seen: &'a mut Seen<ChannelNo>,
     upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
+    is_held: &'a mut bool,
     log: &'a mut Log,
     upstreams: &'a Upstreams,
     forms: &'a mut EncodingCache,
@@ -51,7 +52,7 @@ impl<'a> Publisher<'a> {
         peer: &'a mut Peer,
         common: &'a mut Common,
     ) -> Option<(Self, &'a mut Connection, Reading<'a>)> {
-        let Peer { id, seen, upstream, state: State::Here(connection), .. } = peer else {
+        let Peer { id, seen, upstream, is_held, state: State::Here(connection), .. } = peer else {
             return None;
         };
         let Common {
@@ -73,6 +74,7 @@ impl<'a> Publisher<'a> {
             one_way: Duration::ZERO,
             seen,
             upstream,
+            is_held,
             log,
             upstreams,
             forms,
@@ -134,6 +136,11 @@ impl<'a> Publisher<'a> {
                 }
             }
             Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
+                if self.log.is_full() {
+                    // W93: the sender keeps it, and sends it again on its next transport.
+                    *self.is_held = true;
+                    return Ok(());
+                }
                 match self.log.append(message, counter)? {
                     Applied::Ordered(_) => {}
                     Applied::Repeated => {
@@ -143,6 +150,7 @@ impl<'a> Publisher<'a> {
                     // W83: this copy came before earlier transactions. The stream will bring the transaction later, in
                     // order.
                     Applied::Early if matches!(record.number, Number::Copy { .. }) => return Ok(()),
+                    Applied::Early if *self.is_held => return Ok(()),
                     Applied::Early => {
                         return Err(Error::malformed("record: transactions are missing"));
                     }
@@ -150,7 +158,8 @@ impl<'a> Publisher<'a> {
             }
             Number::Fill { .. } => return Err(Error::malformed("record")),
         }
-        self.inspector.record(self.now, self.one_way, self.id, record);
+        let head = self.log.head();
+        self.inspector.record(self.now, self.one_way, self.id, record, head);
         if let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
             && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
         {
@@ -158,7 +167,11 @@ impl<'a> Publisher<'a> {
         }
         self.stats.messages_in += 1;
         self.stats.bytes_in_before += record.bytes.len() as u64;
-        self.timers.schedule_tick(self.now);
+        // Transactions of a stored room wait until they are durable.
+        let waits = self.log.is_stored() && !matches!(record.number, Number::Awareness { .. });
+        if !waits {
+            self.timers.schedule_tick(self.now);
+        }
         Ok(())
     }
 

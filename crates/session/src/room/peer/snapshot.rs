@@ -39,7 +39,7 @@ impl Peer {
         if !upload.was_asked {
             return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
         }
-        if chunk.as_of > common.log.head() {
+        if chunk.as_of > common.log.durable() {
             return Err(Error::NotAllowed { what: "a snapshot of the future" });
         }
         let is_rest = chunk.offset > 0 && upload.arriving.is_none();

@@ -10,7 +10,7 @@ use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
 use crate::wire::snapshot::Chunk;
-use crate::{Compress, Error, Qos, Rate};
+use crate::{Compress, Durability, Error, Qos, Rate};
 
 impl<'a> Frame<'a> {
     /// Appends the fields of the frame and returns its tag.
@@ -179,6 +179,11 @@ impl<'a> Frame<'a> {
                 out.extend_from_slice(told);
                 0x26
             }
+            Frame::Room { durability, load } => {
+                out.u8(durability.to_wire());
+                out.u64(*load);
+                OPTIONAL | 0x28
+            }
         }
     }
 
@@ -259,6 +264,10 @@ impl<'a> Frame<'a> {
                 waited: r.varint_u32()?,
                 rest: r.rest(),
             },
+            0x28 => Frame::Room {
+                durability: Durability::from_wire(r.u8()?).ok_or_else(|| r.malformed())?,
+                load: r.u64()?,
+            },
             _ => return Ok(None),
         };
         r.finish()?;
@@ -325,6 +334,7 @@ fn frame_name(kind: u8) -> &'static str {
         0x22 => "CONTRACT",
         0x26 => "QUALITY",
         0x27 => "SHARED_AGAIN",
+        0x28 => "ROOM",
         _ => "frame",
     }
 }

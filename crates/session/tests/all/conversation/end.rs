@@ -14,6 +14,7 @@ use groupwire_session::{
 };
 
 use crate::grammar::unhex;
+use crate::support::secrets::Drawn;
 
 /// What an end did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) struct End {
     /// When it was told of anything last, and of a timeout.
     now: Duration,
     told: Option<Duration>,
+    /// The secrets that a room gave.
+    secrets: Drawn,
 }
 
 enum Core {
@@ -85,7 +88,8 @@ impl End {
 
     fn new(core: Core) -> Self {
         let (outputs, events, wishes) = Default::default();
-        End { core, outputs, events, wishes, due: None, now: Duration::ZERO, told: None }
+        let secrets = Drawn::default();
+        End { core, outputs, events, wishes, due: None, now: Duration::ZERO, told: None, secrets }
     }
 
     /// When it wants to be told that time has passed.
@@ -116,7 +120,8 @@ impl End {
         match &mut self.core {
             Core::Client(client) => tell_client(client, now, &words, &octets),
             Core::Room(room) => {
-                let refused = tell_room(room, now, &words, &octets);
+                let secrets = &mut self.secrets;
+                let refused = tell_room(room, now, secrets, &words, &octets);
                 self.outputs.extend(refused.map(|(link, octets)| Output {
                     at: now,
                     verb: "close",
@@ -171,7 +176,7 @@ impl End {
             Core::Room(room) => loop {
                 match room.poll_output() {
                     room::Output::Timeout(next) => return *due = next,
-                    room::Output::Event(_) => {}
+                    room::Output::Event(_) | room::Output::Store(_) => {}
                     room::Output::Send { link, packet, body } => {
                         put("packet", Some(link.get()), whole_packet(packet, body.as_deref()));
                         room.handle_input(at, room::Input::Sent { link });
@@ -253,6 +258,7 @@ fn tell_client(
 fn tell_room(
     room: &mut Room,
     now: Duration,
+    secrets: &mut Drawn,
     words: &[&str],
     octets: &dyn Fn(&str) -> Vec<u8>,
 ) -> Option<(u64, Vec<u8>)> {
@@ -265,9 +271,9 @@ fn tell_room(
                 Err(error) => return Some((link.get(), refusal(&error))),
             };
             let max_datagram = number(max_datagram) as usize;
-            let secret = unhex(secret).try_into().expect("16 octets");
+            let secrets = secrets.draw(unhex(secret).try_into().expect("16 octets"));
             let opening = &opening;
-            room.handle_input(now, room::Input::Join { link, opening, secret, max_datagram });
+            room.handle_input(now, room::Input::Join { link, opening, secrets, max_datagram });
         }
         ["packet", link, packet] => {
             let (link, packet) = (LinkId(number(link)), octets(packet));

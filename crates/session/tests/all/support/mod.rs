@@ -1,18 +1,24 @@
 //! A room and its clients in simulated time: no sockets, no clock, every run repeats from its seed.
 
+pub(crate) mod disk;
 pub(crate) mod path;
 mod random;
+pub(crate) mod secrets;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use disk::Disk;
 use groupwire_session::client::{
     ChannelId, Client, Config as ClientConfig, Event, GapReason, Incoming, Input, Outgoing, Output,
     Sent, Status,
 };
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing};
+use groupwire_session::{
+    AllowAll, Durability, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing,
+};
 pub(crate) use random::Random;
+use secrets::Drawn;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
@@ -212,6 +218,9 @@ pub(crate) struct World {
     /// Transports that clients left, and when the room hears of it.
     closing: Vec<(Duration, LinkId)>,
     random: Random,
+    secrets: Drawn,
+    /// Where the room is stored, if it is.
+    pub(crate) disk: Option<Disk>,
 }
 
 impl World {
@@ -226,7 +235,15 @@ impl World {
             last_link: LinkId(0),
             closing: Vec::new(),
             random: Random::new(seed),
+            secrets: Drawn::default(),
+            disk: None,
         }
+    }
+
+    /// A room whose transactions are durable after at most `slowest_ms`.
+    pub(crate) fn durable(seed: u64, config: room::Config, slowest_ms: u64) -> Self {
+        let config = room::Config { durability: Durability::Local, ..config };
+        World { disk: Some(Disk::new(slowest_ms)), ..World::new(seed, config) }
     }
 
     pub(crate) fn with_tick(tick: Duration) -> Self {
@@ -301,8 +318,20 @@ impl World {
 
     /// The server dies and another one takes its place.
     pub(crate) fn restart(&mut self) {
-        self.config.incarnation += 1;
-        self.room = Room::new(self.config.clone(), Box::new(AllowAll));
+        self.config.load += 1;
+        let stored = self.disk.as_mut().and_then(|disk| {
+            disk.crash(self.config.incarnation, &mut self.random);
+            disk.load()
+        });
+        self.room = match stored {
+            Some(stored) => {
+                Room::load(self.config.clone(), Box::new(AllowAll), stored).expect("a whole room")
+            }
+            None => {
+                self.config.incarnation += 1;
+                Room::new(self.config.clone(), Box::new(AllowAll))
+            }
+        };
         for person in 0..self.people.len() {
             if self.people[person].transport.take().is_some() {
                 self.people[person].client.handle_input(self.now, Input::Closed);
@@ -360,6 +389,11 @@ impl World {
         for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
             self.room.handle_input(now, room::Input::Closed { link });
         }
+        let incarnation = self.config.incarnation;
+        let durable = self.disk.as_mut().and_then(|disk| disk.poll(now, incarnation));
+        if let Some((position, reserved)) = durable {
+            self.room.handle_input(now, room::Input::Durable { position, reserved });
+        }
         self.room.handle_input(self.now, room::Input::Timeout);
         self.drain_room();
     }
@@ -393,10 +427,11 @@ impl World {
                         let opening = Opening::read(&packet).unwrap();
                         let secret = [self.random.next() as u8; 16];
                         let opening = &opening;
+                        let secrets = self.secrets.draw(secret);
                         let max_datagram = person.air.max;
                         self.room.handle_input(
                             self.now,
-                            room::Input::Join { link, opening, secret, max_datagram },
+                            room::Input::Join { link, opening, secrets, max_datagram },
                         );
                     }
                 }
@@ -453,6 +488,9 @@ impl World {
             match person.client.poll_output(self.now) {
                 Output::Timeout(_) => return,
                 Output::Event(event) => {
+                    if let (Event::Message(message), Some(disk)) = (&event, &self.disk) {
+                        assert!(message.position <= disk.head(), "W92: {message:?} is not durable");
+                    }
                     person.note(event);
                     if let Some(as_of) = person.snapshot_wanted.take() {
                         let state = person.document.join("\n");
@@ -504,6 +542,11 @@ impl World {
                 room::Output::Timeout(_) => return,
                 room::Output::Event(event) => {
                     self.log.push(event);
+                    continue;
+                }
+                room::Output::Store(write) => {
+                    let disk = self.disk.as_mut().expect("a store");
+                    disk.put(self.now, write, &mut self.random);
                     continue;
                 }
                 room::Output::Datagram { link, mut packet, body } => {

@@ -8,6 +8,8 @@ use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, LinkId, Opening, Qos};
 use groupwire_sim::{Capacity, Link, LinkConfig};
 
+use super::secrets::Drawn;
+
 /// A path in one direction. A packet is taken by it when the one before has left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
@@ -256,7 +258,9 @@ impl Paths {
             let opening = Opening::read(&packet).unwrap();
             let secret = [link.get() as u8; 16];
             let max_datagram = 0;
-            self.tell_room(room::Input::Join { link, opening: &opening, secret, max_datagram });
+            let mut secrets = Drawn::default();
+            let secrets = secrets.draw(secret);
+            self.tell_room(room::Input::Join { link, opening: &opening, secrets, max_datagram });
         }
     }
 
@@ -284,7 +288,7 @@ impl Paths {
                     return;
                 }
                 room::Output::Event(event) => self.log.push(event),
-                room::Output::Datagram { .. } => {}
+                room::Output::Datagram { .. } | room::Output::Store(_) => {}
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());
                     if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::room::{Event, Input, Output, Room, whole_packet};
-use groupwire_session::{LinkId, Opening, Secret};
+use groupwire_session::{LinkId, Opening, Secret, Secrets, SessionName};
 
 use super::{Arrived, Lane, Transport};
 use crate::sim::http3::{Ends, Side};
@@ -102,10 +102,10 @@ impl RoomNode {
             Arrived::Packet(packet) => match Opening::read(&packet) {
                 Ok(opening) => {
                     peer.joined = true;
-                    let secret = secret(derive(self.seed, link.get()));
+                    let secrets = &Seeded(self.seed);
                     let opening = &opening;
                     self.room
-                        .handle_input(now, Input::Join { link, opening, secret, max_datagram });
+                        .handle_input(now, Input::Join { link, opening, secrets, max_datagram });
                 }
                 Err(_) => peer.transport.close(),
             },
@@ -212,12 +212,18 @@ impl Node for RoomNode {
     }
 }
 
-/// The octets of a secret, which nobody here guesses.
-fn secret(random: u64) -> Secret {
-    let mut secret = Secret::default();
-    secret
-        .iter_mut()
-        .zip(random.to_le_bytes().into_iter().cycle())
-        .for_each(|(to, from)| *to = from);
-    secret
+/// Draws the secrets of sessions from this seed: nobody here guesses them.
+#[derive(Debug)]
+struct Seeded(u64);
+
+impl Secrets for Seeded {
+    fn secret(&self, session: &SessionName<'_>) -> Secret {
+        let random = derive(self.0, session.participant.into());
+        let mut secret = Secret::default();
+        secret
+            .iter_mut()
+            .zip(random.to_le_bytes().into_iter().cycle())
+            .for_each(|(to, from)| *to = from);
+        secret
+    }
 }

@@ -1,0 +1,269 @@
+//! The parts of a log that a store keeps, as bytes: transactions, snapshots, and the *facts*, which are the channels and the
+//! counters of participants. A log is made of them again after a restart.
+//!
+//! ```text
+//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes
+//! channels = (number:varint name:bytes qos)*
+//! counters = (participant:varint counter:varint left:varint)*     in the order in which they left
+//! content  = flags:u8 born:varint [priority:u8] [key:bytes] message     of a transaction; `born` in ms, Unix time
+//! snapshot = version:u8 counters:bytes state
+//! ```
+//!
+//! Stored bytes may be damaged or come from another program, so reading them never panics.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::message::{Message, Transaction};
+use super::sessions::{Former, Session, Sessions};
+use super::transactions::{Snapshot, Transactions};
+use super::{Channel, Log, check_numbers};
+use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY};
+use crate::room::stored::{Stored, StoredSnapshot, StoredTransaction};
+use crate::wire::io::{Reader, Write};
+use crate::{ChannelNo, Counter, Error, Limits, ParticipantId, Position, Qos};
+
+const VERSION: u8 = 1;
+
+/// Flags of a transaction.
+const TEXT: u8 = 1;
+const KEY: u8 = 2;
+const PRIORITY: u8 = 4;
+
+/// The counters of participants who left are stored for this long.
+const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The largest number of a channel that a store is believed: no room has more channels (wire W16).
+const MOST_CHANNELS: u32 = 4096;
+
+impl Log {
+    /// The log's facts, with these of its channels. `wall` is the time of day at the room's time 0, as Unix time.
+    pub(in crate::room) fn facts(
+        &mut self,
+        stored: &BTreeSet<ChannelNo>,
+        wall: Duration,
+        now: Duration,
+    ) -> Vec<u8> {
+        self.sessions.forget_before((wall + now).saturating_sub(KEPT_AFTER_LEAVING).as_secs());
+        let mut facts = Vec::new();
+        facts.u8(VERSION);
+        facts.varint(self.sessions.forgotten().unwrap_or_default().into());
+        let mut channels = Vec::new();
+        for (number, channel) in self.channels().filter(|(number, _)| stored.contains(number)) {
+            channels.varint(number.into());
+            channels.bytes(channel.name.as_bytes());
+            channel.qos.write(&mut channels);
+        }
+        facts.bytes(&channels);
+        let mut counters = Vec::new();
+        let former = self.sessions.former().map(|one| (one.participant, one.session, one.left));
+        let here = (wall + now).as_secs();
+        let present = self.sessions.present().map(|(id, session)| (id, *session, here));
+        for (participant, session, left) in former.chain(present) {
+            if session.counter > Counter(0) {
+                counters.varint(participant.into());
+                counters.varint(session.counter.into());
+                counters.varint(left);
+            }
+        }
+        facts.bytes(&counters);
+        facts
+    }
+
+    /// A transaction of this log as a store keeps it.
+    pub(in crate::room) fn stored(one: &Transaction, wall: Duration) -> StoredTransaction {
+        let Transaction { message, counter, position, .. } = one;
+        let mut content = Vec::with_capacity(message.size() + 16);
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        content.u8(flag(TEXT, message.text)
+            | flag(KEY, message.key.is_some())
+            | flag(PRIORITY, message.priority.is_some()));
+        content.varint((wall + message.born).as_millis() as u64);
+        if let Some(priority) = message.priority {
+            content.u8(priority);
+        }
+        if let Some(key) = &message.key {
+            content.bytes(key);
+        }
+        content.extend_from_slice(&message.bytes);
+        let (channel, author) = (message.channel, message.sender);
+        StoredTransaction { position: *position, channel, author, counter: *counter, content }
+    }
+
+    /// A snapshot of this log as a store keeps it.
+    pub(in crate::room) fn stored_snapshot(snapshot: &Snapshot) -> StoredSnapshot {
+        let mut counters = Vec::new();
+        for (&participant, &counter) in &snapshot.counters {
+            counters.varint(participant.into());
+            counters.varint(counter.into());
+        }
+        let mut content = Vec::with_capacity(snapshot.bytes.len() + counters.len() + 4);
+        content.u8(VERSION);
+        content.bytes(&counters);
+        content.extend_from_slice(&snapshot.bytes);
+        StoredSnapshot { as_of: snapshot.as_of, content }
+    }
+
+    /// For each participant that sent transactions up to `position`, the counter of its last one of these. The
+    /// transactions after `position` have to be in memory.
+    pub(super) fn counters_at(&self, position: Position) -> BTreeMap<ParticipantId, Counter> {
+        let former = self.sessions.former().map(|one| (one.participant, one.session.counter));
+        let present = self.sessions.present().map(|(id, session)| (id, session.counter));
+        let mut counters: BTreeMap<_, _> = former.chain(present).collect();
+        for later in self.transactions.after(position) {
+            if let Some(counter) = counters.get_mut(&later.message.sender) {
+                *counter = Counter(counter.get().saturating_sub(1));
+            }
+        }
+        counters.retain(|_, counter| *counter > Counter(0));
+        counters
+    }
+
+    /// An empty log whose transactions are stored.
+    pub(in crate::room) fn new_stored(incarnation: u64, limits: Limits) -> Self {
+        let mut log = Log::new(incarnation, limits);
+        log.sessions = Sessions::stored(ParticipantId(0), ParticipantId(0), VecDeque::new());
+        log.transactions = Transactions::stored(Position(0));
+        log
+    }
+
+    /// The log that a store has. `wall` is the time of day at the room's time 0, as Unix time.
+    ///
+    /// # Errors [`Error::Malformed`] if the bytes are no log, or transactions after the snapshot are missing.
+    pub(in crate::room) fn load(
+        limits: Limits,
+        stored: Stored,
+        wall: Duration,
+    ) -> Result<Self, Error> {
+        let Stored { incarnation, last_participant, reserved, facts, snapshot, transactions } =
+            stored;
+        let snapshot = snapshot.map(read_snapshot).transpose()?;
+        let covered = snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
+        let mut log = Log::new_stored(incarnation, limits);
+        let (forgotten, mut former) = log.read_facts(&facts)?;
+        // The transactions in memory follow each other up to the newest one.
+        let breaks = transactions.windows(2).rposition(|pair| match pair {
+            [one, next] => one.position.next() != next.position,
+            _ => false,
+        });
+        let from = breaks.map_or(0, |before| before + 1);
+        let base = match transactions.get(from) {
+            Some(first) => Position(first.position.get().saturating_sub(1)),
+            None => covered,
+        };
+        let head = transactions.last().map_or(covered, |last| last.position);
+        check_numbers(reserved.max(last_participant), head, log.order)?;
+        if base > covered || head < covered {
+            return Err(Error::malformed("stored room: transactions are missing"));
+        }
+        log.transactions = Transactions::stored(base);
+        for (at, one) in transactions.into_iter().enumerate() {
+            let StoredTransaction { position, channel, author, counter, content } = one;
+            if !log.has_channel(channel) || author.get() == 0 || author > last_participant {
+                return Err(Error::malformed("stored transaction: its channel or author"));
+            }
+            let known = former.entry(author).or_insert((Counter(0), wall.as_secs()));
+            known.0 = known.0.max(counter);
+            let message = read_content(&content, channel, author, wall)?;
+            if at >= from {
+                log.order = log.order.next();
+                log.transactions.insert_stored(log.order, message, counter, position > covered);
+            }
+        }
+        log.transactions.set_durable(head);
+        if let Some(snapshot) = snapshot {
+            log.transactions.restore_snapshot(snapshot);
+        }
+        let mut former: VecDeque<Former> = former
+            .into_iter()
+            .map(|(participant, (counter, left))| Former {
+                participant,
+                session: Session { counter },
+                left,
+            })
+            .collect();
+        former.make_contiguous().sort_by_key(|one| one.left);
+        log.sessions = Sessions::stored(last_participant, forgotten, former);
+        Ok(log)
+    }
+
+    fn has_channel(&self, channel: ChannelNo) -> bool {
+        let place = (channel.get() as usize).checked_sub(1);
+        place.and_then(|place| self.channels.get(place)).is_some_and(|one| !one.name.is_empty())
+    }
+
+    /// Reads the channels and the counters. Returns the forgotten participants, and for others their counter and when they
+    /// left.
+    fn read_facts(&mut self, facts: &[u8]) -> Result<Known, Error> {
+        let mut reader = Reader::new(facts, "facts of a stored room");
+        if reader.u8()? != VERSION {
+            return Err(reader.malformed());
+        }
+        let forgotten = ParticipantId(reader.varint_u32()?);
+        let mut channels = Reader::new(reader.bytes(usize::MAX, "channels")?, "stored channels");
+        while !channels.is_empty() {
+            let number = channels.varint_u32()?;
+            let name = channels.text(MAX_CHANNEL_NAME, "channel name")?;
+            let qos = Qos::read(&mut channels)?;
+            if number == 0 || number > MOST_CHANNELS || name.is_empty() {
+                return Err(channels.malformed());
+            }
+            let free = Channel { name: Default::default(), qos: Qos::transaction() };
+            let count = self.channels.len().max(number as usize);
+            self.channels.resize(count, free);
+            self.channels[number as usize - 1] = Channel { name: name.into(), qos };
+        }
+        let mut counters = Reader::new(reader.bytes(usize::MAX, "counters")?, "stored counters");
+        reader.finish()?;
+        let mut known = BTreeMap::new();
+        while !counters.is_empty() {
+            let participant = ParticipantId(counters.varint_u32()?);
+            let counter = Counter(counters.varint_u32()?);
+            known.insert(participant, (counter, counters.varint()?));
+        }
+        Ok((forgotten, known))
+    }
+}
+
+/// Up to which participant those without an entry are forgotten, and for each other one its counter and when it left.
+type Known = (ParticipantId, BTreeMap<ParticipantId, (Counter, u64)>);
+
+fn read_content(
+    content: &[u8],
+    channel: ChannelNo,
+    sender: ParticipantId,
+    wall: Duration,
+) -> Result<Message, Error> {
+    let mut reader = Reader::new(content, "stored transaction");
+    let flags = reader.u8()?;
+    if flags & !(TEXT | KEY | PRIORITY) != 0 {
+        return Err(reader.malformed());
+    }
+    // A message of the time before the room was loaded seems to be as old as the room's clock.
+    let born = Duration::from_millis(reader.varint()?).saturating_sub(wall);
+    let priority = if flags & PRIORITY != 0 { Some(reader.u8()?) } else { None };
+    let key = match flags & KEY {
+        0 => None,
+        _ => Some(reader.bytes(MAX_KEY, "key")?.into()),
+    };
+    let (text, bytes) = (flags & TEXT != 0, reader.rest());
+    if text && core::str::from_utf8(bytes).is_err() {
+        return Err(Error::InvalidText { what: "stored text" });
+    }
+    Ok(Message { channel, sender, key, priority, text, bytes: bytes.into(), born })
+}
+
+fn read_snapshot(stored: StoredSnapshot) -> Result<Snapshot, Error> {
+    let mut reader = Reader::new(&stored.content, "stored snapshot");
+    if reader.u8()? != VERSION {
+        return Err(reader.malformed());
+    }
+    let mut counters = Reader::new(reader.bytes(usize::MAX, "counters")?, "stored counters");
+    let mut known = BTreeMap::new();
+    while !counters.is_empty() {
+        let participant = ParticipantId(counters.varint_u32()?);
+        known.insert(participant, Counter(counters.varint_u32()?));
+    }
+    Ok(Snapshot { as_of: stored.as_of, bytes: reader.rest().into(), counters: known })
+}

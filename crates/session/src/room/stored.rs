@@ -1,0 +1,76 @@
+//! What a durable room hands to a store, and what it is made of again after a restart. The bytes in these types are the
+//! room's own; a store keeps them as they are.
+
+use alloc::vec::Vec;
+
+use crate::{ChannelNo, Counter, ParticipantId, Position};
+
+/// Numbers of participants are reserved in blocks of this size, so that few joins wait for the store.
+pub const RESERVED_AT_ONCE: u32 = 1024;
+
+/// A change of a room that has to become durable as one: all of it, or nothing. The first one of a room creates it in the
+/// store.
+#[non_exhaustive]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Write {
+    /// New transactions in the order of their positions, which follow each other.
+    pub transactions: Vec<StoredTransaction>,
+    /// The room's facts, which replace those stored before: its channels and the counters of its participants.
+    pub facts: Option<Vec<u8>>,
+    /// No participant gets a number above this one before a later change is durable.
+    pub reserved: Option<ParticipantId>,
+    /// A snapshot. It replaces the transactions up to its position, which may be deleted.
+    pub snapshot: Option<StoredSnapshot>,
+}
+
+impl Write {
+    /// True if the change contains nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Write::default()
+    }
+}
+
+/// A transaction, as a store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredTransaction {
+    /// Its place in the room's order.
+    pub position: Position,
+    /// The channel.
+    pub channel: ChannelNo,
+    /// The participant that sent it.
+    pub author: ParticipantId,
+    /// Its number among the transactions of its author.
+    pub counter: Counter,
+    /// The message with its key and priority.
+    pub content: Vec<u8>,
+}
+
+/// A snapshot of the application's state, as a store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSnapshot {
+    /// The snapshot stands for all transactions up to this position.
+    pub as_of: Position,
+    /// The application's bytes, and the room's own.
+    pub content: Vec<u8>,
+}
+
+/// Everything that a store has of a room.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// The incarnation that the room had when it was stored first, or a new one if the store had to take back confirmed
+    /// transactions.
+    pub incarnation: u64,
+    /// Numbers of participants up to this one may have been given out: the last of [`Write::reserved`].
+    pub last_participant: ParticipantId,
+    /// Whoever loads a room reserves [`RESERVED_AT_ONCE`] further numbers before, durably, so that the first newcomer need
+    /// not wait: numbers up to this one are reserved.
+    pub reserved: ParticipantId,
+    /// The last of [`Write::facts`].
+    pub facts: Vec<u8>,
+    /// The newest snapshot.
+    pub snapshot: Option<StoredSnapshot>,
+    /// The stored transactions that are not deleted, in the order of their positions. At least all of those after the
+    /// snapshot are needed.
+    pub transactions: Vec<StoredTransaction>,
+}

@@ -1,0 +1,137 @@
+//! Hands changes of a durable room to its store, and keeps account of what is durable (wire W92).
+
+use alloc::collections::BTreeSet;
+use core::time::Duration;
+
+use super::Room;
+use super::log::Log;
+use super::stored::{RESERVED_AT_ONCE, Write};
+use crate::{ChannelNo, Error, ParticipantId, Position};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Storing {
+    /// The transactions up to here were handed to the store.
+    handed: Position,
+    /// The channels that the stored facts contain.
+    channels: BTreeSet<ChannelNo>,
+    /// The facts have to be stored again.
+    is_changed: bool,
+    /// The greatest number of a participant that the store was asked to reserve; 0 before the room is stored.
+    asked: ParticipantId,
+    /// The greatest number that is durably reserved.
+    reserved: ParticipantId,
+    /// The position of the newest snapshot that was handed to the store.
+    snapshot: Position,
+}
+
+impl Storing {
+    /// The account of a room that was restored from a store.
+    pub(super) fn restored(log: &Log, reserved: ParticipantId) -> Self {
+        Storing {
+            handed: log.head(),
+            channels: log.channels().map(|(channel, _)| channel).collect(),
+            is_changed: false,
+            asked: reserved,
+            reserved,
+            snapshot: log.snapshot().map_or(Position(0), |snapshot| snapshot.as_of),
+        }
+    }
+
+    /// True if the next new participant may get this number. A number that was given out and not reserved could be given
+    /// out again after a crash. A room that is not stored yet begins with a new incarnation after a crash, so there its
+    /// numbers are free until the first write is on its way.
+    pub(super) fn permits(&self, participant: ParticipantId) -> bool {
+        let is_stored = self.asked > ParticipantId(0);
+        let limit = if self.reserved > ParticipantId(0) { self.reserved } else { self.asked };
+        !is_stored || participant <= limit
+    }
+
+    /// Notes that a channel's QoS changed.
+    pub(super) fn changed(&mut self, channel: ChannelNo) {
+        self.is_changed |= self.channels.contains(&channel);
+    }
+
+    /// The change that has to be stored next; `None` if there is nothing to store.
+    pub(super) fn next(&mut self, log: &mut Log, wall: Duration, now: Duration) -> Option<Write> {
+        let snapshot = log.snapshot().filter(|snapshot| snapshot.as_of > self.snapshot).cloned();
+        let is_stored = self.asked > ParticipantId(0);
+        // Joining and opening store nothing, so a room is stored with its first transaction.
+        if log.head() == self.handed && !(is_stored && (self.is_changed || snapshot.is_some())) {
+            return self.reserve(log);
+        }
+        let mut write = self.reserve(log).unwrap_or_default();
+        for transaction in log.transactions_after(self.handed) {
+            self.is_changed |= self.channels.insert(transaction.message.channel);
+            write.transactions.push(Log::stored(transaction, wall));
+        }
+        self.handed = log.head();
+        if let Some(snapshot) = snapshot {
+            write.snapshot = Some(Log::stored_snapshot(&snapshot));
+            self.snapshot = snapshot.as_of;
+            // The store deletes what the snapshot covers, and the counters must outlive it.
+            self.is_changed = true;
+        }
+        if core::mem::take(&mut self.is_changed) {
+            write.facts = Some(log.facts(&self.channels, wall, now));
+        }
+        (!write.is_empty()).then_some(write)
+    }
+
+    /// Reserves a further block of participant numbers if half of the last one is used, or if the room is about to be
+    /// stored for the first time.
+    fn reserve(&mut self, log: &Log) -> Option<Write> {
+        let is_stored = self.asked > ParticipantId(0);
+        let is_due = match is_stored {
+            true => log.last_participant().get() + RESERVED_AT_ONCE / 2 > self.asked.get(),
+            false => log.head() > self.handed,
+        };
+        is_due.then(|| {
+            self.asked = ParticipantId(log.last_participant().get() + RESERVED_AT_ONCE);
+            Write { reserved: Some(self.asked), ..Write::default() }
+        })
+    }
+}
+
+impl Room {
+    /// The transactions up to `position` are durable, and numbers of participants up to `reserved` are reserved. Lets the
+    /// transactions go to the participants.
+    pub(super) fn on_durable(
+        &mut self,
+        now: Duration,
+        position: Position,
+        reserved: ParticipantId,
+    ) {
+        let common = &mut self.common;
+        let Some(storing) = &mut common.storing else { return };
+        storing.reserved = storing.reserved.max(reserved.min(storing.asked));
+        let before = common.log.durable();
+        let position = position.min(storing.handed);
+        if position <= before {
+            return;
+        }
+        common.log.set_durable(position);
+        match before < common.ticked_head {
+            // Some came before the last tick: they have waited long enough.
+            true => common.timers.tick_at(now),
+            false => common.timers.schedule_tick(now),
+        }
+        self.end_hold();
+    }
+}
+
+impl Room {
+    /// If the room takes transactions again, closes the transports of the participants whose transactions it dropped. They
+    /// come back at once, and send them again (W93).
+    fn end_hold(&mut self) {
+        if self.common.log.is_full() {
+            return;
+        }
+        let now = self.common.now;
+        let Room { peers, common, .. } = self;
+        for peer in peers.values_mut().filter(|peer| peer.is_held) {
+            peer.is_held = false;
+            peer.fail(now, Error::NotNow { what: "the store was full" }, common);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Rooms whose transactions are stored: what is confirmed survives the server (wire W92 to W94).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use groupwire_session::client::{ChannelId, Config as ClientConfig, Event, Sent};
+use groupwire_session::room::{self, Input, Output, Room, Stored};
+use groupwire_session::{AllowAll, Durability, Limits, Qos};
+use proptest::prelude::*;
+
+use crate::support::{Air, MS, Random, World, tight};
+
+const DRAW: Qos = Qos::transaction();
+
+fn demo() -> room::Config {
+    room::Config {
+        limits: Limits { max_former: 10_000, ..tight() },
+        ..room::Config::new("demo", 7)
+    }
+}
+
+/// A world with a stored room, and two people who have its channels open.
+fn two(slowest_ms: u64) -> (World, [usize; 2], ChannelId, ChannelId) {
+    let mut world = World::durable(3, demo(), slowest_ms);
+    let people = [world.add(), world.add()];
+    let mut channels = (ChannelId(0), ChannelId(0));
+    for person in people {
+        channels.0 = world.channel(person, "draw", DRAW);
+        channels.1 = world.channel(person, "pointer", Qos::awareness());
+    }
+    world.run(1000 * MS);
+    (world, people, channels.0, channels.1)
+}
+
+#[test]
+fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_wait() {
+    let (mut world, [ada, bo], draw, pointer) = two(2);
+    world.disk.as_mut().unwrap().is_stuck = true;
+    world.send(ada, draw, "a line");
+    world.run(200 * MS);
+    world.send(ada, pointer, "here");
+    let late = world.add();
+    world.channel(late, "draw", DRAW);
+    world.room.set_recording(true);
+    world.send(bo, draw, "a dot");
+    world.run(2000 * MS);
+    for person in [ada, bo, late] {
+        assert!(world.people[person].document.is_empty(), "nothing is durable");
+    }
+    assert_eq!(world.people[bo].texts(pointer), ["here"], "awareness waits for no disk");
+    assert_eq!(world.people[ada].client.pending(), 1);
+    assert!(world.room.recorded().0.is_empty(), "recordings wait, too");
+    assert_eq!(world.room.transactions_after(Default::default()).count(), 0, "and observers");
+    world.disk.as_mut().unwrap().is_stuck = false;
+    world.run(300 * MS);
+    for person in [ada, bo, late] {
+        assert_eq!(world.people[person].document, ["a line", "a dot"]);
+    }
+    assert_eq!(world.people[ada].client.pending(), 0);
+    assert_eq!(world.room.recorded().0.len(), 2, "a transaction and a value");
+}
+
+#[test]
+fn w94_a_restart_is_a_break_like_any_other_and_values_come_back() {
+    let (mut world, [ada, bo], draw, pointer) = two(5);
+    assert_eq!(world.people[ada].client.durability(), Durability::Local);
+    world.send(ada, draw, "one");
+    world.send_key(ada, pointer, "cursor", "at 3, 4");
+    world.run(1000 * MS);
+    world.restart();
+    world.send(bo, draw, "two");
+    world.run(3000 * MS);
+    let late = world.add();
+    world.channel(late, "draw", DRAW);
+    let seen = world.channel(late, "pointer", Qos::awareness());
+    world.run(1000 * MS);
+    for person in [ada, bo, late] {
+        assert_eq!(world.people[person].document, ["one", "two"], "person {person}");
+        assert!(!world.people[person].saw(|event| matches!(event, Event::Gap { .. })));
+    }
+    // The room had lost the value, and its sender stated it again.
+    assert_eq!(world.people[late].texts(seen), ["at 3, 4"]);
+    assert_eq!(world.people[bo].texts(pointer), ["at 3, 4"], "who had it is not told again");
+    let joined = |event: &&Event| matches!(event, Event::Joined { resumed: true, .. });
+    assert_eq!(world.people[ada].events.iter().filter(joined).count(), 1);
+}
+
+#[test]
+fn a_room_without_transactions_stores_nothing() {
+    let (mut world, [ada, _], _, pointer) = two(5);
+    world.send(ada, pointer, "here");
+    world.run(1000 * MS);
+    assert_eq!(world.disk.as_ref().unwrap().writes, 0);
+    world.restart();
+    world.run(3000 * MS);
+    assert!(world.people[ada].saw(|event| matches!(event, Event::Gap { .. })), "it was a new room");
+}
+
+#[test]
+fn w93_a_room_whose_store_is_full_takes_no_more_and_heals() {
+    let limits = Limits { max_volatile_bytes: 4000, ..tight() };
+    let mut world = World::durable(3, room::Config { limits, ..demo() }, 2);
+    let (ada, bo) = (world.add(), world.add());
+    let draw = world.channel(ada, "draw", DRAW);
+    world.channel(bo, "draw", DRAW);
+    world.run(1000 * MS);
+    world.disk.as_mut().unwrap().is_stuck = true;
+    let texts: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
+    for text in &texts {
+        assert_eq!(world.send(ada, draw, text), Sent::Accepted);
+        world.run(10 * MS);
+    }
+    world.run(2000 * MS);
+    assert!(world.room.stats().memory < 30_000, "{}", world.room.stats().memory);
+    assert_eq!(world.people[ada].client.pending(), 200);
+    world.disk.as_mut().unwrap().is_stuck = false;
+    // Each time the room takes only some, and the waits between two transports grow.
+    world.run(60_000 * MS);
+    assert_eq!(world.people[bo].document, texts);
+    assert_eq!(world.people[ada].ordered, texts);
+    assert_eq!(world.people[ada].client.pending(), 0);
+    assert!(!world.people[ada].saw(|event| matches!(event, Event::Gap { .. })));
+}
+
+#[test]
+fn a_forgotten_participant_resumes_as_a_new_one_and_is_told() {
+    let limits = Limits { max_former: 2, ..tight() };
+    let mut world = World::durable(3, room::Config { limits, ..demo() }, 2);
+    let ada = world.add();
+    let draw = world.channel(ada, "draw", DRAW);
+    world.run(500 * MS);
+    world.send(ada, draw, "mine");
+    world.run(500 * MS);
+    world.people[ada].reachable = false;
+    world.cut(ada);
+    world.run(100_000 * MS);
+    for _ in 0..3 {
+        let other = world.add();
+        world.channel(other, "draw", DRAW);
+        world.run(500 * MS);
+        world.send(other, draw, "another's");
+        world.run(500 * MS);
+        world.people[other].client.leave();
+    }
+    world.people[ada].reachable = true;
+    world.run(10_000 * MS);
+    assert!(world.people[ada].saw(|event| matches!(event, Event::Gap { .. })));
+    assert_eq!(world.people[ada].document.len(), 4, "{:?}", world.people[ada].document);
+}
+
+/// Four people draw and move while transports break and the server dies, with snapshots and a slow disk.
+fn play(seed: u64) {
+    let mut random = Random::new(seed ^ 0xd15c);
+    let slowest = [0, 5, 50, 400][random.below(4) as usize];
+    let mut world = World::durable(seed, demo(), slowest);
+    for _ in 0..4 {
+        let person = world.add_with(ClientConfig::new("demo"));
+        world.people[person].air = Air {
+            max: [0, 1200][random.below(2) as usize],
+            lost: random.below(20),
+            ..Air::default()
+        };
+        world.channel(person, "draw", DRAW);
+        world.channel(person, "pointer", Qos::awareness());
+    }
+    let (draw, pointer) = (ChannelId(0), ChannelId(1));
+    let mut said: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    // What each was told is confirmed must stay at its place for good.
+    let mut confirmed: Vec<Vec<String>> = vec![Vec::new(); 4];
+    for step in 0..120 {
+        let person = random.below(4) as usize;
+        match random.below(20) {
+            0 => world.restart(),
+            1 => world.cut(person),
+            2 => world.black_hole(person),
+            3..=12 => {
+                let text = format!("{person}.{step}");
+                if world.send(person, draw, &text) == Sent::Accepted {
+                    said.entry(person).or_default().push(text);
+                }
+            }
+            _ => _ = world.send_key(person, pointer, "cursor", &format!("at {step}")),
+        }
+        world.run(MS * random.below(300) as u32);
+        for (person, confirmed) in confirmed.iter_mut().enumerate() {
+            let now = &world.people[person].ordered;
+            assert!(now.starts_with(confirmed), "seed {seed}: what was confirmed changed");
+            confirmed.clone_from(now);
+        }
+    }
+    world.settle();
+    let document = world.people[0].document.clone();
+    for (at, person) in world.people.iter().enumerate() {
+        let why = |event: &Event| matches!(event, Event::Gap { .. });
+        // Only a room that was not stored yet may begin anew.
+        let gaps = person.events.iter().filter(|event| why(event)).count();
+        assert!(gaps == 0 || world.disk.as_ref().unwrap().head().get() > 0);
+        assert_eq!(person.document, document, "seed {seed}: person {at} has another document");
+        let own: Vec<&String> =
+            document.iter().filter(|text| text.starts_with(&format!("{at}."))).collect();
+        let wanted: Vec<&String> = said.get(&at).into_iter().flatten().collect();
+        assert_eq!(own, wanted, "seed {seed}: person {at}: lost, repeated or out of order");
+        assert_eq!(person.client.pending(), 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn whatever_is_killed_nothing_confirmed_is_lost_repeated_or_moved() {
+    let count = std::env::var("SIMULATIONS").ok().and_then(|count| count.parse().ok());
+    let first = std::env::var("FIRST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    for seed in first..first + count.unwrap_or(60u64).div_ceil(10).max(60) {
+        play(seed);
+    }
+}
+
+/// What a room with some transactions and a snapshot has stored.
+fn stored() -> Stored {
+    let (mut world, [ada, bo], draw, _) = two(2);
+    for n in 0..50 {
+        world.send(if n % 3 == 0 { bo } else { ada }, draw, &format!("line {n}"));
+        world.run(60 * MS);
+    }
+    world.settle();
+    world.disk.unwrap().load().unwrap()
+}
+
+fn load(stored: Stored) -> Result<Room, groupwire_session::Error> {
+    let config = room::Config { durability: Durability::Local, ..demo() };
+    Room::load(config, Box::new(AllowAll), stored)
+}
+
+#[test]
+fn a_stored_room_that_lacks_a_transaction_is_refused() {
+    let whole = stored();
+    assert!(whole.snapshot.is_some() && whole.transactions.len() > 3, "{whole:?}");
+    assert!(load(whole.clone()).is_ok());
+    for missing in 0..whole.transactions.len() - 1 {
+        let mut stored = whole.clone();
+        stored.transactions.remove(missing);
+        assert!(load(stored).is_err(), "{missing} is missing");
+    }
+    let without = Stored { snapshot: None, ..whole };
+    assert!(load(without).is_err(), "the snapshot is missing");
+}
+
+#[test]
+fn a_loaded_room_writes_nothing_that_is_stored() {
+    let mut room = load(stored()).unwrap();
+    room.handle_input(Duration::ZERO, Input::Timeout);
+    assert!(matches!(room.poll_output(), Output::Timeout(None)));
+}
+
+proptest! {
+    #[test]
+    fn damaged_bytes_of_a_stored_room_never_panic(
+        facts: Vec<u8>,
+        content: Vec<u8>,
+        snapshot: Vec<u8>,
+        at: proptest::sample::Index,
+        bit in 0..8,
+    ) {
+        let mut room = stored_once();
+        let byte = at.index(room.facts.len());
+        room.facts[byte] ^= 1u8 << bit;
+        drop(load(room.clone()));
+        room.facts = facts;
+        drop(load(room.clone()));
+        let mut room = stored_once();
+        room.transactions[0].content = content;
+        drop(load(room.clone()));
+        if let Some(one) = &mut room.snapshot {
+            one.content = snapshot;
+        }
+        drop(load(room));
+    }
+}
+
+/// [`stored`], made once.
+fn stored_once() -> Stored {
+    static STORED: std::sync::OnceLock<Stored> = std::sync::OnceLock::new();
+    STORED.get_or_init(stored).clone()
+}

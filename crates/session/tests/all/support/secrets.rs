@@ -1,0 +1,28 @@
+//! Secrets of sessions that a simulation draws, so that its packets repeat from its seed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use groupwire_session::{Secret, Secrets, SessionName};
+
+/// Gives each new session the secret that was drawn last.
+#[derive(Debug, Default)]
+pub(crate) struct Drawn {
+    next: Secret,
+    known: RefCell<BTreeMap<(u64, u32), Secret>>,
+}
+
+impl Drawn {
+    /// Sets the secret of the next new session.
+    pub(crate) fn draw(&mut self, secret: Secret) -> &Self {
+        self.next = secret;
+        self
+    }
+}
+
+impl Secrets for Drawn {
+    fn secret(&self, session: &SessionName<'_>) -> Secret {
+        let session = (session.incarnation, session.participant.get());
+        *self.known.borrow_mut().entry(session).or_insert(self.next)
+    }
+}
