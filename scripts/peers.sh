@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 peers=$PWD/.cache/peers
 mkdir -p "$peers"
-cp lab/experiments/peers/* "$peers"
+cp -R lab/experiments/peers/. "$peers"
 
 missing=0
 miss() {
@@ -17,17 +17,14 @@ miss() {
 # Install scripts of packages are off, except the one of bun, which installs its binary.
 if command -v npm >/dev/null; then
     (cd "$peers" && npm ci --ignore-scripts --no-audit --no-fund && node node_modules/bun/install.js) >&2 ||
-        miss "ws, Socket.IO, y-websocket, Bun: npm failed, see above"
+        miss "ws, Socket.IO, Colyseus, y-websocket, Bun: npm failed, see above"
 else
-    miss "ws, Socket.IO, y-websocket, Bun: install Node and npm, and run this again"
+    miss "ws, Socket.IO, Colyseus, y-websocket, Bun: install Node and npm, and run this again"
 fi
 
-if [[ -x $peers/bin/centrifugo ]] || command -v centrifugo >/dev/null; then
-    :
-elif command -v go >/dev/null; then
-    GOBIN=$peers/bin go install github.com/centrifugal/centrifugo/v5@v5.4.9 >&2 ||
-        miss "Centrifugo: Go could not build it; put a centrifugo on the path or into .cache/peers/bin"
+if command -v go >/dev/null; then
+    (cd "$peers/centrifuge" && go build -o ../bin/centrifuge .) >&2 || miss "centrifuge: go build failed, see above"
 else
-    miss "Centrifugo: install Go and run this again, or put a centrifugo on the path"
+    miss "centrifuge: install Go and run this again"
 fi
 exit $missing

@@ -31,10 +31,11 @@ pub(super) struct Line {
 impl Line {
     pub(super) async fn open(shared: &Shared, voice: Voice) -> Result<Self, String> {
         let path = match &voice {
-            Voice::Speaker(speaker) => speaker.path(),
-            Voice::Member(_) => "/ws",
+            Voice::Speaker(speaker) => speaker.path(shared.port).await,
+            Voice::Member(_) => Ok("/ws".to_owned()),
         };
-        let opened = websocket::open(shared.port, path).await;
+        let path = path.map_err(|error| error.to_string())?;
+        let opened = websocket::open(shared.port, &path).await;
         let (stream, first) = opened.map_err(|error| error.to_string())?;
         let mut line = Line { stream, partial: Vec::new(), out: Vec::new(), voice };
         match &mut line.voice {

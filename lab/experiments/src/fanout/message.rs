@@ -28,6 +28,29 @@ pub(super) struct Pointer {
     next: u32,
 }
 
+/// What a message says that others do not: all say who, where, which and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Content {
+    pub(super) sender: u8,
+    pub(super) x: u16,
+    pub(super) y: u16,
+    /// As it is written: counted from 1,000,000.
+    pub(super) n: u32,
+    pub(super) unix_ms: u64,
+}
+
+impl Content {
+    /// Appends the message.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let Content { sender, x, y, n, unix_ms } = self;
+        // Writing to memory cannot fail.
+        let _ = write!(
+            out,
+            r#"{{"type":"pointer","id":"u{sender:02}","tool":"pen","x":{x},"y":{y},"n":{n},"t":{unix_ms}}}"#,
+        );
+    }
+}
+
 /// Which message it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name {
@@ -48,13 +71,16 @@ impl Pointer {
         let place = self.places[self.next as usize % self.places.len()];
         self.next += 1;
         let mut out = Vec::with_capacity(SIZE);
-        // A board is larger than a screen, so that coordinates have four digits.
-        let (x, y, n) = (1000 + place.x, 1000 + place.y, FIRST + name.number);
-        let _ = write!(
-            out,
-            r#"{{"type":"pointer","id":"u{:02}","tool":"pen","x":{x},"y":{y},"n":{n},"t":{unix_ms}}}"#,
-            self.sender
-        );
+        let content = Content {
+            // There are at most 100 of them.
+            sender: self.sender as u8,
+            // A board is larger than a screen, so that coordinates have four digits.
+            x: 1000 + place.x,
+            y: 1000 + place.y,
+            n: FIRST + name.number,
+            unix_ms,
+        };
+        content.write(&mut out);
         (name, out)
     }
 }

@@ -10,6 +10,7 @@
 
 mod cell;
 mod certificates;
+mod colyseus;
 mod crowd;
 mod follower;
 mod frames;

@@ -1,5 +1,8 @@
 //! What the clients of other systems say: just enough to be in the room, to send and to stay.
 
+use std::io;
+
+use super::colyseus;
 use super::frames::write_varint;
 use super::ledger::{Ledger, Tally};
 use super::websocket::{Kind, write};
@@ -13,6 +16,8 @@ pub(super) enum Protocol {
     SocketIo,
     /// Centrifugo's JSON protocol.
     Centrifugo,
+    /// Colyseus' messages and its state.
+    Colyseus,
     /// Awareness of y-protocols.
     Awareness,
 }
@@ -23,29 +28,35 @@ pub(super) struct Speaker {
     /// Of commands (Centrifugo), of states (awareness).
     count: u64,
     number: usize,
+    /// Colyseus'.
+    room: colyseus::Room,
     pub(super) is_ready: bool,
     pub(super) tally: Tally,
 }
 
 impl Speaker {
     pub(super) fn new(protocol: Protocol, number: usize, tally: Tally) -> Self {
-        Speaker { protocol, count: 0, number, is_ready: false, tally }
+        let room = colyseus::Room::default();
+        Speaker { protocol, count: 0, number, room, is_ready: false, tally }
     }
 
-    pub(super) fn path(&self) -> &'static str {
-        match self.protocol {
+    /// The path of its WebSocket. Colyseus' server has to be asked for it.
+    pub(super) async fn path(&self, port: u16) -> io::Result<String> {
+        let path = match self.protocol {
             Protocol::Bare => "/",
             Protocol::SocketIo => "/socket.io/?EIO=4&transport=websocket",
             Protocol::Centrifugo => "/connection/websocket",
+            Protocol::Colyseus => return colyseus::seat(port).await,
             Protocol::Awareness => "/room",
-        }
+        };
+        Ok(path.to_owned())
     }
 
     /// The WebSocket is open.
     pub(super) fn greet(&mut self, out: &mut Vec<u8>) {
         match self.protocol {
-            // Socket.IO's server speaks first.
-            Protocol::SocketIo => {}
+            // Their servers speak first.
+            Protocol::SocketIo | Protocol::Colyseus => {}
             Protocol::Centrifugo => write(Kind::Text, br#"{"id":1,"connect":{}}"#, out),
             Protocol::Bare | Protocol::Awareness => self.is_ready = true,
         }
@@ -62,16 +73,32 @@ impl Speaker {
                 _ => {}
             },
             Protocol::Centrifugo => match payload {
-                b"{}" => write(Kind::Text, b"{}", out),
+                // A ping, which may stand on a line between others.
+                _ if payload.split(|octet| *octet == b'\n').any(|line| line == b"{}") => {
+                    write(Kind::Text, b"{}", out);
+                }
                 _ if self.is_ready => {}
                 _ if payload.starts_with(br#"{"id":1,"#) => {
                     write(Kind::Text, br#"{"id":2,"subscribe":{"channel":"room"}}"#, out);
                 }
                 _ => self.is_ready = payload.starts_with(br#"{"id":2,"subscribe""#),
             },
+            Protocol::Colyseus => return self.hear_colyseus(ledger, at, payload, out),
             Protocol::Bare | Protocol::Awareness => {}
         }
         self.tally.take(ledger, at, payload);
+    }
+
+    fn hear_colyseus(&mut self, ledger: &Ledger, at: u64, payload: &[u8], out: &mut Vec<u8>) {
+        let (mut answer, mut messages) = (Vec::new(), Vec::new());
+        if self.room.hear(payload, &mut answer, &mut messages).is_none() {
+            self.tally.altered += 1;
+        }
+        if !answer.is_empty() {
+            write(Kind::Binary, &answer, out);
+        }
+        self.is_ready = self.room.is_joined;
+        self.tally.take(ledger, at, &messages);
     }
 
     /// Sends a message to all.
@@ -86,6 +113,7 @@ impl Speaker {
                 let head = format!(r#"{{"id":{id},"publish":{{"channel":"room","data":"#);
                 text([head.as_bytes(), message, b"}}"], out);
             }
+            Protocol::Colyseus => write(Kind::Binary, &colyseus::event(message), out),
             Protocol::Awareness => {
                 write(Kind::Binary, &awareness(self.number, self.count, message), out);
             }
@@ -153,6 +181,7 @@ mod tests {
         centrifugo.hear(&ledger, 1, br#"{"id":2,"subscribe":{}}"#, &mut out);
         assert!(centrifugo.is_ready);
         centrifugo.hear(&ledger, 1, b"{}", &mut out);
+        centrifugo.hear(&ledger, 1, b"{\"push\":{}}\n{}", &mut out);
         centrifugo.say(b"{}", &mut out);
         assert_eq!(
             said(&mut out),
@@ -160,9 +189,19 @@ mod tests {
                 r#"{"id":1,"connect":{}}"#,
                 r#"{"id":2,"subscribe":{"channel":"room"}}"#,
                 "{}",
+                "{}",
                 r#"{"id":3,"publish":{"channel":"room","data":{}}}"#
             ]
         );
+
+        let mut colyseus = speaker(Protocol::Colyseus);
+        colyseus.greet(&mut out);
+        assert!(!colyseus.is_ready && out.is_empty());
+        colyseus.hear(&ledger, 1, b"\x0a\x01r\x04none\0", &mut out);
+        assert!(colyseus.is_ready);
+        assert_eq!(said(&mut out), ["\x0a"]);
+        colyseus.hear(&ledger, 1, b"\x63", &mut out);
+        assert_eq!(colyseus.tally.altered, 1, "a message of no known type");
 
         // As y-protocols' encodeAwarenessUpdate writes it.
         assert_eq!(awareness(3, 1, b"{}"), [1, 6, 1, 4, 1, 2, b'{', b'}']);

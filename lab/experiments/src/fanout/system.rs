@@ -12,7 +12,7 @@ use crate::options::{is_wanted, or_usual};
 use crate::program::installed;
 
 /// All systems, in the order of the rows.
-pub(super) const SYSTEMS: [&str; 11] = [
+pub(super) const SYSTEMS: [&str; 15] = [
     "groupwire-websocket",
     "groupwire-webtransport",
     ROOM,
@@ -21,6 +21,10 @@ pub(super) const SYSTEMS: [&str; 11] = [
     "socket.io",
     "socket.io-batched",
     "centrifugo",
+    "centrifuge",
+    "centrifuge-batched",
+    "colyseus",
+    "colyseus-state",
     "uwebsockets",
     "uwebsockets-batched",
     "y-websocket",
@@ -28,6 +32,9 @@ pub(super) const SYSTEMS: [&str; 11] = [
 
 /// The usual ticks: what users get, and at once.
 const TICKS: [u64; 2] = [40, 0];
+
+/// How the names of peers end that collect for a tick: messages, or changes of a state.
+const COLLECTING: [&str; 2] = ["-batched", "-state"];
 
 /// How to come by the peers.
 const INSTALL: &str = "scripts/peers.sh installs the peers; --peers says where they are";
@@ -57,13 +64,13 @@ pub(super) struct Start {
     pub(super) port: Option<u16>,
 }
 
-/// What was asked for. A peer that sends at once has a tick of 0, a batched one any other.
+/// What was asked for. A peer that sends at once has a tick of 0, one that collects any other.
 pub(super) fn systems(options: &Options) -> Vec<System> {
     let ticks = or_usual(&options.ticks, &TICKS);
     let system = |name: &'static str| {
         let takes = move |tick: &u64| match name {
             _ if name.starts_with("groupwire") || name == ROOM => true,
-            _ => name.ends_with("-batched") == (*tick > 0),
+            _ => COLLECTING.iter().any(|ending| name.ends_with(ending)) == (*tick > 0),
         };
         let ticks = ticks.clone().into_iter().filter(takes);
         ticks.map(move |tick_ms| System { name, tick_ms })
@@ -81,7 +88,8 @@ impl System {
             "groupwire-websocket" => Clients::WebSocket,
             "groupwire-webtransport" => Clients::WebTransport,
             "socket.io" => Clients::Peer(Protocol::SocketIo),
-            "centrifugo" => Clients::Peer(Protocol::Centrifugo),
+            "centrifugo" | "centrifuge" => Clients::Peer(Protocol::Centrifugo),
+            "colyseus" => Clients::Peer(Protocol::Colyseus),
             "y-websocket" => Clients::Peer(Protocol::Awareness),
             _ => Clients::Peer(Protocol::Bare),
         }
@@ -95,6 +103,12 @@ impl System {
             "groupwire-websocket" => run(self.groupwire(&plan.program, false)),
             "groupwire-webtransport" => run(self.groupwire(&plan.program, true)),
             "centrifugo" => centrifugo(peers),
+            "centrifuge" => {
+                let mut command =
+                    Command::new(program("centrifuge", &peers.join("bin/centrifuge"))?);
+                command.arg(self.tick_ms.to_string());
+                run(command)
+            }
             "uwebsockets" => {
                 let bun = program("bun", &peers.join("node_modules/.bin/bun"))?;
                 run(self.script(bun, peers)?)
@@ -103,8 +117,10 @@ impl System {
         }
     }
 
+    /// The name without how it collects.
     fn kind(&self) -> &'static str {
-        self.name.strip_suffix("-batched").unwrap_or(self.name)
+        let shorter = COLLECTING.iter().find_map(|ending| self.name.strip_suffix(ending));
+        shorter.unwrap_or(self.name)
     }
 
     fn groupwire(&self, program: &Path, webtransport: bool) -> Command {
@@ -142,7 +158,10 @@ fn program(name: &str, file: &Path) -> Result<PathBuf> {
 
 /// Anybody may do everything there. Versions name the options differently; they ignore each other's.
 fn centrifugo(peers: &Path) -> Result<Start> {
-    let mut command = Command::new(program("centrifugo", &peers.join("bin/centrifugo"))?);
+    let Ok(program) = program("centrifugo", &peers.join("bin/centrifugo")) else {
+        return Err("centrifugo is not on the path; the system centrifuge is its library".into());
+    };
+    let mut command = Command::new(program);
     // It does not say which port it took for 0. Free now, and so most likely in a moment.
     let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
     for (name, value) in [
