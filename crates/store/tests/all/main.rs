@@ -1,0 +1,8 @@
+//! Tests of the store from outside: through its handle, on a real folder or on a simulated disk.
+
+mod basics;
+mod crashes;
+mod damage;
+mod erasure;
+mod files;
+mod support;
