@@ -36,7 +36,8 @@ impl Store {
         let db =
             schema::open_export(file.as_ref()).map_err(|error| Error::Io(error.to_string()))?;
         let export = scan(&db, self.shared().now()).map_err(reading)?;
-        let mut names: Vec<_> = export.rooms.keys().filter(|name| wanted(name)).collect();
+        let mut names: Vec<_> =
+            export.rooms.keys().map(Box::as_ref).filter(|name| wanted(name)).collect();
         names.sort();
         self.check_import(&export, &names, replace)?;
         for &name in &names {
@@ -46,12 +47,7 @@ impl Store {
         Ok(names.into_iter().map(|name| name.to_string()).collect())
     }
 
-    fn check_import(
-        &self,
-        export: &State,
-        names: &[&Box<str>],
-        replace: bool,
-    ) -> Result<(), Error> {
+    fn check_import(&self, export: &State, names: &[&str], replace: bool) -> Result<(), Error> {
         let state = self.shared().state();
         state.check_poison()?;
         let mut bytes = 0;

@@ -1,5 +1,7 @@
 //! The index of a room's records in the log: row, position, channel and size of each, in some six bytes.
 
+use smallvec::SmallVec;
+
 use crate::api::OVERHEAD;
 
 /// Where a record is, and what decides whether it is kept.
@@ -23,15 +25,15 @@ impl Entry {
 /// Entries in the order of positions, each coded as differences to the one before.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries {
-    coded: Vec<u8>,
-    count: u32,
+    /// Few records need no memory of their own.
+    coded: SmallVec<[u8; 16]>,
     last_row: i64,
     last_position: u64,
 }
 
 impl Entries {
-    pub(crate) fn len(&self) -> u32 {
-        self.count
+    pub(crate) fn len(&self) -> usize {
+        self.iter().count()
     }
 
     /// Appends an entry. Its position may be smaller than the last one only until [`Entries::sort`].
@@ -43,7 +45,6 @@ impl Entries {
         );
         write(&mut self.coded, u64::from(entry.channel));
         write(&mut self.coded, u64::from(entry.size));
-        self.count += 1;
         self.last_row = entry.row;
         self.last_position = entry.position;
     }
@@ -109,7 +110,7 @@ fn unzigzag(value: u64) -> i64 {
 }
 
 // Seven bits in a byte, the lowest first; the top bit says that more follow.
-fn write(out: &mut Vec<u8>, mut value: u64) {
+fn write(out: &mut SmallVec<[u8; 16]>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -146,7 +147,7 @@ mod tests {
         fn entries_are_read_as_they_were_pushed(entries in prop::collection::vec(entry(), 0..50)) {
             let coded: Entries = entries.iter().copied().collect();
             prop_assert_eq!(coded.iter().collect::<Vec<_>>(), entries.clone());
-            prop_assert_eq!(coded.len() as usize, entries.len());
+            prop_assert_eq!(coded.len(), entries.len());
         }
     }
 

@@ -17,8 +17,10 @@ pub(crate) const FORMAT: u32 = 1;
 /// Marks the file as ours: "GrpW".
 const APPLICATION: u32 = 0x4772_7057;
 
-/// Pages of SQLite's cache of each connection, in KiB: the store reads sequentially and keeps its own index.
-const CACHE_KIB: i32 = 2048;
+/// SQLite's cache of a connection, in KiB. Small for the scan at the start and for readers, which read each page once; larger for
+/// the writer, so that a commit's pages stay in it.
+const CACHE_KIB: i32 = 256;
+const WRITER_CACHE_KIB: i32 = 2048;
 
 /// All tables are append-only with integer keys, so that a commit writes few pages. `log` has no index by room: the index is
 /// in memory (`index.rs`). `pieces.id` is the part's id times [`PIECES`](crate::rows::PIECES) plus the number of the piece.
@@ -43,6 +45,11 @@ pub(crate) fn open_writer(folder: &Path, options: &Options) -> Result<Connection
     }
     set_up_writer(&connection).map_err(open_error)?;
     Ok(connection)
+}
+
+/// Gives the writer its cache, after the scan.
+pub(crate) fn enlarge_cache(writer: &Connection) -> rusqlite::Result<()> {
+    writer.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)
 }
 
 /// Opens the database of `folder` for reading.

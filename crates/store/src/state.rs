@@ -123,8 +123,9 @@ impl State {
     }
 
     pub(crate) fn count_nameless(&mut self) {
-        let is_nameless = |room: &&Box<Room>| room.damaged().is_some_and(|damaged| damaged.meta);
-        self.nameless = self.rooms.values().filter(is_nameless).count();
+        let rooms = self.rooms.values();
+        self.nameless =
+            rooms.filter(|room| room.damaged().is_some_and(|damaged| damaged.meta)).count();
     }
 
     /// Changes a room and keeps the sum of bytes right.

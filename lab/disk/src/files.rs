@@ -116,7 +116,7 @@ impl Files {
             }
         }
         let mut inodes = Vec::new();
-        for (_, inode) in &mut names {
+        for inode in names.values_mut() {
             let File { mut synced, pending, .. } = std::mem::take(&mut self.inodes[*inode]);
             pending.into_iter().filter(|_| arrived()).for_each(|change| change.apply(&mut synced));
             *inode = inodes.len();

@@ -10,6 +10,7 @@
 //! let disk = Disk::new("/ferry");
 //! let open = || Connection::open_with_flags_and_vfs("/ferry/db", OpenFlags::default(), Disk::VFS);
 //! let db = open()?;
+//! db.pragma_update(None, "journal_mode", "WAL")?;
 //! db.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)")?;
 //! disk.crash(42);
 //! drop(db);

@@ -1,5 +1,7 @@
 //! Tests of the store from outside: through its handle, on a real folder or on a simulated disk.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 mod basics;
 mod crashes;
 mod damage;
