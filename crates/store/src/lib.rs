@@ -48,6 +48,7 @@ mod schema;
 mod state;
 mod store;
 mod sweep;
+mod wal;
 mod writer;
 
 pub use api::{Append, Damage, Loaded, Part, Record, RoomInfo, Usage};
@@ -58,3 +59,4 @@ pub use keys::{Key, Keys};
 pub use options::{Clock, Options};
 pub use request::Done;
 pub use store::{RoomLog, Store};
+pub use wal::wal_is_damaged;

@@ -150,5 +150,11 @@ fn set_up_writer(connection: &Connection) -> rusqlite::Result<()> {
     // Deleted content is overwritten with zeros, in all free space.
     connection.pragma_update(None, "secure_delete", "ON")?;
     // Without this, a cell that a damaged page holds is noticed only by chance.
-    connection.pragma_update(None, "cell_size_check", "ON")
+    connection.pragma_update(None, "cell_size_check", "ON")?;
+    // The log of the process before is finished, so that `wal.rs` never sees the torn tails of two processes in one log. It is
+    // no fault if there is no space for that.
+    match connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
+        Err(error) if kind(&error) == Kind::Full => Ok(()),
+        outcome => outcome,
+    }
 }

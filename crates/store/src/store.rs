@@ -1,7 +1,7 @@
 //! The handle of an open store.
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, mpsc};
@@ -14,6 +14,7 @@ use crate::lock::{Lock, io_error};
 use crate::options::Options;
 use crate::request::{Answer, Done, Request, SavePart};
 use crate::state::Shared;
+use crate::wal::wal_is_damaged;
 use crate::writer::Writer;
 use crate::{load, scan, schema};
 
@@ -73,6 +74,9 @@ impl Store {
         let io = |error: std::io::Error| io_error(folder, &error);
         fs::create_dir_all(folder).map_err(io)?;
         let lock = Lock::take(folder)?;
+        if options.vfs.is_none() {
+            check_wal(folder)?;
+        }
         let db = schema::open_writer(folder, &options)?;
         sync_folder(folder).map_err(io)?;
         let describe = |error| schema::describe(folder, error);
@@ -199,6 +203,19 @@ impl Drop for Store {
             let _ = writer.join();
         }
     }
+}
+
+fn check_wal(folder: &Path) -> Result<(), OpenError> {
+    let wal = match fs::read(folder.join(format!("{}-wal", schema::DATABASE))) {
+        Ok(wal) => wal,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(io_error(folder, &error)),
+    };
+    if wal_is_damaged(&wal) {
+        let reason = "the write-ahead log is damaged before its end".into();
+        return Err(OpenError::Damaged { folder: folder.to_owned(), reason });
+    }
+    Ok(())
 }
 
 // Brings the file into the system's cache. SQLite reads it page by page along the tree, which took 22 s for a cold log of 1 GB

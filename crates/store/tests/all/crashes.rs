@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use groupwire_disk::Fault;
-use groupwire_store::{Error, NotNow, Record, RoomLog, Store};
+use groupwire_store::{Error, NotNow, Record, RoomLog, Store, wal_is_damaged};
 use oorandom::Rand32;
 
 use crate::support::{DAY, Machine, Waiting, append, part, record};
@@ -66,6 +66,7 @@ fn simulate(seed: u64) -> Outcome {
             script(&store, &machine, &world, &mut random);
         }
         machine.disk.crash(seed * 2 + round);
+        assert!(!wal_is_damaged(&wal(&machine)), "seed {seed}: a torn tail was taken for damage");
         let store = machine.open().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         check(seed, &store, &world, &mut outcome);
     }
@@ -210,6 +211,36 @@ fn check(seed: u64, store: &Store, world: &World, outcome: &mut Outcome) {
         expected.deleting = false;
         true
     });
+}
+
+/// The write-ahead log; empty if there is none.
+fn wal(machine: &Machine) -> Vec<u8> {
+    let files = machine.disk.files().into_iter();
+    files
+        .filter(|(name, _)| name.ends_with("-wal"))
+        .map(|(_, bytes)| bytes)
+        .next()
+        .unwrap_or_default()
+}
+
+#[test]
+fn damage_inside_the_write_ahead_log_is_no_torn_tail() {
+    let machine = Machine::new();
+    let store = machine.open().unwrap();
+    for position in 1..=20 {
+        store.put("a", vec![record(position, "")]).unwrap();
+    }
+    let wal = wal(&machine);
+    assert!(!wal_is_damaged(&wal));
+    for length in 0..wal.len() {
+        assert!(!wal_is_damaged(&wal[..length]), "cut at {length}");
+    }
+    // A commit has at most three pages here, and the last one may be torn.
+    for byte in (0..wal.len() - 6 * 4120).step_by(61) {
+        let mut damaged = wal.clone();
+        damaged[byte] ^= 1 << (byte % 8);
+        assert!(wal_is_damaged(&damaged), "byte {byte} of {}", wal.len());
+    }
 }
 
 #[test]

@@ -138,6 +138,31 @@ fn no_flipped_bit_goes_unnoticed() {
     assert!(refused > 0 && named > 0 && harmless > 0, "{refused} {named} {harmless}");
 }
 
+#[test]
+fn rows_that_a_damaged_page_no_longer_shows_are_missed() {
+    let machine = Machine::new();
+    let store = machine.open().unwrap();
+    for position in 1..=30 {
+        store.put("a", vec![record(position, format!("<{position}>{}", " ".repeat(100)))]).unwrap();
+    }
+    let intact = store.get("a");
+    drop(store);
+    let files = machine.disk.files();
+    let (_, database) = files.iter().find(|(name, _)| name.ends_with("/rooms.db")).unwrap();
+    let place = database.windows(4).position(|window| window == b"<30>").unwrap();
+    // The fifth byte of a page is the number of its rows.
+    for bit in 0..6 {
+        machine.disk.flip("rooms.db", place / 4096 * 4096 + 4, bit);
+        let unnoticed = machine.open().is_ok_and(|store| {
+            store.load("a").is_ok_and(|loaded| {
+                loaded.is_none_or(|loaded| loaded != intact && loaded.damage.is_empty())
+            })
+        });
+        assert!(!unnoticed, "bit {bit}");
+        restore(&machine, database);
+    }
+}
+
 /// Puts back the bytes of the database, whatever the store that was opened on the damaged one wrote.
 fn restore(machine: &Machine, database: &[u8]) {
     machine.disk.replace("rooms.db", database);
