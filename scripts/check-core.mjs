@@ -24,8 +24,10 @@ const ARROWS = {
   server: ["session", "quic"],
   client: ["session", "quic"],
   trace: [],
+  store: [],
   // The laboratory may use everything; nothing may use it.
   sim: [],
+  disk: [],
   papers: ["ace", "codecs"],
   lab: ["sim", "papers", "client", "session", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
   wasm: ["session"],

@@ -1,0 +1,130 @@
+//! What a caller hands to the store and gets back.
+
+/// One transaction of a room's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The place in the room's order. The first record of a room has position 1, and each next one has the position after.
+    pub position: u64,
+    /// The number of the channel, as the caller counts them.
+    pub channel: u32,
+    /// The participant who wrote the transaction; 0 is the server.
+    pub author: u32,
+    /// The participant to whom the transaction is addressed; 0 is everybody.
+    pub recipient: u32,
+    /// The author's own count of transactions.
+    pub counter: u32,
+    /// The content, which the store does not look into. At most [`limits::MAX_RECORD`](crate::limits::MAX_RECORD) bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// What is written of a room in one commit: all of it or nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Append {
+    /// The room's name. A room that is not stored yet is created, if `records` begins with position 1.
+    pub room: String,
+    /// The room's incarnation. An append of another incarnation than the stored one is refused.
+    pub incarnation: u64,
+    /// The next records of the room, in order.
+    pub records: Vec<Record>,
+    /// Replaces the room's meta data: the caller's channels with their QoS, and counters of participants.
+    pub meta: Option<Vec<u8>>,
+    /// Participant numbers up to this one are reserved from now on. It never goes down.
+    pub reserved: Option<u32>,
+}
+
+/// A part of a room's snapshot: a state that stands for the records of some channels up to a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The part's name. A newer part of the same name replaces the older one.
+    pub name: String,
+    /// The channels whose records the part covers.
+    pub channels: Vec<u32>,
+    /// The part covers records up to this position.
+    pub as_of: u64,
+    /// The content, at most [`limits::MAX_PART`](crate::limits::MAX_PART) bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Part {
+    /// True if the part stands for a record of this channel at this position.
+    pub fn covers(&self, channel: u32, position: u64) -> bool {
+        position <= self.as_of && self.channels.contains(&channel)
+    }
+}
+
+/// Everything that is needed to serve a room again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// The room's incarnation.
+    pub incarnation: u64,
+    /// The newest meta data; empty if there never was any.
+    pub meta: Vec<u8>,
+    /// Participant numbers up to this one are reserved.
+    pub reserved: u32,
+    /// The position of the newest record, stored or covered.
+    pub head: u64,
+    /// When the last record was stored, in milliseconds since 1970.
+    pub active: u64,
+    /// The newest intact part of each name.
+    pub parts: Vec<Part>,
+    /// The intact records that no part covers, in the order of positions.
+    pub records: Vec<Record>,
+    /// What could not be read back. If this is not empty, confirmed records may be missing, and the caller has to begin
+    /// a new incarnation with [`Store::begin_again`](crate::Store::begin_again).
+    pub damage: Vec<Damage>,
+}
+
+/// Something confirmed that could not be read back from the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The record at this position.
+    Record {
+        /// Its position.
+        position: u64,
+    },
+    /// A part of the snapshot. If the part before it is intact, that one and the log behind it were loaded.
+    Part {
+        /// The part's name.
+        name: String,
+        /// The position up to which it covers its channels.
+        as_of: u64,
+        /// True if an older part and the log behind it took its place, so that nothing is missing.
+        replaced: bool,
+    },
+    /// The room's meta data, or its numbers.
+    Meta,
+}
+
+/// One room in a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoomInfo {
+    /// The room's name.
+    pub name: String,
+    /// The room's incarnation.
+    pub incarnation: u64,
+    /// The position of the newest record.
+    pub head: u64,
+    /// The number of stored records, with those that are kept as history.
+    pub records: u64,
+    /// The bytes that count towards the quota.
+    pub bytes: u64,
+    /// When the last record was stored, in seconds since 1970.
+    pub active: u64,
+}
+
+/// What the store holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The number of rooms.
+    pub rooms: usize,
+    /// Bytes of records, parts and meta data with their overhead: what the quota is compared with.
+    pub live: u64,
+    /// Bytes that wait for their removal from the disk.
+    pub garbage: u64,
+    /// Commits since the start.
+    pub commits: u64,
+}
+
+/// The bytes that a record, a part or a room counts for, beside its content: the fields and SQLite's own bytes.
+pub(crate) const OVERHEAD: u64 = 64;

@@ -1,0 +1,104 @@
+//! Deleting a room, and beginning one again after damage.
+
+use rusqlite::Connection;
+
+use crate::error::{Error, reading};
+use crate::history;
+use crate::room::{Damaged, Room};
+use crate::rows::{self, Result as Sql, RoomRow};
+use crate::scan::seconds;
+use crate::schema;
+use crate::state::State;
+use crate::writer::Writer;
+
+impl Writer {
+    /// Deletes a room. Its records and parts become garbage, which is erased step by step.
+    pub(crate) fn delete(&mut self, name: &str) -> Result<(), Error> {
+        let id = room_of(&self.shared.state(), name)?.id;
+        self.transaction(|db| delete_row(db, id))?;
+        self.shared.state().remove(name);
+        self.sweep.erase_soon();
+        Ok(())
+    }
+
+    /// Gives a room a new incarnation, and drops what is damaged of it.
+    pub(crate) fn begin_again(&mut self, name: &str, incarnation: u64) -> Result<(), Error> {
+        let room = room_of(&self.shared.state(), name)?;
+        // Other connections may still have in memory what is damaged on the disk.
+        let fresh = schema::open_reader(&self.shared.folder, self.shared.options.vfs.as_deref())
+            .map_err(reading)?;
+        let (records, parts) = damaged_rows(&fresh, &room).map_err(reading)?;
+        let found = RoomRow::find(&fresh, room.id).map_err(reading)?;
+        let meta = found.map(|(row, _)| row.meta).unwrap_or_default();
+        let Room { id, reserved, head, .. } = room;
+        let active = seconds(self.shared.now());
+        let row = RoomRow { id, name: name.to_owned(), incarnation, reserved, head, active, meta };
+        self.transaction(|db| row.put(db))?;
+
+        let mut state = self.shared.state();
+        let State { rooms, garbage, live, .. } = &mut *state;
+        let Some(room) = rooms.get_mut(name) else { return Err(Error::NoRoom) };
+        let before = room.bytes;
+        room.incarnation = incarnation;
+        let entries = room.remove_entries(|entry| !records.contains(&entry.row));
+        let dropped = room.remove_parts(|part| !parts.contains(&part.id));
+        garbage.add(&history::Surplus { entries, parts: dropped });
+        let damaged = std::mem::take(room.damaged_mut());
+        *live = *live - before + room.bytes;
+        damaged.records.iter().for_each(|&(row, _)| garbage.add_row(row, 0));
+        damaged.parts.iter().for_each(|part| garbage.add_part(part));
+        // Another room may have been told of the same row.
+        for other in rooms.values_mut().filter(|room| room.damaged().is_some()) {
+            let Damaged { records, .. } = other.damaged_mut();
+            records.retain(|record| !damaged.records.contains(record));
+        }
+        state.count_nameless();
+        Ok(())
+    }
+
+    /// Trims everything older than the time of history.
+    pub(crate) fn trim(&mut self) {
+        let (now, history) = (self.shared.now(), self.shared.history());
+        let mut state = self.shared.state();
+        let State { rooms, garbage, live, .. } = &mut *state;
+        for room in rooms.values_mut().filter(|room| !room.parts().is_empty()) {
+            let before = room.bytes;
+            garbage.add(&history::trim(room, now, history));
+            *live = *live - before + room.bytes;
+        }
+    }
+
+    /// Trims everything of a room that its newest parts cover, because it is at its quota.
+    pub(crate) fn give_up_history(&mut self, name: &str) {
+        let now = self.shared.now();
+        let mut state = self.shared.state();
+        let surplus = state.change(name, |room| history::trim(room, now, 0));
+        state.garbage.add(&surplus.unwrap_or_default());
+    }
+}
+
+fn room_of(state: &State, name: &str) -> Result<Room, Error> {
+    state.rooms.get(name).map(|room| Room::clone(room)).ok_or(Error::NoRoom)
+}
+
+fn delete_row(db: &Connection, id: u32) -> Sql<()> {
+    db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
+    Ok(())
+}
+
+// Rows of records and parts of the room that are in the index and cannot be read back.
+fn damaged_rows(db: &Connection, room: &Room) -> Sql<(Vec<i64>, Vec<i64>)> {
+    let mut records = Vec::new();
+    for entry in room.entries.iter() {
+        if rows::find_record(db, entry.row, room.id, entry.position, |_| ())?.is_none() {
+            records.push(entry.row);
+        }
+    }
+    let mut parts = Vec::new();
+    for part in room.parts() {
+        if part.content(db)?.is_none() {
+            parts.push(part.id);
+        }
+    }
+    Ok((records, parts))
+}

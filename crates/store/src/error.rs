@@ -1,0 +1,168 @@
+//! What can go wrong, and what to do about it.
+
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+use thiserror::Error;
+
+/// Why a request was not carried out. Nothing of it was stored.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Try again later: the request is valid, but there is no place for it at the moment.
+    #[error("not now: {0}")]
+    NotNow(NotNow),
+    /// A write or a sync failed, so it is unknown what is on the disk. The store answers nothing else any more.
+    #[error(
+        "the store is poisoned, because writing failed: {0}; restart the server, which recovers what was confirmed"
+    )]
+    Poisoned(String),
+    /// The records do not continue the stored ones. An append before this one was refused, or the room was deleted.
+    #[error("the next position of the room is {expected}, not {found}")]
+    Position {
+        /// The position that the next record must have.
+        expected: u64,
+        /// The position that it had.
+        found: u64,
+    },
+    /// The room has begun again, or was deleted and created anew, since the caller loaded it.
+    #[error("the room has another incarnation; load it again")]
+    Incarnation,
+    /// There is no such room.
+    #[error("no such room")]
+    NoRoom,
+    /// The room to be imported is there already.
+    #[error("room {0:?} exists; delete it first, or import with replacing")]
+    Exists(String),
+    /// The request exceeds a limit of [`limits`](crate::limits).
+    #[error("{what} is larger than its limit, {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// The limit, in bytes or in items.
+        limit: u64,
+    },
+    /// The database is damaged beyond a single record.
+    #[error(
+        "the store's database is damaged: {0}; stop the server and run `groupwire store repair`, or restore an export"
+    )]
+    Damaged(String),
+    /// Reading failed, or a file of an export could not be written.
+    #[error("{0}")]
+    Io(String),
+}
+
+/// Why an append has to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotNow {
+    /// The disk is full.
+    #[error("no space is left on the disk; free some, and the server goes on by itself")]
+    Disk,
+    /// The store is at its quota of bytes, or above 80 % of it and the room is new.
+    #[error("the quota of bytes of all rooms is used up; delete rooms or raise the quota")]
+    Bytes,
+    /// The store is at its quota of rooms, or above 80 % of it and the room is new.
+    #[error("the quota of rooms is used up; delete rooms or raise the quota")]
+    Rooms,
+    /// The room is at its own quota.
+    #[error("the room's quota of bytes is used up; store a snapshot of it, or raise the quota")]
+    Room,
+    /// More requests wait than the store's queue holds.
+    #[error("the disk is slower than the requests; try again")]
+    Busy,
+}
+
+/// Why a folder could not be opened.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Another process has the folder.
+    #[error(
+        "{folder} is in use by process {process}; stop that server, or give this one a folder of its own"
+    )]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of the process, or `unknown`.
+        process: String,
+    },
+    /// A newer version of Groupwire wrote the folder.
+    #[error(
+        "{folder} has format {found}, and this version reads formats up to {known}; install the newer version that wrote it"
+    )]
+    Newer {
+        /// The folder.
+        folder: PathBuf,
+        /// The format of the folder.
+        found: u32,
+        /// The newest format that this version reads.
+        known: u32,
+    },
+    /// The database is not one of a store.
+    #[error("{0} is not a database of rooms; give the store an empty folder of its own")]
+    Foreign(PathBuf),
+    /// The database cannot be read.
+    #[error(
+        "{folder} is damaged: {reason}; run `groupwire store repair`, which keeps all that can be read, or restore an export"
+    )]
+    Damaged {
+        /// The folder.
+        folder: PathBuf,
+        /// What SQLite found.
+        reason: String,
+    },
+    /// The folder or its disk is read-only.
+    #[error(
+        "{0} cannot be written; make it writable for this user, and look whether the disk was mounted read-only"
+    )]
+    ReadOnly(PathBuf),
+    /// The file of keys may be read by others, or is not such a file.
+    #[error("{path}: {reason}")]
+    Keys {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// Anything else.
+    #[error("{folder}: {reason}")]
+    Io {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's or SQLite's message.
+        reason: String,
+    },
+}
+
+/// What an error of SQLite means to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Full,
+    Damaged,
+    ReadOnly,
+    Busy,
+    Other,
+}
+
+pub(crate) fn kind(error: &rusqlite::Error) -> Kind {
+    let rusqlite::Error::SqliteFailure(failure, _) = error else { return Kind::Other };
+    match failure.code {
+        ErrorCode::DiskFull => Kind::Full,
+        // The index of the write-ahead log grows before a commit is written. It is rebuilt at the start, so nothing is lost.
+        _ if failure.extended_code == SQLITE_IOERR_SHMSIZE => Kind::Full,
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Kind::Damaged,
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Kind::ReadOnly,
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Kind::Busy,
+        _ => Kind::Other,
+    }
+}
+
+/// The answer for a request that only reads.
+pub(crate) fn reading(error: rusqlite::Error) -> Error {
+    match kind(&error) {
+        Kind::Damaged => Error::Damaged(error.to_string()),
+        _ => Error::Io(error.to_string()),
+    }
+}

@@ -1,0 +1,276 @@
+//! Copying rooms to one file, and out of a damaged database. The file is a database with the same tables, so it is read and checked by the same
+//! code. Keys of sessions are not in the database and so not in the file.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+use rusqlite::{Connection, Row};
+
+use crate::error::{Error, Kind, OpenError, kind, reading};
+use crate::lock::{Lock, io_error};
+use crate::rows::{LogRow, PIECES, PartRow, Result as Sql, RoomRow, insert_piece, pieces};
+use crate::scan::check_structure;
+use crate::schema;
+
+/// What an export or a check found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The number of rooms.
+    pub rooms: u64,
+    /// The number of intact records.
+    pub records: u64,
+    /// The number of intact parts of snapshots.
+    pub parts: u64,
+    /// Rooms, records and parts that were left out because their checksums do not hold.
+    pub damaged: u64,
+}
+
+/// Copies rooms of the store in `folder` to a new file, also while a server uses the folder. `wanted` says which rooms, by
+/// name. The copy shows one moment. While it lasts the server's write-ahead log grows.
+///
+/// A server that has the store open exports by this, too.
+pub fn export(
+    folder: impl AsRef<Path>,
+    file: impl AsRef<Path>,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Summary, Error> {
+    let file = file.as_ref();
+    if file.exists() {
+        return Err(Error::Io(format!(
+            "{} exists; choose another name or remove it",
+            file.display()
+        )));
+    }
+    let temporary = file.with_extension("unfinished");
+    let _ = fs::remove_file(&temporary);
+    let copied = copy(folder.as_ref(), &temporary, Structure::Intact, wanted, |stored| stored);
+    let outcome = copied.and_then(|summary| publish(&temporary, file).map(|()| summary));
+    if outcome.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    outcome
+}
+
+/// Reads everything in the store in `folder`, or in the file of an export, and says what is there and what is damaged.
+pub fn check(path: impl AsRef<Path>) -> Result<Summary, OpenError> {
+    let path = path.as_ref();
+    let describe = |error| schema::describe(path, error);
+    let db = if path.is_dir() {
+        schema::open_reader(path, None).map_err(describe)?
+    } else {
+        schema::open_export(path)?
+    };
+    check_structure(&db).map_err(describe)?;
+    db.execute_batch("BEGIN").map_err(describe)?;
+    walk(&db, Structure::Intact, |_| true, &mut Nothing).map_err(describe)
+}
+
+/// Makes a new database of all that can be read in the store in `folder`, which no server may use meanwhile. Each room gets the
+/// incarnation that `incarnation` gives, because confirmed records may be missing. The damaged files stay in the folder as
+/// `rooms.damaged`, until somebody deletes them.
+pub fn repair(
+    folder: impl AsRef<Path>,
+    mut incarnation: impl FnMut() -> u64,
+) -> Result<Summary, OpenError> {
+    let folder = folder.as_ref();
+    let _lock = Lock::take(folder)?;
+    let repaired = folder.join("rooms.repaired");
+    let _ = fs::remove_file(&repaired);
+    let summary =
+        copy(folder, &repaired, Structure::Damaged, |_| true, |_| incarnation()).map_err(
+            |error| OpenError::Damaged { folder: folder.to_owned(), reason: error.to_string() },
+        )?;
+    let replace = || -> std::io::Result<()> {
+        File::open(&repaired)?.sync_all()?;
+        // SQLite finds the write-ahead log by its name.
+        for end in ["-wal", ""] {
+            let from = folder.join(format!("{}{end}", schema::DATABASE));
+            if from.exists() {
+                fs::rename(from, folder.join(format!("rooms.damaged{end}")))?;
+            }
+        }
+        let _ = fs::remove_file(folder.join(format!("{}-shm", schema::DATABASE)));
+        fs::rename(&repaired, folder.join(schema::DATABASE))?;
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    };
+    replace().map_err(|error| io_error(folder, &error))?;
+    Ok(summary)
+}
+
+fn copy(
+    folder: &Path,
+    file: &Path,
+    structure: Structure,
+    wanted: impl Fn(&str) -> bool,
+    incarnation: impl FnMut(u64) -> u64,
+) -> Result<Summary, Error> {
+    if !folder.join(schema::DATABASE).exists() {
+        return Err(Error::Io(format!("{} holds no store", folder.display())));
+    }
+    let from = schema::open_reader(folder, None).map_err(reading)?;
+    from.execute_batch("BEGIN").map_err(reading)?;
+    let to = schema::create_export(file).map_err(reading)?;
+    to.execute_batch("BEGIN").map_err(reading)?;
+    let summary =
+        walk(&from, structure, wanted, &mut Copy { to: &to, incarnation }).map_err(reading)?;
+    to.execute_batch("COMMIT").map_err(reading)?;
+    to.close().map_err(|(_, error)| reading(error))?;
+    Ok(summary)
+}
+
+// The file gets its name when all of it is on the disk.
+fn publish(temporary: &Path, file: &Path) -> Result<(), Error> {
+    let publish = || -> std::io::Result<()> {
+        File::open(temporary)?.sync_all()?;
+        fs::rename(temporary, file)?;
+        match file.parent() {
+            Some(folder) if cfg!(unix) && !folder.as_os_str().is_empty() => {
+                File::open(folder)?.sync_all()
+            }
+            _ => Ok(()),
+        }
+    };
+    publish().map_err(|error| Error::Io(format!("{}: {error}", file.display())))
+}
+
+/// What is done with each intact row.
+trait Visit {
+    fn room(&mut self, row: &RoomRow) -> Sql<()>;
+    fn part(&mut self, row: &PartRow, content: &[u8]) -> Sql<()>;
+    fn record(&mut self, row: &LogRow<'_>) -> Sql<()>;
+}
+
+struct Nothing;
+
+struct Copy<'a, F> {
+    to: &'a Connection,
+    /// From the stored incarnation of a room to that of the copy.
+    incarnation: F,
+}
+
+impl Visit for Nothing {
+    fn room(&mut self, _: &RoomRow) -> Sql<()> {
+        Ok(())
+    }
+
+    fn part(&mut self, _: &PartRow, _: &[u8]) -> Sql<()> {
+        Ok(())
+    }
+
+    fn record(&mut self, _: &LogRow<'_>) -> Sql<()> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(u64) -> u64> Visit for Copy<'_, F> {
+    fn room(&mut self, row: &RoomRow) -> Sql<()> {
+        RoomRow { incarnation: (self.incarnation)(row.incarnation), ..row.clone() }.put(self.to)
+    }
+
+    fn part(&mut self, row: &PartRow, content: &[u8]) -> Sql<()> {
+        for (piece, id) in pieces(content).zip(row.id * PIECES..) {
+            insert_piece(self.to, id, piece)?;
+        }
+        row.insert(self.to)
+    }
+
+    fn record(&mut self, row: &LogRow<'_>) -> Sql<()> {
+        row.header.insert(self.to, row.id, row.bytes)
+    }
+}
+
+/// What is done when the database itself is damaged, and not only a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Structure {
+    /// Give up.
+    Intact,
+    /// Go on with the next row that can be found.
+    Damaged,
+}
+
+// Reads all rows of the wanted rooms.
+fn walk(
+    db: &Connection,
+    structure: Structure,
+    wanted: impl Fn(&str) -> bool,
+    visit: &mut impl Visit,
+) -> Sql<Summary> {
+    let mut summary = Summary::default();
+    let mut rooms = HashSet::new();
+    let mut gaps = each(db, "rooms", structure, |row| {
+        match RoomRow::read(row)? {
+            (row, true) if wanted(&row.name) => {
+                rooms.insert(row.id);
+                summary.rooms += 1;
+                visit.room(&row)?;
+            }
+            (_, true) => {}
+            (_, false) => summary.damaged += 1,
+        }
+        Ok(())
+    })?;
+    gaps += each(db, "parts", structure, |row| {
+        let (row, intact) = PartRow::read(row)?;
+        if intact && !rooms.contains(&row.room) {
+            return Ok(());
+        }
+        match row.content(db) {
+            Ok(Some(content)) if intact => {
+                summary.parts += 1;
+                visit.part(&row, &content)?;
+            }
+            Err(error) if structure == Structure::Intact => return Err(error),
+            _ => summary.damaged += 1,
+        }
+        Ok(())
+    })?;
+    gaps += each(db, "log", structure, |row| {
+        let row = LogRow::read(row)?;
+        if !row.is_intact() {
+            summary.damaged += 1;
+        } else if rooms.contains(&row.header.room) {
+            summary.records += 1;
+            visit.record(&row)?;
+        }
+        Ok(())
+    })?;
+    summary.damaged += gaps;
+    Ok(summary)
+}
+
+// Calls `visit` with each row of a table. Returns the number of places where rows could not be read.
+fn each(
+    db: &Connection,
+    table: &str,
+    structure: Structure,
+    mut visit: impl FnMut(&Row<'_>) -> Sql<()>,
+) -> Sql<u64> {
+    let query = format!("SELECT * FROM {table} WHERE id > ? ORDER BY id");
+    let (mut after, mut skip, mut gaps) = (0_i64, 1_i64, 0);
+    loop {
+        let mut statement = db.prepare(&query)?;
+        let mut rows = statement.query([after])?;
+        let error = loop {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    after = after.max(row.get(0)?);
+                    skip = 1;
+                    visit(row)?;
+                }
+                Ok(None) => return Ok(gaps),
+                Err(error) => break error,
+            }
+        };
+        if structure == Structure::Intact || kind(&error) != Kind::Damaged {
+            return Err(error);
+        }
+        // The rows of the damaged page are skipped in ever larger steps, until another page is found.
+        gaps += u64::from(skip == 1);
+        after = after.saturating_add(skip);
+        skip = skip.saturating_mul(2);
+        if after == i64::MAX {
+            return Ok(gaps);
+        }
+    }
+}

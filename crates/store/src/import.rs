@@ -1,0 +1,211 @@
+//! Taking rooms from the file of an export. Records and parts are written first, in steps and under a number that no room has;
+//! then one commit writes the room's row, which makes all of them valid. If the server ends before, they are garbage.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use rusqlite::Connection;
+
+use crate::api::OVERHEAD;
+use crate::error::{Error, NotNow, reading};
+use crate::history::Surplus;
+use crate::index::Entry;
+use crate::request::Request;
+use crate::room::Room;
+use crate::rows::{self, LogHeader, PIECES, PartRow, RoomRow, insert_piece, pieces};
+use crate::scan::{scan, seconds};
+use crate::schema;
+use crate::state::State;
+use crate::store::Store;
+use crate::writer::Writer;
+
+/// The bytes of records that one commit imports, about.
+const STEP: u64 = 1 << 20;
+
+impl Store {
+    /// Takes rooms from the file of an export, also while they are served. Each gets the incarnation that `incarnation` gives,
+    /// because records that were confirmed may be missing in the export. A room that exists is refused before anything is
+    /// written, unless `replace` is set. Returns the names.
+    pub fn import(
+        &self,
+        file: impl AsRef<Path>,
+        wanted: impl Fn(&str) -> bool,
+        replace: bool,
+        mut incarnation: impl FnMut() -> u64,
+    ) -> Result<Vec<String>, Error> {
+        let db =
+            schema::open_export(file.as_ref()).map_err(|error| Error::Io(error.to_string()))?;
+        let export = scan(&db, self.shared().now()).map_err(reading)?;
+        let mut names: Vec<_> =
+            export.rooms.keys().map(Box::as_ref).filter(|name| wanted(name)).collect();
+        names.sort();
+        self.check_import(&export, &names, replace)?;
+        for &name in &names {
+            let room = &export.rooms[name];
+            self.import_room(&db, name, room, incarnation())?;
+        }
+        Ok(names.into_iter().map(|name| name.to_string()).collect())
+    }
+
+    fn check_import(&self, export: &State, names: &[&str], replace: bool) -> Result<(), Error> {
+        let state = self.shared().state();
+        state.check_poison()?;
+        let mut bytes = 0;
+        for &name in names {
+            if state.rooms.contains_key(name) && !replace {
+                return Err(Error::Exists(name.to_string()));
+            }
+            let room = &export.rooms[name];
+            if room.damaged().is_some_and(|damaged| *damaged != Default::default()) {
+                return Err(Error::Damaged(format!("the export's room {name:?}")));
+            }
+            bytes += room.bytes;
+        }
+        if state.live + bytes > self.shared().options.max_bytes {
+            return Err(Error::NotNow(NotNow::Bytes));
+        }
+        if state.rooms.len() + names.len() > self.shared().options.max_rooms {
+            return Err(Error::NotNow(NotNow::Rooms));
+        }
+        Ok(())
+    }
+
+    fn import_room(
+        &self,
+        db: &Connection,
+        name: &str,
+        from: &Room,
+        incarnation: u64,
+    ) -> Result<(), Error> {
+        let (row, _) = RoomRow::find(db, from.id).map_err(reading)?.ok_or(Error::NoRoom)?;
+        let id = self.on_writer(|writer| Ok(writer.reserve_room()))?;
+        let mut room = Room::new(id, incarnation, name);
+        room.reserved = from.reserved;
+        room.head = from.head;
+        room.set_meta_size(row.meta.len());
+        let outcome = self
+            .import_records(db, from, &mut room)
+            .and_then(|()| self.import_parts(db, from, &mut room))
+            .and_then(|()| {
+                let row = RoomRow { id, incarnation, ..row };
+                let room = room.clone();
+                self.on_writer(move |writer| writer.finish_import(&row, room))
+            });
+        if outcome.is_err() {
+            let surplus = Surplus {
+                entries: room.remove_entries(|_| false),
+                parts: room.remove_parts(|_| false),
+            };
+            // If the writer does not answer any more, the next start finds the rows.
+            let _ = self.on_writer(move |writer| {
+                writer.shared.state().garbage.add(&surplus);
+                Ok(())
+            });
+        }
+        outcome
+    }
+
+    fn import_records(&self, db: &Connection, from: &Room, room: &mut Room) -> Result<(), Error> {
+        let mut step = Vec::new();
+        let mut bytes = 0;
+        let mut entries = from.entries.iter().peekable();
+        while let Some(entry) = entries.next() {
+            let read = |row: &rows::LogRow<'_>| (row.header, row.bytes.to_vec());
+            let found =
+                rows::find_record(db, entry.row, from.id, entry.position, read).map_err(reading)?;
+            let (header, content) =
+                found.ok_or_else(|| Error::Damaged("the export's log".into()))?;
+            bytes += content.len() as u64 + OVERHEAD;
+            step.push((LogHeader { room: room.id, ..header }, content));
+            if bytes > STEP || entries.peek().is_none() {
+                let rows = std::mem::take(&mut step);
+                bytes = 0;
+                let written = self.on_writer(move |writer| writer.import_rows(&rows))?;
+                written.into_iter().for_each(|(entry, time)| room.push(entry, time));
+            }
+        }
+        Ok(())
+    }
+
+    fn import_parts(&self, db: &Connection, from: &Room, room: &mut Room) -> Result<(), Error> {
+        for part in from.parts() {
+            let content = part.content(db).map_err(reading)?;
+            let content = content.ok_or_else(|| Error::Damaged("the export's parts".into()))?;
+            let id = self.on_writer(|writer| Ok(writer.reserve_part()))?;
+            // Known before its pieces are written, so that they are erased if the import fails.
+            room.push_part(PartRow { id, room: room.id, ..part.clone() });
+            for (number, piece) in pieces(&content).enumerate() {
+                let (piece, id) = (piece.to_vec(), id * PIECES + number as i64);
+                self.on_writer(move |writer| {
+                    writer.transaction(|db| insert_piece(db, id, &piece))
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    // Calls a function on the writer's thread, between commits, and waits for what it returns.
+    fn on_writer<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut Writer) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (sender, receiver) = mpsc::channel();
+        self.wait(|done| {
+            let call =
+                move |writer: &mut Writer| call(writer).map(|value| drop(sender.send(value)));
+            self.send(done, |answer| Request::Call(Box::new(call), answer));
+        })?;
+        receiver.recv().map_err(|_| Error::Poisoned("the store's thread has ended".into()))
+    }
+}
+
+impl Writer {
+    fn reserve_room(&mut self) -> u32 {
+        let mut state = self.shared.state();
+        state.next_room += 1;
+        state.next_room - 1
+    }
+
+    fn reserve_part(&mut self) -> i64 {
+        let mut state = self.shared.state();
+        state.next_part += 1;
+        state.next_part - 1
+    }
+
+    fn import_rows(&mut self, rows: &[(LogHeader, Vec<u8>)]) -> Result<Vec<(Entry, u32)>, Error> {
+        let first = self.shared.state().next_row;
+        self.transaction(|db| {
+            rows.iter()
+                .zip(first..)
+                .try_for_each(|((header, bytes), row)| header.insert(db, row, bytes))
+        })?;
+        let entries = rows.iter().zip(first..).map(|((header, bytes), row)| {
+            let (position, channel, size) = (header.position, header.channel, bytes.len() as u32);
+            (Entry { row, position, channel, size }, header.time)
+        });
+        let entries: Vec<_> = entries.collect();
+        self.shared.state().next_row += rows.len() as i64;
+        self.unsaved += entries.iter().map(|(entry, _)| entry.cost()).sum::<u64>();
+        Ok(entries)
+    }
+
+    fn finish_import(&mut self, row: &RoomRow, room: Room) -> Result<(), Error> {
+        let replaced = self.shared.state().rooms.get(row.name.as_str()).map(|room| room.id);
+        let row = RoomRow { active: seconds(self.shared.now()), ..row.clone() };
+        self.transaction(|db| {
+            if let Some(id) = replaced {
+                db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
+            }
+            room.parts().iter().try_for_each(|part| part.insert(db))?;
+            row.put(db)
+        })?;
+        let mut state = self.shared.state();
+        state.remove(&row.name);
+        state.insert(row.name.as_str().into(), room);
+        drop(state);
+        if replaced.is_some() {
+            self.sweep.erase_soon();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! The durable log of all rooms of a server.
+//!
+//! A [`Store`] keeps, for each room, an ordered log of [`Record`]s, a snapshot in [`Part`]s that stand for records, and meta
+//! data. What is confirmed survives `kill -9` and a power cut. One thread writes: everything that waits goes into one commit
+//! with one sync. Rooms are read beside it, on other connections.
+//!
+//! The store does not look into records, parts and meta data. Tokens, addresses and presence are not given to it.
+//!
+//! ```
+//! use groupwire_store::{Append, Options, Record, RoomLog, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let store = Store::open(folder.path(), Options::default())?;
+//! let record = Record { position: 1, channel: 0, author: 5, recipient: 0, counter: 1, bytes: b"hello".to_vec() };
+//! let append = Append { room: "board".into(), incarnation: 7, records: vec![record], ..Append::default() };
+//! store.wait(|done| store.append(append, done))?;
+//! drop(store);
+//!
+//! let store = Store::open(folder.path(), Options::default())?;
+//! let room = store.load("board")?.expect("the room was stored");
+//! assert_eq!(room.records[0].bytes, b"hello");
+//! # Ok(())
+//! # }
+//! ```
+
+mod api;
+mod change;
+mod compact;
+mod error;
+mod export;
+mod forget;
+mod history;
+mod import;
+mod index;
+mod keys;
+pub mod limits;
+mod load;
+mod lock;
+mod options;
+mod plan;
+mod request;
+mod room;
+mod rows;
+mod saving;
+mod scan;
+mod schema;
+mod state;
+mod store;
+mod sweep;
+mod wal;
+mod writer;
+
+pub use api::{Append, Damage, Loaded, Part, Record, RoomInfo, Usage};
+pub use error::{Error, NotNow, OpenError};
+pub use export::{Summary, check, export, repair};
+pub use forget::{Forget, ForgetError};
+pub use keys::{Key, Keys};
+pub use options::{Clock, Options};
+pub use request::Done;
+pub use store::{RoomLog, Store};
+pub use wal::wal_is_damaged;

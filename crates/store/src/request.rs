@@ -1,0 +1,71 @@
+//! What the handles ask of the writer's thread.
+
+use crate::api::{Append, Part};
+use crate::error::Error;
+use crate::writer::Writer;
+
+/// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change is on the disk.
+pub type Done = Box<dyn FnOnce(Result<(), Error>) + Send>;
+
+/// A callback that is always called, also if the writer's thread ends without an answer.
+pub(crate) struct Answer(Option<Done>);
+
+pub(crate) enum Request {
+    Append(Append, Answer),
+    SavePart(SavePart, Answer),
+    BeginAgain(String, u64, Answer),
+    Delete(String, Answer),
+    /// Trims what is older than the time of history, now.
+    Trim(Answer),
+    /// Answers when nothing that was deleted is on the disk any more.
+    Erase(Answer),
+    /// Something that is done between two commits.
+    Call(Call, Answer),
+    Stop,
+}
+
+pub(crate) type Call = Box<dyn FnOnce(&mut Writer) -> Result<(), Error> + Send>;
+
+/// A part of a room's snapshot to be stored.
+pub(crate) struct SavePart {
+    pub(crate) room: String,
+    pub(crate) incarnation: u64,
+    pub(crate) part: Part,
+    pub(crate) meta: Option<Vec<u8>>,
+}
+
+impl Request {
+    /// Answers the request with an error.
+    pub(crate) fn refuse(self, error: Error) {
+        match self {
+            Self::Append(_, answer)
+            | Self::SavePart(_, answer)
+            | Self::BeginAgain(_, _, answer)
+            | Self::Delete(_, answer)
+            | Self::Trim(answer)
+            | Self::Erase(answer)
+            | Self::Call(_, answer) => answer.send(Err(error)),
+            Self::Stop => {}
+        }
+    }
+}
+
+impl Answer {
+    pub(crate) fn new(done: Done) -> Self {
+        Self(Some(done))
+    }
+
+    pub(crate) fn send(mut self, outcome: Result<(), Error>) {
+        if let Some(done) = self.0.take() {
+            done(outcome);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(done) = self.0.take() {
+            done(Err(Error::Poisoned("the store's thread has ended".into())));
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What the store keeps in memory of all rooms, and what it shares between the writer and the readers.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use crate::api::{OVERHEAD, Usage};
+use crate::error::{Error, reading};
+use crate::history::Surplus;
+use crate::index::Entry;
+use crate::options::Options;
+use crate::room::Room;
+use crate::rows::PartRow;
+use crate::schema;
+
+/// Connections for reading that are kept open.
+const READERS: usize = 4;
+
+/// What the writer, the readers and the handles of a store share.
+pub(crate) struct Shared {
+    pub(crate) folder: PathBuf,
+    pub(crate) options: Options,
+    state: Mutex<State>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+/// All rooms, and the next number of each kind.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) rooms: HashMap<Box<str>, Box<Room>>,
+    /// The sum of the bytes of all rooms.
+    pub(crate) live: u64,
+    pub(crate) next_room: u32,
+    pub(crate) next_row: i64,
+    pub(crate) next_part: i64,
+    pub(crate) garbage: Garbage,
+    pub(crate) commits: u64,
+    /// Rooms whose own row is damaged. Nobody knows their names, so no room is created before they begin again or are
+    /// deleted: it might be one of them.
+    pub(crate) nameless: usize,
+    /// Set once a write failed.
+    pub(crate) poisoned: Option<String>,
+}
+
+/// Rows that no room needs any more and that are still on the disk. They are not in any index.
+#[derive(Debug, Default)]
+pub(crate) struct Garbage {
+    /// Rows of the log and the bytes that they count for.
+    pub(crate) rows: VecDeque<(i64, u64)>,
+    /// Parts: the id, the number of pieces that may be there, and the bytes that they count for.
+    pub(crate) parts: VecDeque<(i64, u64)>,
+    pub(crate) bytes: u64,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(folder: PathBuf, options: Options, state: State) -> Self {
+        Self { folder, options, state: Mutex::new(state), readers: Mutex::default() }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        // No code panics while it has the lock half-way through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        (self.options.clock)()
+    }
+
+    pub(crate) fn history(&self) -> u64 {
+        u64::try_from(self.options.history.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Calls `read` with a connection for reading.
+    pub(crate) fn with_reader<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let pool = || self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let pooled = pool().pop();
+        let connection = match pooled {
+            Some(connection) => connection,
+            None => {
+                schema::open_reader(&self.folder, self.options.vfs.as_deref()).map_err(reading)?
+            }
+        };
+        let answer = read(&connection);
+        // A connection that is in the middle of a transaction after an error is closed.
+        if connection.is_autocommit() {
+            let mut pool = pool();
+            if pool.len() < READERS {
+                pool.push(connection);
+            }
+        }
+        answer
+    }
+
+    pub(crate) fn close_readers(&self) {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl State {
+    pub(crate) fn check_poison(&self) -> Result<(), Error> {
+        self.poisoned.as_ref().map_or(Ok(()), |reason| Err(Error::Poisoned(reason.clone())))
+    }
+
+    /// Fails if a room that is not found may be one whose name was damaged.
+    pub(crate) fn check_names(&self) -> Result<(), Error> {
+        if self.nameless == 0 {
+            return Ok(());
+        }
+        let what = "the name of a room is damaged, so rooms that are not found may not be new";
+        Err(Error::Damaged(what.into()))
+    }
+
+    pub(crate) fn count_nameless(&mut self) {
+        let rooms = self.rooms.values();
+        self.nameless =
+            rooms.filter(|room| room.damaged().is_some_and(|damaged| damaged.meta)).count();
+    }
+
+    /// Changes a room and keeps the sum of bytes right.
+    pub(crate) fn change<T>(
+        &mut self,
+        room: &str,
+        change: impl FnOnce(&mut Room) -> T,
+    ) -> Option<T> {
+        let room = self.rooms.get_mut(room)?;
+        let before = room.bytes;
+        let answer = change(room);
+        self.live = self.live - before + room.bytes;
+        Some(answer)
+    }
+
+    pub(crate) fn insert(&mut self, name: Box<str>, room: Room) {
+        self.live += room.bytes;
+        self.rooms.insert(name, Box::new(room));
+    }
+
+    /// Removes a room. What it had becomes garbage.
+    pub(crate) fn remove(&mut self, name: &str) {
+        let Some(mut room) = self.rooms.remove(name) else { return };
+        self.live -= room.bytes;
+        if let Some(damaged) = room.damaged() {
+            self.nameless -= usize::from(damaged.meta);
+            damaged.records.iter().for_each(|&(row, _)| self.garbage.add_row(row, OVERHEAD));
+            damaged.parts.iter().for_each(|part| self.garbage.add_part(part));
+        }
+        let surplus = Surplus {
+            entries: room.remove_entries(|_| false),
+            parts: room.remove_parts(|_| false),
+        };
+        self.garbage.add(&surplus);
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let Self { ref rooms, live, ref garbage, commits, .. } = *self;
+        Usage { rooms: rooms.len(), live, garbage: garbage.bytes, commits }
+    }
+}
+
+impl Garbage {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.parts.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, surplus: &Surplus) {
+        let Surplus { entries, parts } = surplus;
+        entries.iter().for_each(|entry| self.add_row(entry.row, Entry::cost(entry)));
+        parts.iter().for_each(|part| self.add_part(part));
+    }
+
+    pub(crate) fn add_row(&mut self, row: i64, cost: u64) {
+        self.rows.push_back((row, cost));
+        self.bytes += cost;
+    }
+
+    pub(crate) fn add_part(&mut self, part: &PartRow) {
+        self.add_pieces(part.id, part.size + OVERHEAD);
+    }
+
+    pub(crate) fn add_pieces(&mut self, part: i64, cost: u64) {
+        self.parts.push_back((part, cost));
+        self.bytes += cost;
+    }
+}

@@ -1,0 +1,178 @@
+//! What the writer does between commits, in steps of some milliseconds: storing pieces of snapshots, erasing garbage,
+//! moving laggards, giving free pages back, checkpoints.
+
+use rusqlite::Connection;
+
+use crate::compact::Compaction;
+use crate::error::{Error, Kind, NotNow, kind};
+use crate::request::Answer;
+use crate::rows::{PIECES, Result as Sql};
+use crate::writer::Writer;
+
+/// Rows that one step deletes or moves, at most, and their bytes.
+pub(crate) const ROWS: usize = 1000;
+pub(crate) const BYTES: u64 = 1 << 20;
+/// Rooms are trimmed once in this time, in milliseconds; the times of history are a hundred times longer.
+const TRIM_EVERY: u64 = 10 * 60 * 1000;
+
+/// The time between attempts to truncate the write-ahead log while somebody reads it, in milliseconds.
+const RETRY: u64 = 1000;
+
+/// What remains to be done between commits.
+#[derive(Default)]
+pub(crate) struct Sweep {
+    /// These wait until nothing that was deleted is on the disk any more.
+    pub(crate) erasing: Vec<Answer>,
+    /// True if the write-ahead log may hold deleted content.
+    truncate: bool,
+    /// The time of the next attempt to truncate it, in milliseconds.
+    retry_at: u64,
+    pub(crate) compaction: Compaction,
+    last_trim: u64,
+    /// After a step that found no space on the disk, nothing is tried before this time.
+    pause_until: u64,
+}
+
+impl Sweep {
+    pub(crate) fn erase_soon(&mut self) {
+        self.truncate = true;
+    }
+}
+
+impl Writer {
+    /// True if a step has something to do at once.
+    pub(crate) fn has_work(&self) -> bool {
+        let now = self.shared.now();
+        let state = self.shared.state();
+        if state.poisoned.is_some() || now < self.sweep.pause_until {
+            return false;
+        }
+        let garbage = !state.garbage.is_empty();
+        let sweep = &self.sweep;
+        let truncating = (sweep.truncate || !sweep.erasing.is_empty()) && now >= sweep.retry_at;
+        !self.saving.is_empty() || garbage || truncating || sweep.compaction.has_work()
+    }
+
+    /// Does a bounded piece of the work that waits.
+    pub(crate) fn step(&mut self) {
+        let now = self.shared.now();
+        if self.shared.state().check_poison().is_err() {
+            return;
+        }
+        if now.saturating_sub(self.sweep.last_trim) >= TRIM_EVERY || now < self.sweep.last_trim {
+            self.sweep.last_trim = now;
+            self.trim();
+        }
+        if self.has_work() && self.work(now) == Err(Error::NotNow(NotNow::Disk)) {
+            // The disk is full: a second from now is soon enough.
+            self.sweep.pause_until = now + 1000;
+        }
+        if self.unsaved >= self.shared.options.checkpoint {
+            let _ = self.checkpoint("PASSIVE");
+        }
+    }
+
+    fn work(&mut self, now: u64) -> Result<(), Error> {
+        if !self.saving.is_empty() {
+            self.continue_saving();
+        }
+        if !self.shared.state().garbage.is_empty() {
+            return self.erase_garbage();
+        }
+        if self.sweep.compaction.has_work() {
+            return self.compact();
+        }
+        if (self.sweep.truncate || !self.sweep.erasing.is_empty()) && now >= self.sweep.retry_at {
+            self.truncate(now);
+        }
+        Ok(())
+    }
+
+    // Deletes rows that no index has any more. SQLite overwrites them with zeros.
+    fn erase_garbage(&mut self) -> Result<(), Error> {
+        let (mut rows, mut parts, mut bytes) = (Vec::new(), Vec::new(), 0);
+        {
+            let garbage = &self.shared.state().garbage;
+            for &(row, cost) in garbage.rows.iter().take(ROWS) {
+                rows.push(row);
+                bytes += cost;
+                if bytes > BYTES {
+                    break;
+                }
+            }
+            if bytes < BYTES {
+                parts.extend(garbage.parts.front().copied());
+            }
+        }
+        let mut is_last_piece = true;
+        self.transaction(|db| {
+            for row in &rows {
+                db.prepare_cached("DELETE FROM log WHERE id = ?")?.execute([row])?;
+            }
+            for &(part, _) in &parts {
+                // The part's row goes first, so that it never lacks pieces.
+                db.prepare_cached("DELETE FROM parts WHERE id = ?")?.execute([part])?;
+                is_last_piece = delete_piece(db, part)?;
+            }
+            Ok(())
+        })?;
+        let mut state = self.shared.state();
+        let mut erased = 0;
+        for _ in &rows {
+            erased += state.garbage.rows.pop_front().map_or(0, |(_, cost)| cost);
+        }
+        if is_last_piece && !parts.is_empty() {
+            erased += state.garbage.parts.pop_front().map_or(0, |(_, cost)| cost);
+        }
+        state.garbage.bytes = state.garbage.bytes.saturating_sub(erased);
+        self.unsaved += erased;
+        self.sweep.compaction.note_deletion(erased);
+        Ok(())
+    }
+
+    // Empties the write-ahead log, which may hold what was deleted, and answers those who wait for it.
+    fn truncate(&mut self, now: u64) {
+        match self.checkpoint("TRUNCATE") {
+            Ok(true) => {
+                self.sweep.truncate = false;
+                for answer in self.sweep.erasing.drain(..) {
+                    answer.send(Ok(()));
+                }
+            }
+            // A reader still uses the log, or there is no space.
+            Ok(false) => self.sweep.retry_at = now + RETRY,
+            Err(_) => {}
+        }
+    }
+
+    /// Copies the write-ahead log into the database. Returns false if that has to be tried again.
+    pub(crate) fn checkpoint(&mut self, mode: &str) -> Result<bool, Error> {
+        let query = format!("PRAGMA wal_checkpoint({mode})");
+        match self.db.query_row(&query, [], |row| row.get::<_, i64>(0)) {
+            Ok(busy) => {
+                self.unsaved = 0;
+                Ok(busy == 0)
+            }
+            Err(error) if matches!(kind(&error), Kind::Full | Kind::Busy) => {
+                self.unsaved = 0;
+                Ok(false)
+            }
+            // A sync failed: the system may have dropped what it did not write.
+            Err(error) => Err(self.poison(&error)),
+        }
+    }
+}
+
+// Deletes the last piece of a part, and says whether it was the only one.
+fn delete_piece(db: &Connection, part: i64) -> Sql<bool> {
+    let mut statement = db.prepare_cached(
+        "SELECT id FROM pieces WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 2",
+    )?;
+    let pieces = statement
+        .query_map([part * PIECES, (part + 1) * PIECES], |row| row.get::<_, i64>(0))?
+        .collect::<Sql<Vec<_>>>()?;
+    if let Some(last) = pieces.first() {
+        db.prepare_cached("DELETE FROM pieces WHERE id = ?")?.execute([last])?;
+    }
+    Ok(pieces.len() <= 1)
+}

@@ -1,0 +1,140 @@
+//! Folders that cannot be opened, and exports.
+
+use std::fs;
+
+use groupwire_store::{
+    Append, Error, Keys, OpenError, Options, RoomLog, Store, check, export, repair,
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::support::{Waiting, append, part, record};
+
+fn open(folder: &TempDir) -> Result<Store, OpenError> {
+    Store::open(folder.path(), Options::default())
+}
+
+#[test]
+fn a_folder_that_is_in_use_names_the_process() {
+    let folder = TempDir::new().unwrap();
+    let store = open(&folder).unwrap();
+    let error = open(&folder).unwrap_err().to_string();
+    assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+    drop(store);
+    open(&folder).unwrap();
+}
+
+#[test]
+fn a_folder_of_a_newer_version_and_a_foreign_database_are_refused() {
+    let folder = TempDir::new().unwrap();
+    drop(open(&folder).unwrap());
+    let path = folder.path().join("rooms.db");
+    let set = |pragma| Connection::open(&path).unwrap().pragma_update(None, pragma, 9).unwrap();
+    set("user_version");
+    let error = open(&folder).unwrap_err();
+    assert!(matches!(error, OpenError::Newer { found: 9, known: 1, .. }), "{error}");
+    set("application_id");
+    assert!(matches!(open(&folder).unwrap_err(), OpenError::Foreign(_)));
+    fs::write(
+        &path,
+        "a file of something else, which is longer than the header of a database".repeat(9),
+    )
+    .unwrap();
+    let error = open(&folder).unwrap_err();
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("groupwire store repair"));
+}
+
+fn fill(store: &Store) {
+    let meta = Append {
+        meta: Some(b"meta".to_vec()),
+        reserved: Some(9),
+        ..append("a", vec![record(1, "one")])
+    };
+    store.wait(|done| store.append(meta, done)).unwrap();
+    store.put("a", vec![record(2, vec![2; 1 << 20]), record(3, vec![3; 1 << 20])]).unwrap();
+    store.put("b", vec![record(1, "b")]).unwrap();
+    store.save("a", part(2, vec![7; 3 << 20])).unwrap();
+}
+
+#[test]
+fn an_export_of_a_running_server_is_imported_elsewhere() {
+    let (from, to, files) =
+        (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store = open(&from).unwrap();
+    Keys::load_or_create(from.path()).unwrap();
+    fill(&store);
+    let file = files.path().join("rooms.export");
+    let summary = export(from.path(), &file, |_| true).unwrap();
+    assert_eq!((summary.rooms, summary.records, summary.parts, summary.damaged), (2, 4, 1, 0));
+    assert_eq!(check(&file).unwrap(), summary);
+    assert_eq!(check(from.path()).unwrap(), summary);
+    assert!(
+        matches!(export(from.path(), &file, |_| true), Err(Error::Io(_))),
+        "an export overwrites nothing"
+    );
+    assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
+
+    let other = open(&to).unwrap();
+    assert_eq!(other.import(&file, |_| true, false, || 8).unwrap(), ["a", "b"]);
+    let mut expected = store.get("a");
+    expected.incarnation = 8;
+    let imported = other.get("a");
+    expected.active = imported.active;
+    assert_eq!(imported, expected);
+    assert_eq!(other.read("a", 1, u64::MAX).unwrap(), store.read("a", 1, u64::MAX).unwrap());
+    let next = Append { incarnation: 8, ..append("a", vec![record(4, "four")]) };
+    other.wait(|done| other.append(next, done)).unwrap();
+    drop(other);
+    assert_eq!(open(&to).unwrap().get("a").head, 4);
+}
+
+#[test]
+fn an_import_replaces_rooms_only_if_it_is_told_to() {
+    let (folder, files) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let file = files.path().join("rooms.export");
+    let store = open(&folder).unwrap();
+    fill(&store);
+    export(folder.path(), &file, |name| name == "b").unwrap();
+    store.put("b", vec![record(2, "after the export")]).unwrap();
+    let import = |replace| store.import(&file, |_| true, replace, || 8);
+    assert_eq!(import(false), Err(Error::Exists("b".into())));
+    assert_eq!(store.get("b").head, 2);
+    assert_eq!(import(true).unwrap(), ["b"]);
+    assert_eq!((store.get("b").head, store.get("b").incarnation), (1, 8));
+    // A room of the server that does not know of it is not written into the new one.
+    assert_eq!(store.put("b", vec![record(2, "")]), Err(Error::Incarnation));
+    store.wait(|done| store.erase(done)).unwrap();
+    let bytes = fs::read(folder.path().join("rooms.db")).unwrap();
+    assert!(!bytes.windows(16).any(|window| window == b"after the export"));
+    assert_eq!(store.usage().live, store.rooms().iter().map(|room| room.bytes).sum::<u64>());
+}
+
+#[test]
+fn a_damaged_database_is_repaired_with_what_can_be_read() {
+    let folder = TempDir::new().unwrap();
+    let store = open(&folder).unwrap();
+    for position in 1..=200 {
+        store.put("a", vec![record(position, format!("<{position}>{}", " ".repeat(500)))]).unwrap();
+    }
+    drop(store);
+    let path = folder.path().join("rooms.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let place = bytes.windows(5).position(|window| window == b"<100>").unwrap();
+    // The first byte of a page says what it is.
+    bytes[place / 4096 * 4096] = 0;
+    fs::write(&path, bytes).unwrap();
+    assert!(matches!(open(&folder).unwrap_err(), OpenError::Damaged { .. }));
+    assert!(check(folder.path()).is_err());
+
+    let summary = repair(folder.path(), || 8).unwrap();
+    assert_eq!((summary.rooms, summary.damaged), (1, 1));
+    assert!((180..200).contains(&summary.records), "{} records", summary.records);
+    let store = open(&folder).unwrap();
+    let loaded = store.get("a");
+    assert_eq!((loaded.incarnation, loaded.head), (8, 200));
+    assert_eq!(loaded.records.len() as u64, summary.records);
+    assert!(!loaded.records.iter().any(|record| record.position == 100));
+    let next = Append { incarnation: 8, ..append("a", vec![record(201, "")]) };
+    store.wait(|done| store.append(next, done)).unwrap();
+}
