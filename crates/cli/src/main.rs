@@ -3,6 +3,7 @@
 mod process;
 mod replay;
 mod serve;
+mod store;
 mod tunnel;
 
 use std::process::ExitCode;
@@ -23,6 +24,8 @@ enum Command {
     Serve(serve::Args),
     /// Send a recorded session through a running server and compare the messages that arrive.
     Replay(replay::Args),
+    /// Look into, copy and mend the folder of stored rooms.
+    Store(store::Args),
     /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
 }
@@ -32,6 +35,7 @@ async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
         Command::Replay(args) => replay::run(args).await,
+        Command::Store(args) => store::run(args),
         Command::Tunnel(args) => tunnel::run(args).await,
     };
     match outcome {

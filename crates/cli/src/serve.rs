@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest};
+use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Certificate, CertificateError, Config, Error as ServerError, Inspect, Origins, Server,
-    WebTransportConfig, codecs_named, is_same_secret,
+    Certificate, CertificateError, Config, DurableConfig, Error as ServerError, Inspect, Modes,
+    ModesError, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
 };
 
 use crate::process::{Format, Level, start_log, stop_signal};
@@ -109,6 +110,24 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inspect_token")]
     no_inspect: bool,
 
+    /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
+    /// it is missing. Default: a room ends with the server.
+    #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_DATA")]
+    data: Option<PathBuf>,
+
+    /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'. Of several that match, the
+    /// last one holds. May be given several times. Default with --data: all rooms are.
+    #[arg(long = "durable", value_name = "PATTERN=MODE", requires = "data")]
+    durable: Vec<String>,
+
+    /// Delete stored rooms that nobody wrote to for a time, such as 'tmp/*=30d'. May be given several times.
+    #[arg(long = "forget", value_name = "PATTERN=TIME", requires = "data")]
+    forget: Vec<Forget>,
+
+    /// The largest size of all stored rooms together, in MiB. At the limit, transactions wait.
+    #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240)]
+    max_data: u64,
+
     /// The folder for recordings that users of the inspector may start. They contain all messages of a room; `groupwire
     /// replay --trace` reads them. Default: no recordings.
     #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_RECORD_DIR")]
@@ -136,6 +155,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         max_connections: args.max_connections,
         emulate: args.emulate,
         inspect: args.inspect(),
+        durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
         ..Config::default()
@@ -162,6 +182,14 @@ impl Args {
             (None, true) => Inspect::Off,
             (None, false) => Inspect::Local,
         }
+    }
+
+    fn durable(&self) -> Result<Option<DurableConfig>, ModesError> {
+        let Some(folder) = &self.data else { return Ok(None) };
+        let modes = Modes::parse(self.durable.iter().map(String::as_str))?;
+        let options = Options { max_bytes: self.max_data << 20, ..Options::default() };
+        let forget = self.forget.clone();
+        Ok(Some(DurableConfig { modes, options, forget, ..DurableConfig::new(folder) }))
     }
 
     fn webtransport(&self) -> Option<WebTransportConfig> {

@@ -9,6 +9,7 @@ use groupwire_session::{AllowAll, Authority, room};
 
 use crate::codecs::quick_codecs;
 use crate::costs;
+use crate::durable::DurableConfig;
 use crate::observer::Observer;
 use crate::origins::Origins;
 use crate::webtransport::config::WebTransportConfig;
@@ -45,6 +46,8 @@ pub struct Config {
     pub emulate: Option<bool>,
     /// Who may use the inspector (docs/inspector.md).
     pub inspect: Inspect,
+    /// Where rooms are stored, and which; `None`: a room ends with the server.
+    pub durable: Option<DurableConfig>,
     /// The folder for recordings of rooms; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
     /// The configuration of WebTransport; `None` for no WebTransport.
@@ -70,6 +73,7 @@ impl Default for Config {
             observer: None,
             emulate: None,
             inspect: Inspect::default(),
+            durable: None,
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),
         }

@@ -41,6 +41,16 @@ pub enum Error {
         /// The names of all codecs, with commas between.
         known: String,
     },
+    /// The folder of stored rooms cannot be used.
+    #[error(transparent)]
+    Store(#[from] groupwire_store::OpenError),
+    /// Writing to the store failed. Nothing is confirmed any more; the server has to be started again, which recovers what
+    /// was confirmed.
+    #[error("the store failed: {reason}")]
+    StoreFailed {
+        /// What the operating system or the database said.
+        reason: String,
+    },
     /// The certificate for WebTransport cannot be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),

@@ -6,20 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::room::Stats;
-use groupwire_session::{Error, LinkId, Room, room};
+use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
+use tokio::sync::mpsc::WeakUnboundedSender;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::authority::SharedAuthority;
 use crate::config::Config;
+use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
-use crate::room::{Driver, Message, drive};
+use crate::room::{Close, Driver, Message, Outbound, RoomTask, drive};
 use crate::secret::random_number;
 use crate::totals::Totals;
 use crate::transport::emulation::path::Emulations;
 use crate::transport::http::registry::HttpTransports;
 use crate::webtransport::offer::Offer;
+
+/// A stored room remembers the counters of this many participants who left, so that each can resume.
+const MAX_STORED_FORMER: usize = 10_000;
 
 /// The state that all tasks of a server share: configuration, rooms and counters.
 pub(crate) struct Hub {
@@ -35,6 +40,10 @@ pub(crate) struct Hub {
     pub(crate) recordings: Recordings,
     /// The emulated networks of rooms.
     pub(crate) emulations: Arc<Emulations>,
+    /// The store of rooms; `None` if rooms end with the server.
+    pub(crate) durable: Option<Arc<Durable>>,
+    /// Makes and checks the secrets of sessions.
+    pub(crate) secrets: Arc<HmacSecrets>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
     last_link: AtomicU64,
     /// The sum of the counters of closed rooms.
@@ -42,9 +51,25 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    pub(crate) fn new(config: Config, webtransport: Option<Arc<Offer>>) -> Self {
+    /// Opens the store, if the configuration has one.
+    ///
+    /// # Errors
+    /// [`Error::Store`](crate::Error::Store) if the store cannot be opened.
+    pub(crate) fn new(
+        config: Config,
+        webtransport: Option<Arc<Offer>>,
+    ) -> Result<Self, crate::Error> {
         let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
-        Hub {
+        let (durable, secrets) = match &config.durable {
+            Some(durable) => {
+                let (durable, keys) = Durable::open(durable)?;
+                (Some(Arc::new(durable)), HmacSecrets::stored(keys))
+            }
+            None => (None, HmacSecrets::random()),
+        };
+        Ok(Hub {
+            durable,
+            secrets: Arc::new(secrets),
             report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
             emulations: Arc::new(Emulations::new(emulate)),
@@ -56,7 +81,7 @@ impl Hub {
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
             closed: Mutex::new(Totals::default()),
-        }
+        })
     }
 
     pub(crate) fn next_link(&self) -> LinkId {
@@ -94,14 +119,60 @@ impl Hub {
             costs: crate::costs::known(),
             ..self.config.room.clone()
         };
-        let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
-        let (hub, closing) = (Arc::clone(self), name.to_owned());
-        let close = move |waiting: &_, stats| hub.close(&closing, waiting, stats);
-        let room = Room::new(config, authority);
-        let observer = self.config.observer.clone();
-        tokio::spawn(drive(room, receiver, observer, self.config.keep_empty, close));
+        let task = RoomTask {
+            messages: receiver,
+            observer: self.config.observer.clone(),
+            secrets: Arc::clone(&self.secrets),
+            keep_empty: self.config.keep_empty,
+        };
+        tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade()));
         tracing::info!(room = name, "room opened");
         Ok(sender)
+    }
+
+    /// Makes a room, or loads it from the store, and drives it until it closes.
+    async fn run_room(
+        self: Arc<Self>,
+        config: room::Config,
+        task: RoomTask,
+        sender: WeakUnboundedSender<Message>,
+    ) {
+        let name = config.name.clone();
+        let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
+        let durable = self.durable.clone().map(|durable| (durable.mode(&name), durable));
+        let (room, store) = match durable {
+            None | Some((Durability::Memory, _)) => (Room::new(config, authority), None),
+            Some((durability, durable)) => {
+                let limits = Limits { max_former: MAX_STORED_FORMER, ..config.limits.clone() };
+                let config = room::Config { durability, limits, ..config };
+                let store = Arc::clone(&durable);
+                let loading =
+                    tokio::task::spawn_blocking(move || durable::load(&durable, config, authority));
+                match loading.await.expect("loading a room does not panic") {
+                    Ok((room, channels)) => {
+                        let store = RoomStore::new(store, &room, sender, channels);
+                        (room, Some(store))
+                    }
+                    Err(error) => return self.refuse_room(&name, task, &error),
+                }
+            }
+        };
+        let close = |waiting: &_, stats| self.close(&name, waiting, stats);
+        drive(room, store, task, close).await;
+    }
+
+    /// Closes the connections that wait for a room that cannot be loaded. Their clients try again.
+    fn refuse_room(&self, name: &str, mut task: RoomTask, error: &LoadError) {
+        tracing::error!(room = name, error = %error.0, "room cannot be loaded");
+        self.rooms().remove(name);
+        while let Ok(message) = task.messages.try_recv() {
+            if let Message::Join { connection, .. } = message {
+                let reason = Error::NotNow { what: "the server cannot load the room" };
+                let packet = refusal(&reason);
+                let close = Close { packet, reason: Some(reason) };
+                connection.packets.put(Outbound::Close(Box::new(close)));
+            }
+        }
     }
 
     /// Removes a room, unless a message for it is waiting. Returns true if it was removed.
@@ -149,6 +220,13 @@ impl Hub {
         let call = move |driver: &mut Driver, now| drop(answer.send(call(driver, now)));
         room.send(Message::Call(Box::new(call))).ok()?;
         answered.await.ok()
+    }
+
+    /// Deletes stored rooms that are to be forgotten and not open.
+    pub(crate) fn forget(&self, durable: &Durable) {
+        // The lock is held, so that none of them opens meanwhile.
+        let rooms = self.rooms();
+        durable.forget(|room| rooms.contains_key(room));
     }
 
     /// The names of all rooms.

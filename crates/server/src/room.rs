@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use groupwire_session::room::{Event, Input, Output, Room, Stats, whole_packet};
-use groupwire_session::{Error, LinkId, Opening, ParticipantId, Position, Secret};
+use groupwire_session::{Error, LinkId, Opening, ParticipantId, Position};
+use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::observer::Observer;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::model::Settings;
@@ -23,7 +25,7 @@ use crate::transport::socket_writer::SocketWriter;
 /// A message to a room's task.
 pub(crate) enum Message {
     /// The first packet of a connection, whose form is already checked.
-    Join { link: LinkId, opening: Bytes, secret: Secret, connection: Connection },
+    Join { link: LinkId, opening: Bytes, connection: Connection },
     /// A later packet. Its permit is released when the room has handled the packet; then the connection may read
     /// further.
     Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
@@ -39,6 +41,10 @@ pub(crate) enum Message {
     Closed { link: LinkId },
     /// The server stops: close all connections, and ask clients to reconnect after `retry`.
     Shutdown { retry: Duration },
+    /// The store answered the room's last change.
+    Stored(Result<(), StoreError>),
+    /// The store may take the change that it refused.
+    StoreAgain,
     /// Asks for the room's counters.
     Stats { answer: oneshot::Sender<Stats> },
     /// A closure of another task, to be run with the room.
@@ -104,6 +110,9 @@ pub(crate) struct Close {
     pub(crate) reason: Option<Error>,
 }
 
+/// Clients come back after this time if the store refuses their room.
+const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
+
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
@@ -111,16 +120,25 @@ const BATCH: usize = 256;
 /// messages for the room are waiting, `close` returns false and the room keeps running.
 pub(crate) async fn drive(
     room: Room,
-    mut messages: mpsc::UnboundedReceiver<Message>,
-    observer: Option<Arc<dyn Observer + Send + Sync>>,
-    keep_empty: Duration,
+    store: Option<RoomStore>,
+    task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
+    let RoomTask { mut messages, observer, secrets, keep_empty } = task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
-    let mut driver =
-        Driver { started, room, connections, emulated, observer, observed: Position(0) };
+    let mut driver = Driver {
+        started,
+        room,
+        connections,
+        emulated,
+        observer,
+        observed: Position(0),
+        secrets,
+        store,
+        is_over: false,
+    };
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
@@ -146,17 +164,34 @@ pub(crate) async fn drive(
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
+        if driver.is_over {
+            // What the clients send until they are gone is lost with the room; they resume in the one that is loaded next.
+            messages.close();
+            while messages.try_recv().is_ok() {}
+            close(&messages, driver.room.stats());
+            return;
+        }
         if !driver.room.is_empty() {
             empty_since = None;
             continue;
         }
         let since = *empty_since.get_or_insert_with(Instant::now);
         let is_over = driver.room.is_untouched() || since.elapsed() >= keep_empty;
-        if is_over && close(&messages, driver.room.stats()) {
+        let is_stored = driver.store.as_ref().is_none_or(RoomStore::is_idle);
+        if is_over && is_stored && close(&messages, driver.room.stats()) {
             tracing::info!("room closed");
             return;
         }
     }
+}
+
+/// What the task of a room is given beside the room.
+pub(crate) struct RoomTask {
+    pub(crate) messages: mpsc::UnboundedReceiver<Message>,
+    pub(crate) observer: Option<Arc<dyn Observer + Send + Sync>>,
+    pub(crate) secrets: Arc<HmacSecrets>,
+    /// How long the room is kept while it has no participants.
+    pub(crate) keep_empty: Duration,
 }
 
 /// A room with its connections.
@@ -170,13 +205,18 @@ pub(crate) struct Driver {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
     /// The observer was told of the transactions up to this position.
     observed: Position,
+    secrets: Arc<HmacSecrets>,
+    /// Where the room is stored; `None` if it ends with the server.
+    store: Option<RoomStore>,
+    /// True once the store refused the room, so that it has to end.
+    is_over: bool,
 }
 
 impl Driver {
     fn handle(&mut self, now: Duration, message: Message) {
         match message {
-            Message::Join { link, opening, secret, connection } => {
-                self.join(now, link, &opening, secret, connection);
+            Message::Join { link, opening, connection } => {
+                self.join(now, link, &opening, connection);
             }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
@@ -196,6 +236,12 @@ impl Driver {
                 self.room.handle_input(now, Input::Closed { link });
             }
             Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
+            Message::Stored(answer) => self.on_stored(now, answer),
+            Message::StoreAgain => {
+                if let Some(store) = &mut self.store {
+                    store.again();
+                }
+            }
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),
         }
@@ -210,22 +256,34 @@ impl Driver {
         }
     }
 
-    fn join(
-        &mut self,
-        now: Duration,
-        link: LinkId,
-        opening: &[u8],
-        secret: Secret,
-        connection: Connection,
-    ) {
+    fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], connection: Connection) {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
         self.connections.insert(link, connection);
         let opening = Opening::read(opening);
+        let secrets = &*self.secrets;
         let input = match &opening {
-            Ok(opening) => Input::Join { link, opening, secret, max_datagram },
+            Ok(opening) => Input::Join { link, opening, secrets, max_datagram },
             Err(error) => Input::Fail { link, error: error.clone() },
         };
         self.room.handle_input(now, input);
+    }
+
+    /// Tells the room what has become durable, or ends it if the store refuses it.
+    fn on_stored(&mut self, now: Duration, answer: Result<(), StoreError>) {
+        let Some(store) = &mut self.store else { return };
+        match store.on_answer(answer) {
+            Ok(None) => {}
+            Ok(Some(Stage { position, reserved })) => {
+                let position = position.unwrap_or_default();
+                let reserved = reserved.unwrap_or_default();
+                self.room.handle_input(now, Input::Durable { position, reserved });
+            }
+            Err(error) => {
+                tracing::error!(%error, "the store refuses the room: it is loaded again");
+                self.is_over = true;
+                self.room.handle_input(now, Input::Shutdown { retry: RETRY_AFTER_REFUSAL });
+            }
+        }
     }
 
     /// Carries out the room's outputs. Returns when the room's next timeout is due.
@@ -277,6 +335,11 @@ impl Driver {
                     if let Some(connection) = self.connections.remove(&link) {
                         let last = Box::new(Close { packet, reason });
                         connection.packets.put(Outbound::Close(last));
+                    }
+                }
+                Output::Store(write) => {
+                    if let Some(store) = &mut self.store {
+                        store.store(write);
                     }
                 }
                 // The room logs its events itself.

@@ -13,8 +13,9 @@ pub(crate) fn random_secret() -> [u8; 16] {
     bytes
 }
 
-/// A random number from the operating system.
-pub(crate) fn random_number() -> u64 {
+/// A random number from the operating system, such as a new incarnation of a room.
+#[must_use]
+pub fn random_number() -> u64 {
     let [a, b, c, d, e, f, g, h, ..] = random_secret();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }

@@ -17,6 +17,9 @@ use crate::{costs, listen, routes, transport};
 /// When the server stops, it asks clients to wait for this time before they reconnect.
 const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
 
+/// How often the rules for rooms to be forgotten are applied.
+const FORGETTING: Duration = Duration::from_secs(600);
+
 /// When the server stops, closing all connections may take this long.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 
@@ -34,7 +37,8 @@ impl Server {
     ///
     /// # Errors
     /// [`Error::AddressInUse`] or [`Error::Listen`] if the server cannot listen on an address of the configuration,
-    /// [`Error::Certificate`] if the certificate's files cannot be read or used.
+    /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`] if the folder of stored
+    /// rooms cannot be used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         let (listener, local_addr) = bind(config.listen).await?;
         let socket = match config.socket {
@@ -46,7 +50,8 @@ impl Server {
         if config.room.compress {
             costs::measure();
         }
-        let hub = Arc::new(Hub::new(config, offer));
+        let hub = tokio::task::spawn_blocking(|| Hub::new(config, offer)).await;
+        let hub = Arc::new(hub.expect("opening the store does not panic")?);
         Ok(Server { listener, local_addr, socket, hub, webtransport })
     }
 
@@ -74,7 +79,7 @@ impl Server {
     /// Serves until `shutdown` is done, then closes all connections.
     ///
     /// # Errors
-    /// No error occurs today: an error of one connection ends only that connection.
+    /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that connection.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -94,7 +99,20 @@ impl Server {
             }
             std::future::pending::<()>().await;
         };
+        let store_failed = async {
+            let Some(durable) = &hub.durable else { return std::future::pending().await };
+            let failed = Arc::clone(durable).failed();
+            tokio::pin!(failed);
+            let mut forgetting = tokio::time::interval(FORGETTING);
+            loop {
+                tokio::select! {
+                    reason = &mut failed => return reason,
+                    _ = forgetting.tick() => hub.forget(durable),
+                }
+            }
+        };
         tokio::select! {
+            reason = store_failed => return Err(Error::StoreFailed { reason }),
             () = listen::serve(self.listener, router, Arc::clone(&hub)) => {}
             () = serving_sockets => {}
             () = serving_webtransport => {}

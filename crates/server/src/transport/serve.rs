@@ -14,7 +14,6 @@ use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
 use crate::hub::Hub;
 use crate::room::{Close, Connection, Message, Outbound};
-use crate::secret::random_secret;
 
 /// How long a new connection may take to send its first packet (docs/transports.md, T3).
 const OPENING_LIMIT: Duration = Duration::from_secs(5);
@@ -107,7 +106,7 @@ async fn join(
         Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
     };
     let room = Opening::read(&opening)?.room().to_owned();
-    hub.join(&room, Message::Join { link, opening, secret: random_secret(), connection })
+    hub.join(&room, Message::Join { link, opening, connection })
 }
 
 /// Passes received packets and datagrams to the room until the connection ends.

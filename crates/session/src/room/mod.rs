@@ -112,6 +112,11 @@ impl Room {
         &self.common.config.name
     }
 
+    /// A number that differs each time the room is made anew, without its old log.
+    pub fn incarnation(&self) -> u64 {
+        self.common.log.incarnation()
+    }
+
     /// True if the room has no participants, neither connected nor away.
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty()
@@ -271,6 +276,7 @@ impl Room {
                 Effect::SnapshotCame => {
                     self.connections_mut().for_each(|connection| connection.upload.forget());
                     self.snapshot_due = None;
+                    self.end_hold();
                 }
                 Effect::TurnsMoved => self.find_next_turn(),
                 Effect::Left(id) => self.leave(id),

@@ -68,6 +68,9 @@ pub struct Stored {
     pub reserved: ParticipantId,
     /// The last of [`Write::facts`].
     pub facts: Vec<u8>,
+    /// Transactions up to this one that no snapshot covers are lost; 0 if none is. The incarnation is a new one then, and a
+    /// lost transaction behind this position is one of participant 0.
+    pub lost: Position,
     /// The newest snapshot.
     pub snapshot: Option<StoredSnapshot>,
     /// The stored transactions that are not deleted, in the order of their positions. At least all of those after the

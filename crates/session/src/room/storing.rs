@@ -123,7 +123,7 @@ impl Room {
 impl Room {
     /// If the room takes transactions again, closes the transports of the participants whose transactions it dropped. They
     /// come back at once, and send them again (W93).
-    fn end_hold(&mut self) {
+    pub(super) fn end_hold(&mut self) {
         if self.common.log.is_full() {
             return;
         }

@@ -136,7 +136,7 @@ impl Log {
         stored: Stored,
         wall: Duration,
     ) -> Result<Self, Error> {
-        let Stored { incarnation, last_participant, reserved, facts, snapshot, transactions } =
+        let Stored { incarnation, last_participant, reserved, facts, lost, snapshot, transactions } =
             stored;
         let snapshot = snapshot.map(read_snapshot).transpose()?;
         let covered = snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
@@ -150,17 +150,23 @@ impl Log {
         let from = breaks.map_or(0, |before| before + 1);
         let base = match transactions.get(from) {
             Some(first) => Position(first.position.get().saturating_sub(1)),
-            None => covered,
+            None => covered.max(lost),
         };
-        let head = transactions.last().map_or(covered, |last| last.position);
+        let head = transactions.last().map_or(base, |last| last.position);
         check_numbers(reserved.max(last_participant), head, log.order)?;
-        if base > covered || head < covered {
+        if base > covered.max(lost) || head < covered {
             return Err(Error::malformed("stored room: transactions are missing"));
         }
         log.transactions = Transactions::stored(base);
         for (at, one) in transactions.into_iter().enumerate() {
             let StoredTransaction { position, channel, author, counter, content } = one;
-            if !log.has_channel(channel) || author.get() == 0 || author > last_participant {
+            if author == ParticipantId(0) {
+                // It is lost, and later ones keep their places.
+                log.order = log.order.next();
+                log.transactions.insert(log.order, Message::lost(), counter);
+                continue;
+            }
+            if !log.has_channel(channel) || author > last_participant {
                 return Err(Error::malformed("stored transaction: its channel or author"));
             }
             let known = former.entry(author).or_insert((Counter(0), wall.as_secs()));

@@ -87,6 +87,9 @@ impl<'a> Filter<'a> {
 
     pub(super) fn carries_transaction(&self, one: &Transaction) -> bool {
         let is_own = self.receiver == Some(one.message.sender);
+        if !one.message.is_there() {
+            return false;
+        }
         match self.carries {
             Carries::Stream { .. } => is_own || self.channels.contains(one.message.channel),
             Carries::All => self.channels.contains(one.message.channel),

@@ -1,0 +1,115 @@
+//! Rooms that survive the server: their transactions are stored before anybody sees them (wire W92).
+
+mod modes;
+mod room_store;
+mod secrets;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use groupwire_session::Durability;
+use groupwire_store::{Forget, Keys, Options, RoomLog, Store};
+use tokio::sync::watch;
+
+pub use modes::{Modes, ModesError};
+pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
+pub(crate) use secrets::HmacSecrets;
+
+use crate::error::Error;
+
+/// Where rooms are stored, and which.
+#[derive(Debug, Clone)]
+pub struct DurableConfig {
+    /// The folder of the store. It is made if it is missing. Only one server can use it at a time.
+    pub folder: PathBuf,
+    /// Which rooms are stored.
+    pub modes: Modes,
+    /// The store's quotas and times.
+    pub options: Options,
+    /// Which rooms are deleted when nobody has written to them for a time.
+    pub forget: Vec<Forget>,
+}
+
+impl DurableConfig {
+    /// All rooms are stored in this folder, within the default quotas.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        DurableConfig {
+            folder: folder.into(),
+            modes: Modes::default(),
+            options: Options::default(),
+            forget: Vec::new(),
+        }
+    }
+}
+
+/// The open store of a server.
+#[derive(Debug)]
+pub(crate) struct Durable {
+    pub(crate) store: Store,
+    modes: Modes,
+    forget: Vec<Forget>,
+    /// The reason if the store failed, so that the server has to end.
+    failed: watch::Sender<Option<String>>,
+}
+
+impl Durable {
+    /// Opens the store and reads all of its log. This takes seconds if the log is large.
+    pub(crate) fn open(config: &DurableConfig) -> Result<(Self, Keys), Error> {
+        let keys = Keys::load_or_create(&config.folder)?;
+        let store = Store::open(&config.folder, config.options.clone())?;
+        log_opened(&config.folder, &store);
+        let failed = watch::Sender::new(None);
+        Ok((
+            Durable { store, modes: config.modes.clone(), forget: config.forget.clone(), failed },
+            keys,
+        ))
+    }
+
+    /// What a confirmed transaction of the room of this name survives.
+    pub(crate) fn mode(&self, room: &str) -> Durability {
+        self.modes.of(room)
+    }
+
+    /// Deletes the rooms that the rules forget, except for those that `is_open`.
+    pub(crate) fn forget(&self, is_open: impl Fn(&str) -> bool) {
+        for room in self.store.inactive(&self.forget) {
+            if is_open(&room) {
+                continue;
+            }
+            tracing::info!(room, "room deleted, because nobody wrote to it for long");
+            let done = |outcome: Result<(), groupwire_store::Error>| {
+                if let Err(error) = outcome {
+                    tracing::warn!(%error, "room not deleted");
+                }
+            };
+            self.store.delete(room, Box::new(done));
+        }
+    }
+
+    /// Lets the server end, because the store has failed.
+    pub(crate) fn fail(&self, reason: String) {
+        self.failed.send_if_modified(|failed| {
+            let is_first = failed.is_none();
+            failed.get_or_insert(reason);
+            is_first
+        });
+    }
+
+    /// Returns the reason once the store has failed.
+    pub(crate) async fn failed(self: Arc<Self>) -> String {
+        let mut failed = self.failed.subscribe();
+        let reason = failed.wait_for(Option::is_some).await;
+        reason.ok().and_then(|reason| reason.clone()).unwrap_or_default()
+    }
+}
+
+fn log_opened(folder: &Path, store: &Store) {
+    let usage = store.usage();
+    tracing::info!(folder = %folder.display(), rooms = usage.rooms, bytes = usage.live, "store opened");
+}
+
+/// The time of day, as the time since 1970. A clock that is set before 1970 counts as 1970.
+pub(crate) fn wall() -> std::time::Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}

@@ -1,0 +1,90 @@
+//! The secrets of sessions: HMAC-SHA-256 under a key of the server (wire W13).
+
+use groupwire_session::{Secret, Secrets, SessionName, is_same};
+use groupwire_store::{Key, Keys};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use super::wall;
+use crate::secret::random_secret;
+
+/// Makes the secrets of all sessions of a server.
+#[derive(Debug)]
+pub(crate) struct HmacSecrets(Source);
+
+enum Source {
+    /// A key that ends with the server: nothing is stored.
+    Volatile(Key),
+    Stored(Keys),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
+}
+
+impl HmacSecrets {
+    /// Secrets under a fresh key that ends with this server.
+    pub(crate) fn random() -> Self {
+        let mut key = Key::default();
+        key[..16].copy_from_slice(&random_secret());
+        key[16..].copy_from_slice(&random_secret());
+        HmacSecrets(Source::Volatile(key))
+    }
+
+    /// Secrets under the keys of a store, which outlive this server.
+    pub(crate) fn stored(keys: Keys) -> Self {
+        HmacSecrets(Source::Stored(keys))
+    }
+}
+
+impl Secrets for HmacSecrets {
+    fn secret(&self, session: &SessionName<'_>) -> Secret {
+        match &self.0 {
+            Source::Volatile(key) => secret(key, session),
+            Source::Stored(keys) => secret(keys.current(), session),
+        }
+    }
+
+    fn permits(&self, session: &SessionName<'_>, given: &Secret) -> bool {
+        match &self.0 {
+            Source::Volatile(key) => is_same(&secret(key, session), given),
+            Source::Stored(keys) => {
+                let now = wall().as_millis() as u64;
+                keys.accepted(now).any(|key| is_same(&secret(key, session), given))
+            }
+        }
+    }
+}
+
+/// The first 16 bytes of the HMAC over all fields. Each field of variable length comes after its length, so that no two
+/// sessions have the same input.
+fn secret(key: &Key, session: &SessionName<'_>) -> Secret {
+    let SessionName { room, incarnation, participant, identity, .. } = *session;
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any size");
+    mac.update(&(room.len() as u64).to_le_bytes());
+    mac.update(room.as_bytes());
+    mac.update(&incarnation.to_le_bytes());
+    mac.update(&participant.get().to_le_bytes());
+    mac.update(&(identity.len() as u64).to_le_bytes());
+    mac.update(identity);
+    let code = mac.finalize().into_bytes();
+    let mut secret = Secret::default();
+    secret.copy_from_slice(&code[..16]);
+    secret
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Test case 2 of RFC 4231 shows that this is HMAC-SHA-256.
+    #[test]
+    fn the_code_is_that_of_rfc_4231() {
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"Jefe").unwrap();
+        mac.update(b"what do ya want for nothing?");
+        let code = mac.finalize().into_bytes();
+        assert_eq!(code[..8], [0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e]);
+    }
+}
