@@ -21,7 +21,7 @@ const ARROWS = {
   session: ["gmc", "afec", "ace", "codecs"],
   tunnel: ["ace", "codecs"],
   quic: [],
-  server: ["session", "quic"],
+  server: ["session", "quic", "store"],
   client: ["session", "quic"],
   trace: [],
   store: [],

@@ -105,7 +105,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
             }
         }
         Command::Repair { folder } => print(&store::repair(folder, random)?),
-        Command::RotateKey { folder } => drop(Keys::rotate(folder, now_ms())?),
+        Command::RotateKey { folder } => _ = Keys::rotate(folder, now_ms())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -73,7 +73,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_documentation_lists_every_field() {
-        let hub = Hub::new(Config::default(), None);
+        let hub = Hub::new(Config::default(), None).unwrap();
         let report = Report::new(&hub, 0, Totals::default());
         let report = serde_json::to_value(report).unwrap();
         let documentation = include_str!("../../../docs/operations.md");

@@ -235,7 +235,7 @@ impl Channel {
     /// Lets all values that have arrived be sent again, because the room lost them (W94).
     pub(super) fn restate(&mut self) {
         let sent = core::mem::replace(&mut self.sent_values, Latest::new()).into_values();
-        let arrived = core::mem::replace(&mut self.arrived_values, Map::new());
+        let arrived = core::mem::take(&mut self.arrived_values);
         // No transport has number 0: a value of an earlier transport is sent again.
         let lost = |value| SentValue { carrier: Carrier::Stream, transport: 0, ..value };
         let arrived = arrived.into_iter().map(|(_, (order, value))| (order, lost(value)));

@@ -7,6 +7,7 @@
 mod admission;
 mod api;
 mod common;
+mod durable;
 mod emit;
 mod feed;
 mod grouping;

@@ -3,10 +3,9 @@
 use alloc::collections::BTreeSet;
 use core::time::Duration;
 
-use super::Room;
 use super::log::Log;
 use super::stored::{RESERVED_AT_ONCE, Write};
-use crate::{ChannelNo, Error, ParticipantId, Position};
+use crate::{ChannelNo, ParticipantId, Position};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -52,6 +51,13 @@ impl Storing {
         self.is_changed |= self.channels.contains(&channel);
     }
 
+    /// Numbers of participants up to `reserved` are reserved. Returns how far of the transactions up to `position` the store
+    /// was handed.
+    pub(super) fn on_durable(&mut self, position: Position, reserved: ParticipantId) -> Position {
+        self.reserved = self.reserved.max(reserved.min(self.asked));
+        position.min(self.handed)
+    }
+
     /// The change that has to be stored next; `None` if there is nothing to store.
     pub(super) fn next(&mut self, log: &mut Log, wall: Duration, now: Duration) -> Option<Write> {
         let snapshot = log.snapshot().filter(|snapshot| snapshot.as_of > self.snapshot).cloned();
@@ -90,48 +96,5 @@ impl Storing {
             self.asked = ParticipantId(log.last_participant().get() + RESERVED_AT_ONCE);
             Write { reserved: Some(self.asked), ..Write::default() }
         })
-    }
-}
-
-impl Room {
-    /// The transactions up to `position` are durable, and numbers of participants up to `reserved` are reserved. Lets the
-    /// transactions go to the participants.
-    pub(super) fn on_durable(
-        &mut self,
-        now: Duration,
-        position: Position,
-        reserved: ParticipantId,
-    ) {
-        let common = &mut self.common;
-        let Some(storing) = &mut common.storing else { return };
-        storing.reserved = storing.reserved.max(reserved.min(storing.asked));
-        let before = common.log.durable();
-        let position = position.min(storing.handed);
-        if position <= before {
-            return;
-        }
-        common.log.set_durable(position);
-        match before < common.ticked_head {
-            // Some came before the last tick: they have waited long enough.
-            true => common.timers.tick_at(now),
-            false => common.timers.schedule_tick(now),
-        }
-        self.end_hold();
-    }
-}
-
-impl Room {
-    /// If the room takes transactions again, closes the transports of the participants whose transactions it dropped. They
-    /// come back at once, and send them again (W93).
-    pub(super) fn end_hold(&mut self) {
-        if self.common.log.is_full() {
-            return;
-        }
-        let now = self.common.now;
-        let Room { peers, common, .. } = self;
-        for peer in peers.values_mut().filter(|peer| peer.is_held) {
-            peer.is_held = false;
-            peer.fail(now, Error::NotNow { what: "the store was full" }, common);
-        }
     }
 }

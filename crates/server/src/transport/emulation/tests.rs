@@ -150,7 +150,8 @@ async fn datagrams_are_dropped_and_the_others_arrive_after_the_delay() {
 
 #[tokio::test]
 async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last() {
-    let hub = Arc::new(Hub::new(Config { emulate: Some(true), ..Config::default() }, None));
+    let hub =
+        Arc::new(Hub::new(Config { emulate: Some(true), ..Config::default() }, None).unwrap());
     let path = hub.emulations.path("bad").unwrap();
     path.set(Settings { loss: 0.2, delay: 40 * MS });
     let (script, played) = mpsc::unbounded_channel();
@@ -211,7 +212,7 @@ fn paths_of_rooms_without_connections_are_freed() {
 fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
     let hub = |emulate, listen: [u8; 4]| {
         let listen = (listen, 0).into();
-        Hub::new(Config { emulate, listen, ..Config::default() }, None)
+        Hub::new(Config { emulate, listen, ..Config::default() }, None).unwrap()
     };
     let home = hub(None, [127, 0, 0, 1]);
     for (query, wanted) in [

@@ -1,0 +1,66 @@
+// Two people draw in a room that is stored, while the server is killed and started again.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { Board } from "./board.mjs";
+import { Stage } from "./stage.mjs";
+import { until } from "./wait.mjs";
+
+/** How often the server is killed. GROUPWIRE_KILLS sets another number. */
+const KILLS = Number(process.env.GROUPWIRE_KILLS ?? 3);
+
+const folder = await mkdtemp(join(tmpdir(), "groupwire-e2e-"));
+const stage = new Stage(Board, "--data", folder);
+after(() => rm(folder, { recursive: true }));
+
+/** A line of one person in one round, at a place of its own. */
+const line = (person, round) => {
+  const [x, y] = [80 + 40 * round, 160 + 180 * person];
+  return [
+    [x, y],
+    [x + 30, y + 60],
+    [x, y + 120],
+  ];
+};
+
+test("two people draw, the server is killed again and again, and nothing is lost", { timeout: 600_000 }, async (t) => {
+  const boards = await Promise.all([stage.open("kept", "Ada Lovelace"), stage.open("kept", "Bo Diddley")]);
+  const [ada, bo] = boards;
+  const gaps = [];
+  for (const board of boards) {
+    await board.choose("pen");
+    board.page.on("console", (message) => message.text().includes("gap") && gaps.push(message.text()));
+  }
+  const numbers = await Promise.all(boards.map((board) => board.read("self")));
+  let drawn = 0;
+  for (let round = 0; round < KILLS; round += 1) {
+    await ada.drag(line(0, 2 * round));
+    await bo.drag(line(1, 2 * round));
+    t.diagnostic(`kill ${round + 1}: both draw while there is no server`);
+    await stage.server.kill();
+    for (const board of boards) await until("noticed", async () => (await board.read("status")) === "reconnecting");
+    await ada.drag(line(0, 2 * round + 1));
+    await bo.drag(line(1, 2 * round + 1));
+    if (round === 0) await ada.screenshot("durable-reconnecting");
+    await stage.server.restart();
+    drawn += 4;
+    await Promise.all(boards.map((board) => board.objects(drawn)));
+    await until("confirmed", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
+  }
+  const [here, there] = await Promise.all(boards.map((board) => board.objects(drawn)));
+  assert.deepEqual(here, there);
+  assert.deepEqual(await Promise.all(boards.map((board) => board.read("self"))), numbers, "they resumed");
+  assert.deepEqual(gaps, []);
+  t.diagnostic("a newcomer after everybody left, and after one more kill, finds all of it");
+  await ada.screenshot("durable-ada");
+  await Promise.all(stage.windows.splice(0).map((board) => board.close()));
+  await stage.server.kill();
+  await stage.server.restart();
+  const cy = await stage.open("kept", "Cy Twombly");
+  const byId = (list) => list.map(({ id }) => id).sort();
+  assert.deepEqual(byId(await cy.objects(drawn)), byId(here));
+  await cy.screenshot("durable-cy");
+});
