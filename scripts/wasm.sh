@@ -163,7 +163,7 @@ optimise() {
     # do not use, instructions resemble each other more.
     "$wasm_opt" "${@:2}" --strip-producers --dae-optimizing --remove-unused-module-elements -Oz \
         --skip-pass=inlining-optimizing --skip-pass=inlining --skip-pass=reorder-functions --skip-pass=local-cse \
-        --skip-pass=merge-locals --dealign "$1" -o "$1.optimised"
+        --dealign "$1" -o "$1.optimised"
     mv "$1.optimised" "$1"
 }
 
