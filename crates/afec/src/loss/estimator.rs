@@ -143,7 +143,7 @@ impl LossEstimator {
             let lost = likely * self.counts.rate(start);
             total += likely;
             rate += lost;
-            weight += likely * libm::log2(f64::from(self.age(at)) + 1.0) as f32;
+            weight += likely * libm::log2f(f32::from(self.age(at)) + 1.0);
             for (sum, again) in again.iter_mut().zip(self.counts.again(start)) {
                 *sum += lost * again;
             }
@@ -151,7 +151,7 @@ impl LossEstimator {
         LossModel {
             rate: f64::from(rate / total),
             again: again.map(|again| f64::from(again / rate)),
-            weight: libm::exp2(f64::from(weight / total)),
+            weight: f64::from(libm::exp2f(weight / total)),
         }
     }
 }

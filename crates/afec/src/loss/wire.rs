@@ -42,7 +42,7 @@ impl LossModel {
         for (code, lag) in codes.iter_mut().zip(TOLD) {
             *code = again(lag, NIBBLE);
         }
-        codes[TOLD.len()] = round(libm::log2(self.weight.max(1.0))).min(NIBBLE);
+        codes[TOLD.len()] = libm::round(libm::log2(self.weight.max(1.0))).min(15.0) as u8;
         let mut bytes = [rate_code, again(1, BYTE), 0, 0, 0, 0];
         for (byte, codes) in bytes[2..].iter_mut().zip(codes.chunks_exact(2)) {
             *byte = codes[0] << 4 | codes[1];
@@ -77,7 +77,7 @@ impl LossModel {
 fn rate(code: u8) -> f64 {
     match code {
         0 => 0.0,
-        _ => pow(LEAST_RATE, f64::from(BYTE - code) / f64::from(BYTE - 1)),
+        _ => libm::pow(LEAST_RATE, f64::from(BYTE - code) / f64::from(BYTE - 1)),
     }
 }
 
@@ -85,8 +85,8 @@ fn code_of_rate(rate: f64) -> u8 {
     if rate < LEAST_RATE / 2.0 {
         return 0;
     }
-    let down = libm::log2(rate.min(1.0)) / libm::log2(LEAST_RATE);
-    BYTE - round(down.min(1.0) * f64::from(BYTE - 1))
+    let down = libm::log(rate.min(1.0)) / libm::log(LEAST_RATE);
+    BYTE - libm::round(down.min(1.0) * f64::from(BYTE - 1)) as u8
 }
 
 /// The value of `again` for a code. `most` is the highest code.
@@ -98,24 +98,13 @@ fn again(code: u8, most: u8, rate: f64) -> f64 {
         return (rate * f64::from(code) / f64::from(INDEPENDENT)).max(possible);
     }
     let share = f64::from(code - INDEPENDENT) / f64::from(most - INDEPENDENT);
-    rate + (1.0 - rate) * pow(share, POWER)
+    rate + (1.0 - rate) * libm::pow(share, POWER)
 }
 
 fn code_of_again(again: f64, most: u8, rate: f64) -> u8 {
     if again < rate {
-        return round(again / rate * f64::from(INDEPENDENT));
+        return libm::round(again / rate * f64::from(INDEPENDENT)) as u8;
     }
     let excess = ((again - rate) / (1.0 - rate).max(f64::MIN_POSITIVE)).min(1.0);
-    INDEPENDENT + round(pow(excess, 1.0 / POWER) * f64::from(most - INDEPENDENT))
-}
-
-/// `base`, which is not negative, to the power of `exponent`. The logarithm and the exponential function are needed
-/// elsewhere, too; `libm::pow` is a third function, as large as both.
-fn pow(base: f64, exponent: f64) -> f64 {
-    libm::exp2(exponent * libm::log2(base))
-}
-
-/// The whole number nearest to `x`, between 0 and 255.
-fn round(x: f64) -> u8 {
-    (x + 0.5) as u8
+    INDEPENDENT + libm::round(libm::pow(excess, 1.0 / POWER) * f64::from(most - INDEPENDENT)) as u8
 }

@@ -1,6 +1,5 @@
 //! The rate limiter of a sender, a token bucket. A report of the receiver tells how packets arrive.
 
-use core::f64::consts::LOG2_E;
 use core::time::Duration;
 
 use super::RATE_FLOOR;
@@ -117,7 +116,7 @@ impl Budget {
         }
         self.unanswered.get_or_insert(now);
         let passed = now.saturating_sub(self.sent).as_secs_f64();
-        self.sending = self.sending * libm::exp2(-passed * LOG2_E) + bytes;
+        self.sending = self.sending * libm::exp(-passed) + bytes;
         self.sent = self.sent.max(now);
     }
 
