@@ -14,15 +14,15 @@ import { brotli, gzip } from "./compress.mjs";
 /**
  * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals
  * are 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is
- * 3,000 of `javascript`.
+ * 2,000 of `javascript`.
  */
 export const LIMITS = {
-  "first part, gzip": 79_000,
-  "both parts, gzip": 214_000,
-  "both parts, brotli": 195_000,
-  "javascript, gzip": 13_800,
-  "codecs, gzip": 139_000,
-  "brotli, gzip": 545_000,
+  "first part, gzip": 75_400,
+  "both parts, gzip": 194_900,
+  "both parts, brotli": 177_900,
+  "javascript, gzip": 12_700,
+  "codecs, gzip": 129_900,
+  "brotli, gzip": 540_500,
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -41,7 +41,7 @@ make_module() {
     if [[ -f crates/$1/second.txt ]]; then
         split "crates/$1" "$made/$name"
     fi
-    optimise "$made/${name}_bg.wasm"
+    finish "$made/${name}_bg.wasm"
     mkdir -p "$out"
     # JavaScript of our own that the module calls.
     if [[ -d $made/snippets ]]; then
@@ -129,7 +129,7 @@ trim() {
     rm "$1.trimmed"
 }
 
-# split CRATE MODULE. Writes the two parts of a module, and adds the function that loads the second to its JavaScript.
+# split CRATE MODULE. Writes the two parts of a module, and adds the functions that load them to its JavaScript.
 split() {
     # Optimised before, because the optimiser does less to functions that one part imports from the other. It must not replace
     # a function by an equal one here, as the list goes by names.
@@ -137,10 +137,20 @@ split() {
     optimise "$2.named" --debuginfo --skip-pass=duplicate-function-elimination
     "$bindgen" split "$2.named" "$1/second.txt" "$2_first.wasm" "$2_second.wasm"
     rm "$2.named"
-    optimise "$2_first.wasm"
-    optimise "$2_second.wasm"
-    cat "$1/second.js" >> "$2.js"
-    cat "$1/second.d.ts" >> "$2.d.ts"
+    finish "$2_first.wasm"
+    finish "$2_second.wasm"
+    # Loaded by functions of our own: wasm-bindgen's are four times as large and load one part only.
+    { sed '/^async function __wbg_load(/,$d' "$2.js" && cat "$1/load.js"; } > "$2.js.whole"
+    { sed '/^export type InitInput/,$d' "$2.d.ts" && cat "$1/load.d.ts"; } > "$2.d.ts.whole"
+    mv "$2.js.whole" "$2.js"
+    mv "$2.d.ts.whole" "$2.d.ts"
+}
+
+# finish MODULE. Makes the module as it is downloaded: without names, and its functions in the order that compresses best.
+finish() {
+    optimise "$1" --strip-debug
+    "$bindgen" order "$1" "$1.ordered"
+    mv "$1.ordered" "$1"
 }
 
 # optimise MODULE OPTIONS...
@@ -149,11 +159,11 @@ optimise() {
         echo "wasm: not optimised for size, as wasm-opt is missing ('make wasm' installs it)"
         return
     fi
-    # Inlining and reordering make the module smaller, but larger when gzipped: like functions then stand apart.
-    local options=("${@:2}")
-    if [[ ${#options[@]} == 0 ]]; then options=(--strip-debug); fi
-    "$wasm_opt" "${options[@]}" --strip-producers --dae-optimizing --remove-unused-module-elements -Oz \
-        --skip-pass=inlining-optimizing --skip-pass=inlining --skip-pass=reorder-functions "$1" -o "$1.optimised"
+    # What is skipped makes the module smaller, but larger when it is compressed. Without hints of alignment, which engines
+    # do not use, instructions resemble each other more.
+    "$wasm_opt" "${@:2}" --strip-producers --dae-optimizing --remove-unused-module-elements -Oz \
+        --skip-pass=inlining-optimizing --skip-pass=inlining --skip-pass=reorder-functions --skip-pass=local-cse \
+        --dealign "$1" -o "$1.optimised"
     mv "$1.optimised" "$1"
 }
 

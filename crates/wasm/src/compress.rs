@@ -4,37 +4,23 @@
 use groupwire_session::client::ChannelId;
 use groupwire_session::codecs::{Choice, Filter};
 use groupwire_session::{ChannelStats, Client, Compress, Traffic};
-use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+use wasm_bindgen::prelude::JsValue;
 
 use crate::number;
 use crate::plain::Plain;
 
-#[wasm_bindgen]
-extern "C" {
-    /// The type `Compression` of `web/client/src/compress.ts`.
-    pub type JsCompress;
-
-    /// How messages are compressed: 0 by templates, 1 not at all, 2 by a codec that the session chooses, 3 by a given
-    /// codec.
-    #[wasm_bindgen(method, getter)]
-    fn kind(this: &JsCompress) -> u8;
-    #[wasm_bindgen(method, getter)]
-    fn codec(this: &JsCompress) -> u8;
-    #[wasm_bindgen(method, getter)]
-    fn level(this: &JsCompress) -> Option<i8>;
-    #[wasm_bindgen(method, getter)]
-    fn filter(this: &JsCompress) -> u8;
-}
-
-pub(crate) fn read(from: &JsCompress) -> Compress {
-    match from.kind() {
+/// Converts the type `Compression` of `web/client/src/compress.ts`. Its field `kind` says how messages are compressed: 0 by
+/// templates, 1 not at all, 2 by a codec that the session chooses, 3 by a given codec.
+pub(crate) fn read(from: &Plain) -> Compress {
+    let number = |key| from.number(key).unwrap_or_default() as u8;
+    match number("kind") {
         0 => Compress::Template,
         1 => Compress::Off,
         2 => Compress::Auto,
         _ => Compress::Named(Choice {
-            codec: from.codec(),
-            level: from.level(),
-            filter: Filter::by_number(from.filter()).unwrap_or_default(),
+            codec: number("codec"),
+            level: from.number("level").map(|level| level as i8),
+            filter: Filter::by_number(number("filter")).unwrap_or_default(),
         }),
     }
 }

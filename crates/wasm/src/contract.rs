@@ -72,7 +72,8 @@ fn tally(tally: Tally) -> Plain {
 }
 
 fn latency(histogram: &Histogram) -> Plain {
-    let bucket = |(ms, count): (u32, u32)| JsValue::from(Vec::from([ms, count]));
+    let bucket =
+        |(ms, count): (u32, u32)| JsValue::from(Vec::from([JsValue::from(ms), count.into()]));
     let buckets: Vec<JsValue> = histogram.buckets().map(bucket).collect();
     Plain::new()
         .with("median", histogram.quantile(0.5).map(millis))

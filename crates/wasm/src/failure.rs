@@ -4,7 +4,10 @@
 use alloc::string::ToString;
 
 use groupwire_session::{Error, Fault};
+use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+use crate::plain::Plain;
 
 #[wasm_bindgen]
 extern "C" {
@@ -13,20 +16,12 @@ extern "C" {
 
     #[wasm_bindgen(constructor, js_class = Error)]
     fn new(message: &str) -> Failure;
-
-    #[wasm_bindgen(method, setter)]
-    fn set_code(this: &Failure, code: &str);
-
-    #[wasm_bindgen(method, setter)]
-    fn set_fault(this: &Failure, fault: &str);
 }
 
 /// Creates the JavaScript `Error` that is thrown for `error`.
 pub(crate) fn thrown(error: Error) -> JsValue {
-    let failure = Failure::new(&error.to_string());
-    failure.set_code(error.name());
-    failure.set_fault(fault(&error));
-    failure.into()
+    let failure: Plain = Failure::new(&error.to_string()).unchecked_into();
+    failure.with("code", error.name()).with("fault", fault(&error)).into()
 }
 
 pub(crate) fn fault(error: &Error) -> &'static str {

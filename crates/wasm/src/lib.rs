@@ -27,9 +27,7 @@ use groupwire_session::client::{ChannelId, ChannelOptions, Config, Input, Outgoi
 use groupwire_session::{Client, Position};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
-use compress::JsCompress;
 use plain::Plain;
-use qos::JsQos;
 
 /// The client of one participant in a room.
 #[wasm_bindgen]
@@ -114,12 +112,7 @@ impl Core {
     }
 
     /// Opens a channel and returns its number: 0 for the first channel, then 1 and so on.
-    pub fn channel(
-        &mut self,
-        name: &str,
-        qos: &JsQos,
-        compress: &JsCompress,
-    ) -> Result<u32, JsValue> {
+    pub fn channel(&mut self, name: &str, qos: &Plain, compress: &Plain) -> Result<u32, JsValue> {
         let qos = qos::read(qos).map_err(failure::thrown)?;
         let options =
             ChannelOptions { compress: compress::read(compress), ..ChannelOptions::default() };
@@ -128,14 +121,14 @@ impl Core {
     }
 
     /// Changes how the messages of a channel are compressed.
-    pub fn compress(&mut self, channel: u32, compress: &JsCompress) -> Result<(), JsValue> {
+    pub fn compress(&mut self, channel: u32, compress: &Plain) -> Result<(), JsValue> {
         let compress = compress::read(compress);
         self.client.compress(ChannelId(channel), compress).map_err(failure::thrown)
     }
 
     /// Asks the server to change the QoS of a channel, which holds for all participants.
     #[wasm_bindgen(js_name = setQos)]
-    pub fn set_qos(&mut self, channel: u32, qos: &JsQos) -> Result<(), JsValue> {
+    pub fn set_qos(&mut self, channel: u32, qos: &Plain) -> Result<(), JsValue> {
         let qos = qos::read(qos).map_err(failure::thrown)?;
         self.client.set_qos(ChannelId(channel), qos).map_err(failure::thrown)
     }

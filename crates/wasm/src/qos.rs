@@ -1,68 +1,43 @@
 //! Converts the QoS of a channel from and to JavaScript. In JavaScript, `loss` is a share from 0 to 1, `deadline` is in
 //! milliseconds, and rates are in messages per second.
 
-use alloc::string::String;
 use core::time::Duration;
 
 use groupwire_session::{Error, Kind, Overflow, Qos, Rate};
-use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::plain::Plain;
 
-#[wasm_bindgen]
-extern "C" {
-    /// The type `Qos` of `web/client/src/api.ts`.
-    pub type JsQos;
-
-    #[wasm_bindgen(method, getter)]
-    fn kind(this: &JsQos) -> Option<String>;
-    #[wasm_bindgen(method, getter)]
-    fn overflow(this: &JsQos) -> Option<String>;
-    #[wasm_bindgen(method, getter)]
-    fn loss(this: &JsQos) -> Option<f64>;
-    #[wasm_bindgen(method, getter)]
-    fn deadline(this: &JsQos) -> Option<f64>;
-    #[wasm_bindgen(method, getter = minRate)]
-    fn min_rate(this: &JsQos) -> Option<f64>;
-    #[wasm_bindgen(method, getter = maxRate)]
-    fn max_rate(this: &JsQos) -> Option<f64>;
-    #[wasm_bindgen(method, getter)]
-    fn priority(this: &JsQos) -> Option<f64>;
-    #[wasm_bindgen(method, getter)]
-    fn private(this: &JsQos) -> Option<bool>;
-}
-
-/// Converts a QoS from JavaScript. A field that is undefined gets its value from [`Qos::awareness`] or
+/// Converts a QoS from JavaScript, of the type `Qos` of `web/client/src/api.ts`. A field that is undefined gets its value from [`Qos::awareness`] or
 /// [`Qos::transaction`].
-pub(crate) fn read(from: &JsQos) -> Result<Qos, Error> {
-    let mut qos = match from.kind().as_deref() {
+pub(crate) fn read(from: &Plain) -> Result<Qos, Error> {
+    let mut qos = match from.text("kind").as_deref() {
         Some("transaction") => Qos::transaction(),
         Some("awareness") => Qos::awareness(),
         _ => return wrong("kind is \"transaction\" or \"awareness\""),
     };
-    match from.overflow().as_deref() {
+    match from.text("overflow").as_deref() {
         None => {}
         Some("conflate") => qos.overflow = Overflow::Conflate,
         Some("aggregate") => qos.overflow = Overflow::Aggregate,
         Some(_) => return wrong("overflow is \"conflate\" or \"aggregate\""),
     }
-    if let Some(loss) = from.loss() {
+    if let Some(loss) = from.number("loss") {
         qos.loss = whole(loss * 1000.0, 1000, "loss is a share from 0 to 1")? as u16;
     }
-    if let Some(deadline) = from.deadline() {
+    if let Some(deadline) = from.number("deadline") {
         let ms = whole(deadline, u32::MAX, "deadline is in milliseconds")?;
         qos.deadline = Some(Duration::from_millis(ms.into()));
     }
-    if let Some(rate) = from.min_rate() {
+    if let Some(rate) = from.number("minRate") {
         qos.rate_min = self::rate(rate, "minRate is in messages per second")?;
     }
-    if let Some(rate) = from.max_rate() {
+    if let Some(rate) = from.number("maxRate") {
         qos.rate_max = self::rate(rate, "maxRate is in messages per second")?;
     }
-    if let Some(value) = from.priority() {
+    if let Some(value) = from.number("priority") {
         qos.priority = priority(value)?;
     }
-    qos.private = from.private().unwrap_or(false);
+    qos.private = from.flag("private").unwrap_or(false);
     Ok(qos)
 }
 

@@ -3,9 +3,9 @@
 
 use core::panic::PanicInfo;
 
-/// The allocator that `std` uses for WebAssembly.
+/// Allocates in constant time, and is half the size of the allocator that `std` uses for WebAssembly.
 #[global_allocator]
-static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
 
 /// Aborts the module without a message: JavaScript sees a `RuntimeError`.
 #[panic_handler]

@@ -1,11 +1,13 @@
 //! What scripts/wasm.sh does with a compiled WebAssembly module: makes its JavaScript, as the command
-//! `wasm-bindgen --target web --out-dir FOLDER MODULE` does, clears what only panic messages need, and splits a module into
-//! a first part and a second one that is loaded later. And it compresses files by Zopfli, for scripts/compress.mjs.
+//! `wasm-bindgen --target web --out-dir FOLDER MODULE` does, clears what only panic messages need, splits a module into a
+//! first part and a second one that is loaded later, and orders functions so that a module compresses well. And it
+//! compresses files by Zopfli, for scripts/compress.mjs.
 //!
 //! ```text
 //! groupwire-bindgen bind MODULE FOLDER
 //! groupwire-bindgen clear MODULE OUTPUT
 //! groupwire-bindgen split MODULE BOUNDARY FIRST SECOND
+//! groupwire-bindgen order MODULE OUTPUT
 //! groupwire-bindgen gzip FILE OUTPUT
 //! ```
 //!
@@ -13,11 +15,14 @@
 
 mod boundary;
 mod locations;
+mod names;
+mod order;
 mod split;
 
 use std::env;
 use std::error::Error;
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use boundary::Boundary;
@@ -29,6 +34,7 @@ use zopfli::{Format, Options};
 const USAGE: &str = "usage: groupwire-bindgen bind MODULE FOLDER
        groupwire-bindgen clear MODULE OUTPUT
        groupwire-bindgen split MODULE BOUNDARY FIRST SECOND
+       groupwire-bindgen order MODULE OUTPUT
        groupwire-bindgen gzip FILE OUTPUT";
 
 fn main() -> ExitCode {
@@ -37,6 +43,7 @@ fn main() -> ExitCode {
     let done = match arguments[..] {
         ["bind", module, folder] => bind(module, folder),
         ["clear", module, output] => clear(module, output),
+        ["order", module, output] => order(module, output),
         ["gzip", file, output] => gzip(file, output),
         ["split", module, boundary, first, second] => split(module, boundary, first, second),
         _ => {
@@ -57,7 +64,8 @@ fn bind(module: &str, folder: &str) -> Result<(), Box<dyn Error>> {
     let mut bindgen = Bindgen::new();
     // Without the default path: the client says where the module is, and bundlers would include the file twice.
     bindgen.input_path(module).omit_default_module_path(true).web(true)?.typescript(true);
-    Ok(bindgen.generate(folder)?)
+    bindgen.generate(folder)?;
+    names::shorten(Path::new(folder))
 }
 
 fn clear(module: &str, output: &str) -> Result<(), Box<dyn Error>> {
@@ -73,6 +81,10 @@ fn split(module: &str, boundary: &str, first: &str, second: &str) -> Result<(), 
     fs::write(second, parts.second)?;
     println!("wasm: {} of {} functions are in the second part", parts.moved, parts.functions);
     Ok(())
+}
+
+fn order(module: &str, output: &str) -> Result<(), Box<dyn Error>> {
+    Ok(fs::write(output, order::order(&fs::read(module)?)?)?)
 }
 
 fn gzip(file: &str, output: &str) -> Result<(), Box<dyn Error>> {

@@ -206,9 +206,9 @@ fn make_first(module: &mut Module, plan: &Plan) -> Result<(), Box<dyn Error>> {
     }
     fill_table(module, table, &plan.runs(false));
     let shared = &plan.shared;
-    for &index in &shared.functions {
+    for (at, &index) in shared.functions.iter().enumerate() {
         let id = function_id(module, index);
-        module.exports.add(&name_of("f", index), id);
+        module.exports.add(&name_of("f", at), id);
     }
     for &index in &shared.globals {
         let id = module.globals.iter().nth(index).ok_or("a global is missing")?.id();
@@ -235,11 +235,11 @@ fn make_second(module: &mut Module, plan: &Plan) -> Result<(), Box<dyn Error>> {
     module.start = None;
     fill_table(module, table, &plan.runs(true));
 
-    let imported = |index: usize| plan.shared.functions.binary_search(&index).is_ok();
+    let shared_at = |index: usize| plan.shared.functions.binary_search(&index);
     for (index, uses) in plan.functions.iter().enumerate() {
         let id = function_id(module, index);
-        if imported(index) {
-            let import = module.imports.add(FIRST, &name_of("f", index), id);
+        if let Ok(at) = shared_at(index) {
+            let import = module.imports.add(FIRST, &name_of("f", at), id);
             let function = module.funcs.get_mut(id);
             let ty = function.ty();
             function.kind = FunctionKind::Import(walrus::ImportedFunction { import, ty });
@@ -385,5 +385,5 @@ fn function_id(module: &Module, index: usize) -> FunctionId {
 
 /// The name of what is exported by the first part for the second one. It is short, because it is downloaded twice.
 fn name_of(kind: &str, index: usize) -> String {
-    format!("{kind}{index:x}")
+    format!("{kind}{index}")
 }

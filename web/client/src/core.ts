@@ -163,7 +163,7 @@ async function load(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
   const [first, second] = isPair(source) ? source : [source];
   // Both are requested at once: the glue would request the core only after it is loaded itself, one round trip later.
   const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), requestModule("first", first)]);
-  await glue.default({ module_or_path: core });
+  await glue.load(core);
   if (isWhole) return { Core: glue.Core, isComplete: true, complete: () => Promise.resolve() };
   const loaded = new Parts(glue, second);
   if (performance.now() - began < FAST_MS) {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Core, Output } from "../src/core.js";
-import init, { Core as FirstPart } from "../wasm/groupwire_wasm.js";
+import { load, Core as FirstPart } from "../wasm/groupwire_wasm.js";
 import { randomOf } from "./random.js";
 import * as wire from "./wire.js";
 
@@ -14,7 +14,7 @@ const LONGEST = 60;
 const PACKETS = 8000;
 
 test("no packet and no datagram makes a plain session reach for the second part", async () => {
-  await init({ module_or_path: first });
+  await load(first);
   const below = randomOf(7);
   const Plain = FirstPart as unknown as new (...args: unknown[]) => Core;
   let now = 0;
