@@ -28,7 +28,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab package test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
+.PHONY: help run build lab package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-python test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -47,6 +47,9 @@ lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 
 package: web ## pack the Rust crates as for publishing, and build each from its package
 	@scripts/package.sh
+
+semver: ## check the crates' public interfaces against the commit in scripts/semver-baseline; not part of test
+	@scripts/semver.sh
 
 test: ## run all checks and tests of the product
 	@node scripts/test.mjs
