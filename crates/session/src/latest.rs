@@ -82,6 +82,11 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         });
     }
 
+    /// All values, the oldest first.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.items.values_mut().map(|(_, value)| value)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.items.len()
     }

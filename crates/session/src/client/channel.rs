@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::api::ChannelOptions;
@@ -12,13 +11,12 @@ use crate::datagrams::SETTLED_AFTER;
 use crate::ids::{ChannelNo, Counter, Index, Order, Position};
 use crate::latest::Latest;
 use crate::link::Link;
-use crate::map::Map;
 use crate::trace::Carrier;
 use crate::wire::coding::Coding;
 use crate::wire::frame::{Access, Frame};
 use crate::{ChannelStats, Compress, Error, Overflow, Qos, Rate};
 
-/// The most keys of a channel whose values a client keeps although they have arrived.
+/// The most keys of a channel of which a client keeps values that have arrived. With more keys it keeps none.
 const MOST_ARRIVED: usize = 1024;
 
 /// How far the application has closed a channel.
@@ -70,10 +68,9 @@ pub(super) struct Channel {
     pub(super) queue: Latest<Box<[u8]>, Item>,
     /// The bytes of memory of `queue`, as [`Item::cost`] counts it.
     pub(super) queued_bytes: usize,
-    /// The newest value sent of each key of a conflated channel, until it is known to have arrived (W41).
+    /// The newest value sent of each key of a conflated channel, until it is known to have arrived (W41), and in a stored
+    /// room also after that: the room loses it when it is loaded again (W94).
     pub(super) sent_values: Latest<Box<[u8]>, SentValue>,
-    /// In a stored room, the newest value of each key that has arrived: the room loses it when it is loaded again.
-    arrived_values: Map<Box<[u8]>, (Order, SentValue)>,
 }
 
 impl Channel {
@@ -101,7 +98,6 @@ impl Channel {
             queue: Latest::new(),
             queued_bytes: 0,
             sent_values: Latest::new(),
-            arrived_values: Map::new(),
         }
     }
 
@@ -202,46 +198,33 @@ impl Channel {
     pub(super) fn keep_sent(&mut self, order: Order, value: SentValue) {
         if self.qos.overflow == Overflow::Conflate {
             let key = value.item.key.clone().unwrap_or_default();
-            self.arrived_values.remove(&key);
             self.sent_values.push(order, Some(key), value);
         }
     }
 
     /// Notes that the values that were sent over the stream of `transport` before the time `sent` have arrived, and forgets
-    /// them unless `keeps`. Values of an earlier transport are kept: they may have to be sent again.
+    /// them unless `keeps`. Values of an earlier transport may have to be sent again.
     pub(super) fn arrived(&mut self, transport: u32, sent: Duration, keeps: bool) {
-        let has_arrived = |value: &SentValue| {
-            value.carrier == Carrier::Stream && value.transport == transport && value.sent < sent
-        };
-        if !keeps {
-            return self.sent_values.retain(|_, value| !has_arrived(value));
+        for value in self.sent_values.values_mut() {
+            value.has_arrived |= value.carrier == Carrier::Stream
+                && value.transport == transport
+                && value.sent < sent;
         }
-        let values = self.sent_values.after(Order(0));
-        let arrived = values.filter(|(_, value)| has_arrived(value)).map(|(order, _)| order);
-        for order in arrived.collect::<Vec<_>>() {
-            let Some(value) = self.sent_values.remove(order) else { continue };
-            let key = value.item.key.clone().unwrap_or_default();
-            if self.arrived_values.len() < MOST_ARRIVED || self.arrived_values.contains_key(&key) {
-                self.arrived_values.insert(key, (order, value));
-            }
-        }
-    }
-
-    /// Forgets all values that were sent, because the channel is closed.
-    pub(super) fn forget_sent(&mut self) {
-        (self.sent_values, self.arrived_values) = (Latest::new(), Map::new());
+        let keeps = keeps && self.sent_values.len() <= MOST_ARRIVED;
+        self.sent_values.retain(|_, value| keeps || !value.has_arrived);
     }
 
     /// Lets all values that have arrived be sent again, because the room lost them (W94).
     pub(super) fn restate(&mut self) {
-        let sent = core::mem::replace(&mut self.sent_values, Latest::new()).into_values();
-        let arrived = core::mem::take(&mut self.arrived_values);
-        // No transport has number 0: a value of an earlier transport is sent again.
-        let lost = |value| SentValue { carrier: Carrier::Stream, transport: 0, ..value };
-        let arrived = arrived.into_iter().map(|(_, (order, value))| (order, lost(value)));
-        let mut all: Vec<_> = sent.chain(arrived).collect();
-        all.sort_by_key(|(order, _)| *order);
-        all.into_iter().for_each(|(order, value)| self.keep_sent(order, value));
+        for value in self.sent_values.values_mut().filter(|value| value.has_arrived) {
+            // No transport has this number, and a value of an earlier transport is sent again.
+            (value.has_arrived, value.transport) = (false, 0);
+        }
+    }
+
+    /// The sent values that are not known to have arrived.
+    pub(super) fn unconfirmed(&self) -> impl Iterator<Item = (Order, &SentValue)> {
+        self.sent_values.after(Order(0)).filter(|(_, value)| !value.has_arrived)
     }
 
     /// The values to send again over the stream of this transport: values that an earlier transport may have lost, and
@@ -252,11 +235,10 @@ impl Channel {
         transport: u32,
         has_datagrams: bool,
     ) -> impl Iterator<Item = Order> {
-        let settled =
-            self.sent_values.after(Order(0)).filter(move |(_, value)| match value.carrier {
-                Carrier::Stream => value.transport != transport,
-                Carrier::Datagrams => !has_datagrams || value.sent + SETTLED_AFTER <= now,
-            });
+        let settled = self.unconfirmed().filter(move |(_, value)| match value.carrier {
+            Carrier::Stream => value.transport != transport,
+            Carrier::Datagrams => !has_datagrams || value.sent + SETTLED_AFTER <= now,
+        });
         settled.map(|(order, _)| order)
     }
 
@@ -311,6 +293,8 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -335,7 +319,9 @@ mod tests {
                 after: Counter(0),
             };
             let (index, sent) = (Index(order as u32), at(order));
-            channel.keep_sent(Order(order), SentValue { carrier, transport, item, index, sent });
+            let has_arrived = false;
+            let value = SentValue { carrier, transport, item, index, sent, has_arrived };
+            channel.keep_sent(Order(order), value);
         }
         channel.arrived(2, at(5), false);
         let left: Vec<Order> =

@@ -10,7 +10,7 @@ use super::outbox::Pending;
 use super::phase::Phase;
 use super::session::Session;
 use crate::Error;
-use crate::ids::Order;
+use crate::latest::Latest;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 
@@ -93,7 +93,7 @@ impl Session {
         let channel = &self.channels[at];
         let is_pending = |pending: &Pending| pending.channel == at;
         channel.queue.is_empty()
-            && (!channel.may_send() || channel.sent_values.is_empty())
+            && (!channel.may_send() || channel.unconfirmed().next().is_none())
             && !self.pending.iter().any(is_pending)
     }
 
@@ -101,7 +101,7 @@ impl Session {
     /// later ping tells that it has.
     pub(super) fn closing_since(&self) -> Option<Duration> {
         let closing = self.channels.iter().filter(|channel| channel.stage == Stage::Closing);
-        let values = closing.flat_map(|channel| channel.sent_values.after(Order(0)));
+        let values = closing.flat_map(|channel| channel.unconfirmed());
         let over_stream = values.filter(|(_, value)| value.carrier == Carrier::Stream);
         over_stream.map(|(_, value)| value.sent).max()
     }
@@ -117,7 +117,7 @@ impl Session {
             channel.have = channel.have.max(position);
         }
         channel.synced = false;
-        channel.forget_sent();
+        channel.sent_values = Latest::new();
         // Opened again, the channel brings the newest awareness, part of which was received before (W18).
         self.seen.forget_values(ChannelId(at as u32));
         self.emit(Event::Closed { channel: ChannelId(at as u32) });

@@ -349,7 +349,9 @@ impl Joined {
             }
             if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {
                 let (carrier, transport) = (carrier, *transports);
-                channel.keep_sent(order, SentValue { carrier, transport, item, index, sent: now });
+                let (sent, has_arrived) = (now, false);
+                let value = SentValue { carrier, transport, item, index, sent, has_arrived };
+                channel.keep_sent(order, value);
             }
         }
     }

@@ -51,4 +51,6 @@ pub(super) struct SentValue {
     pub(super) index: Index,
     /// When it was sent.
     pub(super) sent: Duration,
+    /// True once it is known to have arrived. Only a stored room keeps such values.
+    pub(super) has_arrived: bool,
 }
