@@ -11,6 +11,8 @@ mod messages;
 #[path = "../../crates/session/tests/laws/model.rs"]
 mod model;
 mod random;
+#[path = "../../crates/session/tests/all/support/secrets.rs"]
+mod secrets;
 #[path = "../../crates/session/tests/laws/story.rs"]
 mod story;
 #[path = "../../crates/session/tests/laws/verdict.rs"]

@@ -165,10 +165,10 @@ pub(crate) async fn drive(
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
         if driver.is_over {
-            // What the clients send until they are gone is lost with the room; they resume in the one that is loaded next.
-            messages.close();
-            while messages.try_recv().is_ok() {}
-            close(&messages, driver.room.stats());
+            // Messages that still come are lost with the room: their clients resume in the one that is loaded next.
+            while !close(&messages, driver.room.stats()) {
+                while messages.try_recv().is_ok() {}
+            }
             return;
         }
         if !driver.room.is_empty() {

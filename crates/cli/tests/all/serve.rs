@@ -32,6 +32,20 @@ fn a_certificate_that_is_no_pem_is_named_without_a_hint_about_other_servers() {
 }
 
 #[test]
+fn wrong_options_of_stored_rooms_are_named() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unused-rooms");
+    let folder = folder.to_str().unwrap();
+    let error = refused(&["--durable", "docs/*=local"]);
+    assert!(error.contains("--data <FOLDER>"), "{error}");
+    let error = refused(&["--data", folder, "--durable", "docs/*=disk"]);
+    assert!(error.contains("docs/*=disk") && error.contains("memory or local"), "{error}");
+    let error = refused(&["--data", folder, "--forget", "tmp/*=soon"]);
+    assert!(error.contains("tmp/*=30d"), "{error}");
+    let error = refused(&["--listen", "127.0.0.1:0", "--data", "/dev/null/rooms"]);
+    assert!(error.contains("/dev/null/rooms"), "{error}");
+}
+
+#[test]
 fn an_address_in_use_has_a_hint_about_other_servers() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let error = refused(&["--listen", &taken.local_addr().unwrap().to_string()]);
