@@ -120,7 +120,10 @@ function isNoticed(copy, { name, file, from, to, test }) {
   const path = join(copy, "crates/store/src", file);
   const source = readFileSync(path, "utf8");
   if (source.split(from).length !== 2) throw new Error(`${name}: the text is not in ${file} exactly once`);
-  writeFileSync(path, source.replace(from, () => to));
+  writeFileSync(
+    path,
+    source.replace(from, () => to),
+  );
   const cargo = (...args) =>
     spawnSync("cargo", ["test", "--quiet", "--package", "groupwire-store", "--test", "all", ...args], {
       cwd: copy,

@@ -70,7 +70,7 @@ pub struct Loaded {
     /// The intact records that no part covers, in the order of positions.
     pub records: Vec<Record>,
     /// What could not be read back. If this is not empty, confirmed records may be missing, and the caller has to begin
-    /// a new incarnation with [`Store::begin_again`](crate::Store::begin_again).
+    /// a new incarnation with [`RoomLog::begin_again`](crate::RoomLog::begin_again).
     pub damage: Vec<Damage>,
 }
 
