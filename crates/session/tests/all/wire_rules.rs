@@ -350,6 +350,7 @@ fn w37_codes_and_faults() {
         Error::Replaced,
         Error::InvalidCompress { why: text.clone() },
         Error::NotChanged { why: text },
+        Error::NotNow { what },
     ];
     assert_eq!(table.len(), errors.len());
     for (row, error) in table.iter().zip(&errors) {
