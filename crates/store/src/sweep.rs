@@ -9,6 +9,7 @@ use crate::compact::Compaction;
 use crate::error::{Error, Kind, NotNow, kind};
 use crate::request::Answer;
 use crate::rows::{PIECES, Result as Sql};
+use crate::schema::FORMAT;
 use crate::writer::Writer;
 
 /// Rows that one step deletes or moves, at most, and their bytes.
@@ -145,6 +146,12 @@ impl Writer {
 
     // Empties the write-ahead log, which may hold what was deleted, and answers those who wait for it.
     fn truncate(&mut self) {
+        // A power cut can undo the shortening of the database, and what was beyond its end is back. The checkpoint of a commit,
+        // of any, shortens it again.
+        if self.transaction(|db| db.pragma_update(None, "user_version", FORMAT)).is_err() {
+            self.sweep.retry_at = Some(Instant::now() + RETRY);
+            return;
+        }
         match self.checkpoint("TRUNCATE") {
             Ok(true) => {
                 self.sweep.truncate = false;

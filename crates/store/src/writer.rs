@@ -35,7 +35,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(db: Connection, shared: Arc<Shared>) -> Self {
-        Self { db, shared, saving: VecDeque::new(), sweep: Sweep::default(), unsaved: 0 }
+        let mut sweep = Sweep::default();
+        // The process before may have ended in the middle of a deletion.
+        sweep.erase_soon();
+        Self { db, shared, saving: VecDeque::new(), sweep, unsaved: 0 }
     }
 
     /// Serves requests until one of them says stop, or there are no handles any more.
