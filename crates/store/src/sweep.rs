@@ -154,6 +154,12 @@ impl Writer {
         }
         match self.checkpoint("TRUNCATE") {
             Ok(true) => {
+                // The pages in SQLite's cache may still have gaps (`gap.rs`) with deleted content, which the next commit that
+                // changes such a page would write to the log. On the disk they are cleared.
+                if let Err(error) = self.db.execute_batch("PRAGMA shrink_memory") {
+                    self.poison(&error);
+                    return;
+                }
                 self.sweep.truncate = false;
                 self.sweep.retry_at = None;
                 for answer in self.sweep.erasing.drain(..) {
