@@ -63,6 +63,20 @@ const FAULTS = [
     test: "erasure::",
   },
   {
+    name: "gaps of pages are not cleared",
+    file: "gap.rs",
+    from: "    let gap = find(page)?;\n",
+    to: "    let gap = find(&page[..0])?;\n",
+    test: "erasure::",
+  },
+  {
+    name: "pages with gaps stay in the cache",
+    file: "sweep.rs",
+    from: "PRAGMA shrink_memory",
+    to: "",
+    test: "erasure::",
+  },
+  {
     name: "the write-ahead log is not truncated",
     file: "sweep.rs",
     from: 'self.checkpoint("TRUNCATE")',

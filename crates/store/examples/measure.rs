@@ -1,10 +1,11 @@
-//! Measures commits and starts: `cargo run --release --package groupwire-store --example measure -- FOLDER [commits|rooms|log]`.
+//! Measures commits and starts: `cargo run --release --package groupwire-store --example measure -- FOLDER [commits|rooms|log|erase]`.
 //! The folder must be empty; what is written there stays.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use groupwire_store::{Append, Options, Record, RoomLog, Store};
@@ -23,6 +24,7 @@ fn main() -> Outcome<()> {
     match arguments.next().as_deref() {
         Some("rooms") => rooms(folder),
         Some("log") => log(folder),
+        Some("erase") => erase(folder),
         Some("open") => open(folder).map(drop),
         _ => [1, 40, 400]
             .into_iter()
@@ -92,6 +94,41 @@ fn log(folder: &Path) -> Outcome<()> {
         put(&store, &mut heads, round * 1000, 1000)?;
     }
     println!("stored {count} records");
+    Ok(())
+}
+
+/// Commits while 40 of 50 rooms of a log of 200 MB are erased.
+fn erase(folder: &Path) -> Outcome<()> {
+    let store = Store::open(folder, options())?;
+    let mut heads = [0; ROOMS];
+    for round in 0..(200 << 20) / (SIZE * 1000) {
+        put(&store, &mut heads, round * 1000, 1000)?;
+    }
+    let longest = |until: &dyn Fn() -> bool, heads: &mut [u64; ROOMS]| -> Outcome<Duration> {
+        let mut longest = Duration::ZERO;
+        while !until() {
+            let begin = Instant::now();
+            put(&store, heads, 0, 1)?;
+            longest = longest.max(begin.elapsed());
+        }
+        Ok(longest)
+    };
+    let begin = Instant::now();
+    let quiet = longest(&|| begin.elapsed() > Duration::from_secs(5), &mut heads)?;
+    for room in ROOMS / 5..ROOMS {
+        store.wait(|done| store.delete(room.to_string(), done))?;
+    }
+    let erased = Arc::new(AtomicBool::new(false));
+    let flag = erased.clone();
+    store.erase(Box::new(move |outcome| flag.store(outcome.is_ok(), Ordering::Relaxed)));
+    let begin = Instant::now();
+    let busy = longest(&|| erased.load(Ordering::Relaxed), &mut heads)?;
+    println!(
+        "erased in {:.1} s; longest commit {:.1} ms meanwhile, {:.1} ms before",
+        begin.elapsed().as_secs_f64(),
+        busy.as_secs_f64() * 1e3,
+        quiet.as_secs_f64() * 1e3
+    );
     Ok(())
 }
 

@@ -30,6 +30,7 @@ mod compact;
 mod error;
 mod export;
 mod forget;
+mod gap;
 mod history;
 mod import;
 mod index;
@@ -48,6 +49,7 @@ mod schema;
 mod state;
 mod store;
 mod sweep;
+mod vfs;
 mod wal;
 mod writer;
 

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Kind, OpenError, kind};
 use crate::options::Options;
+use crate::{gap, vfs};
 
 /// The name of the database in the store's folder.
 pub(crate) const DATABASE: &str = "rooms.db";
@@ -62,7 +63,8 @@ pub(crate) fn create_export(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
+    let vfs = vfs::clearing_gaps(None)?;
+    let connection = Connection::open_with_flags_and_vfs(file, flags, vfs.as_str())?;
     // The file gets its name only when it is complete and synced, so no journal is needed.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "OFF")?;
@@ -96,10 +98,8 @@ fn open(folder: &Path, vfs: Option<&str>, flags: OpenFlags) -> rusqlite::Result<
     let path = folder.join(DATABASE);
     // Each connection is used by one thread at a time, which Rust's types prove.
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match vfs {
-        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs)?,
-        None => Connection::open_with_flags(path, flags)?,
-    };
+    let vfs = vfs::clearing_gaps(vfs)?;
+    let connection = Connection::open_with_flags_and_vfs(path, flags, vfs.as_str())?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     Ok(connection)
@@ -147,8 +147,9 @@ fn set_up_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Checkpoints are made by `sweep.rs`, because SQLite's own ones hide their errors.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // Deleted content is overwritten with zeros, in all free space.
+    // Deleted rows are overwritten with zeros. The bytes of rows that moved to other pages are not: `gap.rs` does that.
     connection.pragma_update(None, "secure_delete", "ON")?;
+    connection.pragma_update(None, "max_page_count", gap::MAX_PAGES)?;
     // Without this, a cell that a damaged page holds is noticed only by chance.
     connection.pragma_update(None, "cell_size_check", "ON")?;
     // The log of the process before is finished, so that `wal.rs` never sees the torn tails of two processes in one log. It is

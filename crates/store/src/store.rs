@@ -75,6 +75,7 @@ impl Store {
         fs::create_dir_all(folder).map_err(io)?;
         let lock = Lock::take(folder)?;
         if options.vfs.is_none() {
+            check_writable(folder)?;
             check_wal(folder)?;
         }
         let db = schema::open_writer(folder, &options)?;
@@ -203,6 +204,20 @@ impl Drop for Store {
             let _ = writer.join();
         }
     }
+}
+
+// SQLite opens a file that it must not write for reading, makes the files beside it read-only, too, and fails at the first commit.
+fn check_writable(folder: &Path) -> Result<(), OpenError> {
+    for end in ["", "-wal", "-shm"] {
+        let file = folder.join(format!("{}{end}", schema::DATABASE));
+        match File::options().write(true).open(file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(io_error(folder, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn check_wal(folder: &Path) -> Result<(), OpenError> {

@@ -1,12 +1,15 @@
 //! What the writer does between commits, in steps of some milliseconds: storing pieces of snapshots, erasing garbage,
 //! moving laggards, giving free pages back, checkpoints.
 
+use std::time::{Duration, Instant};
+
 use rusqlite::Connection;
 
 use crate::compact::Compaction;
 use crate::error::{Error, Kind, NotNow, kind};
 use crate::request::Answer;
 use crate::rows::{PIECES, Result as Sql};
+use crate::schema::FORMAT;
 use crate::writer::Writer;
 
 /// Rows that one step deletes or moves, at most, and their bytes.
@@ -15,8 +18,12 @@ pub(crate) const BYTES: u64 = 1 << 20;
 /// Rooms are trimmed once in this time, in milliseconds; the times of history are a hundred times longer.
 const TRIM_EVERY: u64 = 10 * 60 * 1000;
 
-/// The time between attempts to truncate the write-ahead log while somebody reads it, in milliseconds.
-const RETRY: u64 = 1000;
+/// The time between attempts to truncate the write-ahead log while somebody reads it, and to write to a full disk. These are
+/// measured by the machine, not by the clock of the options, which may stand still in tests.
+const RETRY: Duration = Duration::from_millis(200);
+
+/// The longest time without a look at the clock, by which rooms are trimmed.
+const IDLE: Duration = Duration::from_secs(60);
 
 /// What remains to be done between commits.
 #[derive(Default)]
@@ -25,12 +32,12 @@ pub(crate) struct Sweep {
     pub(crate) erasing: Vec<Answer>,
     /// True if the write-ahead log may hold deleted content.
     truncate: bool,
-    /// The time of the next attempt to truncate it, in milliseconds.
-    retry_at: u64,
+    /// No attempt to truncate it before this moment.
+    retry_at: Option<Instant>,
     pub(crate) compaction: Compaction,
     last_trim: u64,
     /// After a step that found no space on the disk, nothing is tried before this time.
-    pause_until: u64,
+    pause_until: Option<Instant>,
 }
 
 impl Sweep {
@@ -42,15 +49,23 @@ impl Sweep {
 impl Writer {
     /// True if a step has something to do at once.
     pub(crate) fn has_work(&self) -> bool {
-        let now = self.shared.now();
         let state = self.shared.state();
-        if state.poisoned.is_some() || now < self.sweep.pause_until {
+        if state.poisoned.is_some() || !is_over(self.sweep.pause_until) {
             return false;
         }
         let garbage = !state.garbage.is_empty();
         let sweep = &self.sweep;
-        let truncating = (sweep.truncate || !sweep.erasing.is_empty()) && now >= sweep.retry_at;
+        let truncating = (sweep.truncate || !sweep.erasing.is_empty()) && is_over(sweep.retry_at);
         !self.saving.is_empty() || garbage || truncating || sweep.compaction.has_work()
+    }
+
+    /// How long the writer waits for a request.
+    pub(crate) fn patience(&self) -> Duration {
+        let Sweep { truncate, retry_at, pause_until, .. } = &self.sweep;
+        let waits = (*truncate && retry_at.is_some())
+            || !self.sweep.erasing.is_empty()
+            || !is_over(*pause_until);
+        if waits { RETRY } else { IDLE }
     }
 
     /// Does a bounded piece of the work that waits.
@@ -63,16 +78,15 @@ impl Writer {
             self.sweep.last_trim = now;
             self.trim();
         }
-        if self.has_work() && self.work(now) == Err(Error::NotNow(NotNow::Disk)) {
-            // The disk is full: a second from now is soon enough.
-            self.sweep.pause_until = now + 1000;
+        if self.has_work() && self.work() == Err(Error::NotNow(NotNow::Disk)) {
+            self.sweep.pause_until = Some(Instant::now() + RETRY);
         }
         if self.unsaved >= self.shared.options.checkpoint {
             let _ = self.checkpoint("PASSIVE");
         }
     }
 
-    fn work(&mut self, now: u64) -> Result<(), Error> {
+    fn work(&mut self) -> Result<(), Error> {
         if !self.saving.is_empty() {
             self.continue_saving();
         }
@@ -82,8 +96,8 @@ impl Writer {
         if self.sweep.compaction.has_work() {
             return self.compact();
         }
-        if (self.sweep.truncate || !self.sweep.erasing.is_empty()) && now >= self.sweep.retry_at {
-            self.truncate(now);
+        if (self.sweep.truncate || !self.sweep.erasing.is_empty()) && is_over(self.sweep.retry_at) {
+            self.truncate();
         }
         Ok(())
     }
@@ -131,16 +145,29 @@ impl Writer {
     }
 
     // Empties the write-ahead log, which may hold what was deleted, and answers those who wait for it.
-    fn truncate(&mut self, now: u64) {
+    fn truncate(&mut self) {
+        // A power cut can undo the shortening of the database, and what was beyond its end is back. The checkpoint of a commit,
+        // of any, shortens it again.
+        if self.transaction(|db| db.pragma_update(None, "user_version", FORMAT)).is_err() {
+            self.sweep.retry_at = Some(Instant::now() + RETRY);
+            return;
+        }
         match self.checkpoint("TRUNCATE") {
             Ok(true) => {
+                // The pages in SQLite's cache may still have gaps (`gap.rs`) with deleted content, which the next commit that
+                // changes such a page would write to the log. On the disk they are cleared.
+                if let Err(error) = self.db.execute_batch("PRAGMA shrink_memory") {
+                    self.poison(&error);
+                    return;
+                }
                 self.sweep.truncate = false;
+                self.sweep.retry_at = None;
                 for answer in self.sweep.erasing.drain(..) {
                     answer.send(Ok(()));
                 }
             }
             // A reader still uses the log, or there is no space.
-            Ok(false) => self.sweep.retry_at = now + RETRY,
+            Ok(false) => self.sweep.retry_at = Some(Instant::now() + RETRY),
             Err(_) => {}
         }
     }
@@ -161,6 +188,10 @@ impl Writer {
             Err(error) => Err(self.poison(&error)),
         }
     }
+}
+
+fn is_over(pause: Option<Instant>) -> bool {
+    pause.is_none_or(|until| Instant::now() >= until)
 }
 
 // Deletes the last piece of a part, and says whether it was the only one.

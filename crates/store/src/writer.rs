@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -22,8 +21,6 @@ use crate::sweep::Sweep;
 /// Appends of one commit, at most, and their bytes. More would delay the first of them.
 const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 4 << 20;
-/// The longest time without a look at the clock. Rooms are trimmed and deleted ones erased by it.
-const IDLE: Duration = Duration::from_secs(60);
 /// The bytes that a commit writes beside its rows, about: the last page of the log and a page of rooms.
 const COMMIT: u64 = 8192;
 
@@ -38,7 +35,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(db: Connection, shared: Arc<Shared>) -> Self {
-        Self { db, shared, saving: VecDeque::new(), sweep: Sweep::default(), unsaved: 0 }
+        let mut sweep = Sweep::default();
+        // The process before may have ended in the middle of a deletion.
+        sweep.erase_soon();
+        Self { db, shared, saving: VecDeque::new(), sweep, unsaved: 0 }
     }
 
     /// Serves requests until one of them says stop, or there are no handles any more.
@@ -52,7 +52,7 @@ impl Writer {
                     TryRecvError::Empty => RecvTimeoutError::Timeout,
                     TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
                 }),
-                None => requests.recv_timeout(IDLE),
+                None => requests.recv_timeout(self.patience()),
             };
             match request {
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => break,

@@ -1,6 +1,8 @@
 //! Folders that cannot be opened, and exports.
 
 use std::fs;
+#[cfg(unix)]
+use std::io::Write;
 
 use groupwire_store::{
     Append, Error, Keys, OpenError, Options, RoomLog, Store, check, export, repair,
@@ -43,6 +45,47 @@ fn a_folder_of_a_newer_version_and_a_foreign_database_are_refused() {
     let error = open(&folder).unwrap_err();
     assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("groupwire store repair"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let store = open(&folder).unwrap();
+    store.put("a", vec![record(1, "one")]).unwrap();
+    drop(store);
+    let set = |name: &str, mode| {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set("lock", 0o444);
+    if fs::File::options().append(true).open(folder.path().join("lock")).is_ok() {
+        skip("a user that is not root");
+        return;
+    }
+    set("lock", 0o644);
+    for (name, read_only, writable) in
+        [("lock", 0o444, 0o644), ("rooms.db", 0o444, 0o644), (".", 0o555, 0o755)]
+    {
+        set(name, read_only);
+        let outcome = open(&folder);
+        set(name, writable);
+        let error = outcome.unwrap_err();
+        assert!(matches!(error, OpenError::ReadOnly(_)), "{name}: {error}");
+    }
+    assert_eq!(open(&folder).unwrap().get("a").head, 1);
+}
+
+/// Says that this test cannot run: in its output, and in the file that scripts/skipped.mjs reads.
+#[cfg(unix)]
+fn skip(need: &str) {
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    println!("skipped: {test} needs {need}");
+    if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
+        let mut file = fs::File::options().append(true).create(true).open(file).unwrap();
+        // In one call, because other tests write at the same time.
+        file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
+    }
 }
 
 fn fill(store: &Store) {

@@ -7,4 +7,5 @@ mod crashes;
 mod damage;
 mod erasure;
 mod files;
+mod formats;
 mod support;
