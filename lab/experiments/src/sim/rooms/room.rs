@@ -132,6 +132,8 @@ impl RoomNode {
                     self.log.push((now, event.clone()));
                     continue;
                 }
+                // Only a room with a store stores something.
+                Output::Store(_) => continue,
                 Output::Datagram { link, .. }
                 | Output::Send { link, .. }
                 | Output::Close { link, .. } => *link,
@@ -151,7 +153,7 @@ impl RoomNode {
                     peer.transport.close();
                     peer.joined = false;
                 }
-                Output::Event(_) | Output::Timeout(_) => {}
+                Output::Store(_) | Output::Event(_) | Output::Timeout(_) => {}
             }
         }
     }
