@@ -143,14 +143,25 @@ impl Room {
         self.change(|client, _| client.set_presence(presence))
     }
 
-    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted). `bytes` replace all transactions up to the
-    /// position `as_of`, which is that of the event, so they must contain the effect of all transactions that came
+    /// States that this program makes a part of the room's snapshot, under this name: its state of these channels. The room
+    /// asks for it by [`Event::SnapshotWanted`](crate::Event::SnapshotWanted), and those who join later begin with it. No
+    /// channel is in two parts.
+    ///
+    /// # Errors
+    /// A name of more than 128 bytes, a closed channel, more than 64 parts.
+    pub fn provide(&self, part: &str, channels: &[&Channel]) -> Result<(), Error> {
+        let channels: Vec<ChannelId> = channels.iter().map(|channel| channel.id).collect();
+        self.change(|client, _| client.provide(part, &channels))
+    }
+
+    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted). `bytes` replace all transactions of the part's channels
+    /// up to the position `as_of`, which is that of the event, so they must contain the effect of all of them that came
     /// before the event.
     ///
     /// # Errors
-    /// A snapshot above the server's limit; the room then continues without one.
-    pub fn snapshot(&self, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
-        self.change(|client, _| client.snapshot(as_of, bytes))
+    /// A part above the server's limit; the room then continues without it.
+    pub fn snapshot(&self, part: &str, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
+        self.change(|client, _| client.snapshot(part, as_of, bytes))
     }
 
     /// Leaves the room and waits until the server knows. Own transactions that the server has not put in order yet are

@@ -149,8 +149,8 @@ impl Hub {
                 let loading =
                     tokio::task::spawn_blocking(move || durable::load(&durable, config, authority));
                 match loading.await.expect("loading a room does not panic") {
-                    Ok((room, channels)) => {
-                        let store = RoomStore::new(store, &room, sender, channels);
+                    Ok(room) => {
+                        let store = RoomStore::new(store, &room, sender);
                         (room, Some(store))
                     }
                     Err(error) => return self.refuse_room(&name, task, &error),

@@ -60,7 +60,21 @@ pub struct ChangeRequest<'a> {
     pub existing: Qos,
 }
 
-/// Decides who may join a room, publish and subscribe on its channels, and set their QoS.
+/// A participant offers to make a part of the room's snapshot (wire W95).
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy)]
+pub struct PartRequest<'a> {
+    /// The name of the room.
+    pub room: &'a str,
+    /// The bytes that [`Authority::join`] returned for this participant.
+    pub identity: &'a [u8],
+    /// The name of the part.
+    pub part: &'a str,
+    /// The names of the channels whose transactions it will stand for.
+    pub channels: &'a [&'a str],
+}
+
+/// Decides who may join a room, publish and subscribe on its channels, set their QoS, and make its snapshot.
 ///
 /// ```
 /// use groupwire_session::{Access, Authority, Grant, JoinRequest, OpenRequest};
@@ -104,6 +118,15 @@ pub trait Authority {
             false => Err("a participant that may not publish on a channel may not change its QoS"
                 .to_string()),
         }
+    }
+
+    /// Decides whether a participant may upload a part of the snapshot. It replaces transactions for everybody who joins
+    /// later, so a wrong one spoils the room. By default, everybody may who receives the messages of its channels.
+    ///
+    /// # Errors
+    /// The reason for the refusal. The client is shown this text.
+    fn part(&self, _request: &PartRequest<'_>) -> Result<(), String> {
+        Ok(())
     }
 }
 

@@ -20,6 +20,9 @@ pub enum Fault {
 /// The code of [`Error::NotChanged`]. In an ERROR frame with this code, `subject` is the number of the channel (wire W77).
 pub(crate) const NOT_CHANGED: u32 = 16;
 
+/// The code of [`Error::PartRefused`]. In an ERROR frame with this code, `subject` is the number of the part (wire W95).
+pub(crate) const PART_REFUSED: u32 = 18;
+
 /// Every error of the session protocol.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +127,12 @@ pub enum Error {
         /// The reason that the server gave.
         why: String,
     },
+    /// The server does not take a part of the snapshot from this participant.
+    #[error("this part of the snapshot is not taken: {why}")]
+    PartRefused {
+        /// The reason that the server gave.
+        why: String,
+    },
     /// The room cannot do this at present, but later it can.
     #[error("not now: {what}")]
     NotNow {
@@ -155,7 +164,9 @@ impl Error {
             | Error::Silent { .. }
             | Error::Stalled => Fault::Peer,
             Error::TooLarge { .. } | Error::TooMany { .. } | Error::NotNow { .. } => Fault::Limit,
-            Error::Refused { .. } | Error::NotChanged { .. } => Fault::Refused,
+            Error::Refused { .. } | Error::NotChanged { .. } | Error::PartRefused { .. } => {
+                Fault::Refused
+            }
             Error::InvalidQos { .. } | Error::InvalidCompress { .. } | Error::Replaced => {
                 Fault::Own
             }
@@ -183,6 +194,7 @@ impl Error {
             Error::InvalidCompress { .. } => 15,
             Error::NotChanged { .. } => NOT_CHANGED,
             Error::NotNow { .. } => 17,
+            Error::PartRefused { .. } => PART_REFUSED,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -217,6 +229,7 @@ pub fn name_of(code: u32) -> &'static str {
         15 => "invalid-compress",
         NOT_CHANGED => "not-changed",
         17 => "not-now",
+        PART_REFUSED => "part-refused",
         _ => "unknown",
     }
 }

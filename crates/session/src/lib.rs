@@ -43,7 +43,9 @@ mod stamps;
 pub mod trace;
 mod wire;
 
-pub use authority::{AllowAll, Authority, ChangeRequest, Grant, JoinRequest, OpenRequest};
+pub use authority::{
+    AllowAll, Authority, ChangeRequest, Grant, JoinRequest, OpenRequest, PartRequest,
+};
 pub use client::Client;
 pub use compress::{ChannelStats, Compress, Traffic};
 pub use contract::{

@@ -7,6 +7,10 @@ use core::time::Duration;
 pub const MAX_ROOM_NAME: usize = 256;
 /// The largest name of a channel (wire W16).
 pub const MAX_CHANNEL_NAME: usize = 128;
+/// The largest name of a part of a room's snapshot (wire W95).
+pub const MAX_PART_NAME: usize = 128;
+/// The most parts that a participant offers on a transport, and that it is being sent at a time (wire W95).
+pub const MAX_PARTS: usize = 64;
 /// The largest token (wire W11). It leaves room for a JSON web token with many claims.
 pub const MAX_TOKEN: usize = 4096;
 /// The largest presence of one participant (wire W11).
@@ -49,7 +53,7 @@ pub struct Limits {
     /// The largest message that this end accepts. The default is less than `max_packet`, because key and headers must fit,
     /// too.
     pub max_message: usize,
-    /// The largest snapshot that a room keeps.
+    /// The largest part of a snapshot that this end accepts.
     pub max_snapshot: usize,
     /// The most participants of a room.
     pub max_participants: usize,
@@ -64,13 +68,18 @@ pub struct Limits {
     pub max_pending: usize,
     /// The most bytes of these waiting transactions.
     pub max_pending_bytes: usize,
-    /// When this many transactions came since the last snapshot, the room asks a participant for a new one.
+    /// When this many transactions came on the channels of a part of the snapshot since the last one, the room asks a
+    /// participant for a new one.
     pub snapshot_after: usize,
-    /// When this many bytes of transactions came since the last snapshot, the room asks for a new one, too.
+    /// When this many bytes of transactions came on the channels of a part since the last one, the room asks for a new one, too.
     pub snapshot_after_bytes: usize,
     /// The most bytes of transactions in a room's log. Beyond that, the oldest are dropped, and a participant that lacks
-    /// them gets a *gap* event. A stored room drops none: it takes no further transactions until a snapshot covers some.
+    /// them gets a *gap* event. A stored room drops none: while there are more that no part of the snapshot covers, it takes
+    /// no further ones. There the limit holds for the channels that are in parts, and for the others together.
     pub max_log_bytes: usize,
+    /// The most bytes of transactions of one channel in a stored room that is in no part of the snapshot. Beyond that, the room
+    /// takes none on this channel.
+    pub max_partless_bytes: usize,
     /// The most bytes of transactions of a stored room that wait to become durable. Beyond that, the room takes none.
     pub max_volatile_bytes: usize,
     /// The most sessions that a room remembers after their participants left. These sessions can still be resumed.
@@ -99,6 +108,7 @@ impl Default for Limits {
             snapshot_after: 2000,
             snapshot_after_bytes: 256 << 10,
             max_log_bytes: 16 << 20,
+            max_partless_bytes: 8 << 20,
             max_volatile_bytes: 4 << 20,
             max_former: 1024,
         }

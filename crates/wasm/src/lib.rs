@@ -190,9 +190,15 @@ impl Core {
         self.client.set_presence(presence).map_err(failure::thrown)
     }
 
-    /// Answers the event `snapshotWanted`. `bytes` is the snapshot; `as_of` is the field `asOf` of the event.
-    pub fn snapshot(&mut self, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
-        self.client.snapshot(Position(as_of as u64), bytes).map_err(failure::thrown)
+    /// States that the application makes the part of the snapshot with this name, of these channels.
+    pub fn provide(&mut self, part: &str, channels: &[u32]) -> Result<(), JsValue> {
+        let channels: Vec<ChannelId> = channels.iter().copied().map(ChannelId).collect();
+        self.client.provide(part, &channels).map_err(failure::thrown)
+    }
+
+    /// Answers the event `snapshotWanted`. `part` and `as_of` are those of the event, `bytes` is the part.
+    pub fn snapshot(&mut self, part: &str, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
+        self.client.snapshot(part, Position(as_of as u64), bytes).map_err(failure::thrown)
     }
 
     /// Sets the reason why the current transport was chosen, which the inspector shows.

@@ -54,19 +54,23 @@ fn tell(event: Event) -> Plain {
         Event::Synced { channel } => {
             Plain::of("synced").with("channel", channel.map(|channel| channel.0))
         }
-        Event::SnapshotWanted { as_of } => {
-            Plain::of("snapshotWanted").with("asOf", number(as_of.get()))
+        Event::SnapshotWanted { part, as_of } => {
+            Plain::of("snapshotWanted").with("part", part).with("asOf", number(as_of.get()))
         }
-        Event::Snapshot { as_of, bytes } => {
-            Plain::of("snapshot").with("asOf", number(as_of.get())).with("data", bytes)
-        }
-        Event::Gap { reason, uncertain } => {
+        Event::Snapshot { part, as_of, bytes } => Plain::of("snapshot")
+            .with("part", part)
+            .with("asOf", number(as_of.get()))
+            .with("data", bytes),
+        Event::Gap { reason, uncertain, missing } => {
             let reason = match reason {
                 GapReason::Incarnation => "incarnation",
                 GapReason::Session => "session",
                 GapReason::History => "history",
             };
-            Plain::of("gap").with("reason", reason).with("uncertain", number(uncertain as u64))
+            Plain::of("gap")
+                .with("reason", reason)
+                .with("uncertain", number(uncertain as u64))
+                .with("channel", missing.map(|(channel, _)| channel.0))
         }
         Event::Quiet { quiet } => Plain::of("quiet").with("quiet", quiet),
         Event::Drain => Plain::of("drain"),

@@ -304,13 +304,30 @@ export interface Gap {
    * the lost session may have ordered some of them.
    */
   readonly uncertain: number;
+  /** Of `history`: the name of the channel of which transactions are missing. */
+  readonly channel: string | undefined;
 }
 
-/** A snapshot that some participant's `provideSnapshot` made. */
+/** A part of the room's snapshot that some participant's `provideSnapshot` made. */
 export interface Snapshot {
+  /** The name of the part. */
+  readonly part: string;
   readonly data: Uint8Array;
-  /** The snapshot contains all transactions up to this position and replaces all state built so far. */
+  /**
+   * The part stands for the transactions of its channels up to this position. It replaces all state that was built from
+   * transactions of these channels so far.
+   */
   readonly asOf: number;
+}
+
+export interface SnapshotOptions {
+  /** The name of the part of the snapshot; default: "". */
+  readonly part?: string;
+  /**
+   * The channels whose transactions the part stands for. Default: all channels with transactions that this room object
+   * opens. No channel is in two parts of a room.
+   */
+  readonly channels?: readonly Channel[];
 }
 
 /** An error of a room. Without a listener it is written to the console. */
@@ -420,11 +437,18 @@ export interface Room<Presence = unknown> {
   /** Changes this participant's presence, which all others see. */
   setPresence(presence: Presence): void;
   /**
-   * Registers the function that makes snapshots. It is called when the server wants a snapshot so that late joiners
-   * need not read the whole log. A snapshot must contain exactly the transactions delivered so far, without own
-   * transactions that are not yet ordered.
+   * Registers the function that makes a part of the room's snapshot: the application's state of some channels. It is called
+   * when the server wants that part, so that late joiners need not read the whole log. The part must contain exactly the
+   * transactions of its channels that were delivered so far, without own transactions that are not yet ordered. A room
+   * has one part for each name; those who have all of its channels open are sent it.
+   *
+   * ```ts
+   * const shapes = room.channel("shapes", transaction());
+   * room.provideSnapshot(() => JSON.stringify(drawing), { part: "drawing", channels: [shapes] });
+   * room.on("snapshot", ({ part, data }) => part === "drawing" && draw(data));
+   * ```
    */
-  provideSnapshot(make: () => Uint8Array | string): void;
+  provideSnapshot(make: () => Uint8Array | string, options?: SnapshotOptions): void;
   /** Calls `listener` for each event of this name. Returns a function that removes the listener. */
   on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void;
   /**

@@ -57,7 +57,9 @@ export interface Core {
   setPresence(presence: Uint8Array): void;
   /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;
-  snapshot(asOf: number, bytes: Uint8Array): void;
+  /** States that the application makes the part of the snapshot with this name, of these channels. */
+  provide(part: string, channels: Uint32Array): void;
+  snapshot(part: string, asOf: number, bytes: Uint8Array): void;
   leave(): void;
   stats(): CoreStats;
   free(): void;
@@ -105,9 +107,14 @@ export type CoreEvent =
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
   | { readonly type: "synced"; readonly channel: number | undefined }
   /** `asOf` is the position of the last transaction that was delivered to the application. */
-  | { readonly type: "snapshotWanted"; readonly asOf: number }
-  | { readonly type: "snapshot"; readonly asOf: number; readonly data: Uint8Array }
-  | { readonly type: "gap"; readonly reason: Gap["reason"]; readonly uncertain: number }
+  | { readonly type: "snapshotWanted"; readonly part: string; readonly asOf: number }
+  | { readonly type: "snapshot"; readonly part: string; readonly asOf: number; readonly data: Uint8Array }
+  | {
+      readonly type: "gap";
+      readonly reason: Gap["reason"];
+      readonly uncertain: number;
+      readonly channel: number | undefined;
+    }
   | { readonly type: "quiet"; readonly quiet: boolean }
   | { readonly type: "drain" }
   | ({ readonly type: "error"; readonly channel: number | undefined } & Omit<RoomError, "channel">)

@@ -224,9 +224,20 @@ export class Driver {
     this.#schedule();
   }
 
+  /** States that the application makes a part of the snapshot. Its channels were opened before. */
+  provide(part: string, channels: readonly DriverChannel[]): void {
+    const provide = (core: Core): void => {
+      const ids = channels.flatMap(({ id }) => (id === undefined ? [] : [id]));
+      if (ids.length > 0) core.provide(part, Uint32Array.from(ids));
+    };
+    if (!this.#core) return void this.#earlyCalls.push(provide);
+    provide(this.#core);
+    this.#schedule();
+  }
+
   /** Answers the core's event `snapshotWanted`. */
-  snapshot(asOf: number, bytes: Uint8Array): void {
-    this.#core?.snapshot(asOf, bytes);
+  snapshot(part: string, asOf: number, bytes: Uint8Array): void {
+    this.#core?.snapshot(part, asOf, bytes);
     this.#schedule();
   }
 

@@ -7,6 +7,7 @@ import type {
   Room,
   RoomError,
   RoomEvents,
+  SnapshotOptions,
   Stats,
   Status,
   Transport,
@@ -43,6 +44,12 @@ export function connect<Presence = unknown>(
   return new ClientRoom(serverOf(url), room, options);
 }
 
+/** What makes a part of the snapshot. Without `channels`, it stands for all channels with transactions. */
+interface Provider {
+  readonly make: () => Uint8Array | string;
+  readonly channels: readonly Channel[] | undefined;
+}
+
 class ClientRoom<Presence> implements Room<Presence> {
   readonly #driver: Driver;
   readonly #events = new Emitter<RoomEvents<Presence>>();
@@ -51,7 +58,7 @@ class ClientRoom<Presence> implements Room<Presence> {
   #status: Status = "connecting";
   #id: number | undefined;
   #presence: Presence | undefined;
-  #makeSnapshot: (() => Uint8Array | string) | undefined;
+  readonly #providers = new Map<string, Provider>();
 
   constructor(
     server: URL,
@@ -109,6 +116,7 @@ class ClientRoom<Presence> implements Room<Presence> {
     if (known) return known;
     const channel = new RoomChannel(this.#driver, name, options);
     this.#channels.push(channel);
+    this.#offerAll();
     return channel;
   }
 
@@ -117,8 +125,9 @@ class ClientRoom<Presence> implements Room<Presence> {
     this.#presence = presence;
   }
 
-  provideSnapshot(make: () => Uint8Array | string): void {
-    this.#makeSnapshot = make;
+  provideSnapshot(make: () => Uint8Array | string, { part = "", channels }: SnapshotOptions = {}): void {
+    this.#providers.set(part, { make, channels });
+    this.#offer(part);
   }
 
   on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void {
@@ -166,13 +175,17 @@ class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "snapshotWanted":
         // Called at once, because the application's state now contains exactly the transactions up to `asOf`.
-        guarded(() => this.#provide(event.asOf));
+        guarded(() => this.#provide(event.part, event.asOf));
         break;
       case "snapshot":
-        this.#events.emit("snapshot", { data: event.data, asOf: event.asOf });
+        this.#events.emit("snapshot", { part: event.part, data: event.data, asOf: event.asOf });
         break;
       case "gap":
-        this.#events.emit("gap", { reason: event.reason, uncertain: event.uncertain });
+        this.#events.emit("gap", {
+          reason: event.reason,
+          uncertain: event.uncertain,
+          channel: this.#channelOf(event.channel)?.name,
+        });
         break;
       case "drain":
         this.#events.emit("drain", undefined);
@@ -191,6 +204,7 @@ class ClientRoom<Presence> implements Room<Presence> {
     if (!channel) return;
     this.#channels.splice(this.#channels.indexOf(channel), 1);
     channel.closed();
+    this.#offerAll();
   }
 
   #channelOf(id: number | undefined): RoomChannel | undefined {
@@ -205,11 +219,23 @@ class ClientRoom<Presence> implements Room<Presence> {
     this.#participants.set(id, { id, presence: parseJson(presence) as Presence | undefined, away: state === "away" });
   }
 
-  #provide(asOf: number): void {
-    const made = this.#makeSnapshot?.();
+  /** Parts of the snapshot without a list of channels stand for all that are open. */
+  #offerAll(): void {
+    for (const [part, { channels }] of this.#providers) if (!channels) this.#offer(part);
+  }
+
+  /** Tells the server that this end makes a part of the snapshot. */
+  #offer(part: string): void {
+    const names = this.#providers.get(part)?.channels?.map(({ name }) => name);
+    const channels = this.#channels.filter(({ name, qos }) => names?.includes(name) ?? qos.kind === "transaction");
+    this.#driver.provide(part, channels);
+  }
+
+  #provide(part: string, asOf: number): void {
+    const made = this.#providers.get(part)?.make();
     if (made === undefined) return;
     try {
-      this.#driver.snapshot(asOf, typeof made === "string" ? encodeText(made) : made);
+      this.#driver.snapshot(part, asOf, typeof made === "string" ? encodeText(made) : made);
     } catch (error) {
       // For example, the snapshot is too large. The room goes on without it.
       this.#report({ ...errorInfo(error), fatal: false, channel: undefined });

@@ -35,6 +35,7 @@ async fn a_snapshot_is_compressed_in_both_directions(over: Over) {
     let server = Running::start(any_port()).await;
     let (ann, mut to_ann) = server.connect(over, "snapshot");
     let draw = ann.channel("draw", DRAW).unwrap();
+    ann.provide("drawing", &[&draw]).unwrap();
     synced(&mut to_ann).await;
     let line =
         |nth: u32| format!("{{\"id\":{nth},\"x\":{},\"y\":{}}}\n", nth * 7919 % 2000, nth % 1201);
@@ -51,11 +52,11 @@ async fn a_snapshot_is_compressed_in_both_directions(over: Over) {
         draw.send(&noise[..], SendOptions::default()).unwrap();
     }
     let wanted = |event: &Event| match event {
-        Event::SnapshotWanted { as_of } => Some(*as_of),
+        Event::SnapshotWanted { as_of, .. } => Some(*as_of),
         _ => None,
     };
     let as_of = until(&mut to_ann, wanted).await;
-    ann.snapshot(as_of, state.as_bytes()).unwrap();
+    ann.snapshot("drawing", as_of, state.as_bytes()).unwrap();
     // Every packet carries a chunk of the snapshot: after this number of messages the server has all of it.
     for nth in 0..100 {
         draw.send("after it", SendOptions::default()).unwrap();

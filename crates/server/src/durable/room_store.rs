@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_session::room::{
-    Config, RESERVED_AT_ONCE, Room, Stored, StoredSnapshot, StoredTransaction, Write,
+    Config, RESERVED_AT_ONCE, Room, Stored, StoredPart, StoredTransaction, Write,
 };
 use groupwire_session::{Authority, ChannelNo, Counter, ParticipantId, Position};
 use groupwire_store::{Append, Damage, Error, Loaded, Part, Record, RoomLog};
@@ -31,8 +31,6 @@ pub(crate) struct RoomStore {
     task: WeakUnboundedSender<Message>,
     /// Changes that are not durable. The first one is on its way to the store.
     waiting: VecDeque<Write>,
-    /// The channels of all stored transactions: a snapshot covers them.
-    channels: Vec<u32>,
     /// True while the log warns that the store takes nothing.
     is_refused: bool,
 }
@@ -48,11 +46,10 @@ impl RoomStore {
         durable: Arc<Durable>,
         room: &Room,
         task: WeakUnboundedSender<Message>,
-        channels: Vec<u32>,
     ) -> Self {
         let (room, incarnation) = (room.name().to_owned(), room.incarnation());
         let waiting = VecDeque::new();
-        RoomStore { durable, room, incarnation, task, waiting, channels, is_refused: false }
+        RoomStore { durable, room, incarnation, task, waiting, is_refused: false }
     }
 
     /// True if everything is durable.
@@ -62,11 +59,6 @@ impl RoomStore {
 
     /// Stores a change after those before it.
     pub(crate) fn store(&mut self, write: Write) {
-        for transaction in &write.transactions {
-            if let Err(place) = self.channels.binary_search(&transaction.channel.get()) {
-                self.channels.insert(place, transaction.channel.get());
-            }
-        }
         self.waiting.push_back(write);
         if self.waiting.len() == 1 {
             self.send();
@@ -131,9 +123,8 @@ impl RoomStore {
         });
         let store = &self.durable.store;
         let (room, incarnation) = (self.room.clone(), self.incarnation);
-        if let Some(snapshot) = &write.snapshot {
-            let part = part(snapshot, &self.channels);
-            return store.save_part(room, incarnation, part, write.facts.clone(), done);
+        if let Some(stored) = write.parts.first() {
+            return store.save_part(room, incarnation, part(stored), write.facts.clone(), done);
         }
         let records = write.transactions.iter().map(record).collect();
         let meta = write.facts.clone();
@@ -141,20 +132,27 @@ impl RoomStore {
         store.append(Append { room, incarnation, records, meta, reserved }, done);
     }
 
-    /// Joins the changes that wait, up to the first snapshot, and separates that snapshot from the transactions before it.
+    /// Joins the changes that wait, up to the first part of a snapshot, and separates that part from the transactions before
+    /// it and from other parts.
     fn join_waiting(&mut self) {
         let mut joined = Write::default();
         while let Some(write) = self.waiting.pop_front() {
-            let Write { transactions, facts, reserved, snapshot, .. } = write;
+            let Write { transactions, facts, reserved, parts, .. } = write;
             joined.transactions.extend(transactions);
             joined.facts = facts.or(joined.facts);
             joined.reserved = reserved.or(joined.reserved);
-            let Some(snapshot) = snapshot else { continue };
-            let mut of_snapshot = Write::default();
-            of_snapshot.snapshot = Some(snapshot);
-            match joined.is_empty() {
-                true => joined = of_snapshot,
-                false => self.waiting.push_front(of_snapshot),
+            if parts.is_empty() {
+                continue;
+            }
+            for part in parts.into_iter().rev() {
+                let mut of_part = Write::default();
+                of_part.parts.push(part);
+                self.waiting.push_front(of_part);
+            }
+            if joined.is_empty()
+                && let Some(first) = self.waiting.pop_front()
+            {
+                joined = first;
             }
             break;
         }
@@ -170,23 +168,16 @@ pub(crate) fn load(
     durable: &Durable,
     config: Config,
     authority: Box<dyn Authority + Send>,
-) -> Result<(Room, Vec<u32>), LoadError> {
+) -> Result<Room, LoadError> {
     let failed = |error: Error| LoadError(error.to_string());
     let name = config.name.clone();
     let config = Config { wall: wall(), load: random_number(), ..config };
     let Some(mut loaded) = durable.store.load(&name).map_err(failed)? else {
-        return Ok((Room::new(config, authority), Vec::new()));
+        return Ok(Room::new(config, authority));
     };
-    let is_damaged = !loaded.damage.is_empty();
-    if is_damaged {
+    if !loaded.damage.is_empty() {
         loaded = after_damage(durable, &name, loaded)?;
     }
-    let channels = {
-        let parts = loaded.parts.iter().flat_map(|part| part.channels.iter().copied());
-        let records = loaded.records.iter().map(|record| record.channel);
-        let channels: std::collections::BTreeSet<u32> = parts.chain(records).collect();
-        channels.into_iter().collect()
-    };
     let last_participant = ParticipantId(loaded.reserved);
     let reserved = ParticipantId(loaded.reserved.saturating_add(RESERVED_AT_ONCE));
     let append = Append {
@@ -196,14 +187,13 @@ pub(crate) fn load(
         ..Append::default()
     };
     durable.store.wait(|done| durable.store.append(append, done)).map_err(failed)?;
-    let stored = stored(loaded, last_participant, reserved, is_damaged);
-    match Room::load(config, authority, stored) {
-        Ok(room) => Ok((room, channels)),
-        Err(error) => Err(LoadError(format!(
+    let stored = stored(loaded, last_participant, reserved);
+    Room::load(config, authority, stored).map_err(|error| {
+        LoadError(format!(
             "room {name:?} was stored by another version, or is damaged: {error}; \
              `groupwire store export` keeps what is there, `groupwire store delete` removes it"
-        ))),
-    }
+        ))
+    })
 }
 
 /// Takes a room back into use of which something could not be read. If transactions are missing, it begins a new
@@ -226,61 +216,31 @@ fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded,
     again.ok_or_else(|| LoadError(format!("room {name:?} is gone")))
 }
 
-fn stored(
-    loaded: Loaded,
-    last_participant: ParticipantId,
-    reserved: ParticipantId,
-    is_damaged: bool,
-) -> Stored {
+fn stored(loaded: Loaded, last_participant: ParticipantId, reserved: ParticipantId) -> Stored {
     let Loaded { incarnation, meta, parts, records, head, .. } = loaded;
-    let snapshot = parts.into_iter().next();
-    let covered = snapshot.as_ref().map_or(0, |part| part.as_of);
-    let first = records.iter().map(|record| record.position).find(|&position| position > covered);
-    // Only damage opens a gap here: a room that is whole has all transactions behind its snapshot.
-    let lost =
-        if is_damaged { first.map_or(head, |first| first - 1).max(covered) } else { covered };
+    let part = |part: Part| StoredPart {
+        name: part.name,
+        channels: part.channels.into_iter().map(ChannelNo).collect(),
+        as_of: Position(part.as_of),
+        content: part.bytes,
+    };
+    let transaction = |record: Record| StoredTransaction {
+        position: Position(record.position),
+        channel: ChannelNo(record.channel),
+        author: ParticipantId(record.author),
+        recipient: ParticipantId(record.recipient),
+        counter: Counter(record.counter),
+        content: record.bytes,
+    };
     Stored {
         incarnation,
         last_participant,
         reserved,
         facts: meta,
-        lost: Position(if is_damaged { lost } else { 0 }),
-        transactions: filled(records, lost, head),
-        snapshot: snapshot
-            .map(|part| StoredSnapshot { as_of: Position(part.as_of), content: part.bytes }),
+        head: Position(head),
+        parts: parts.into_iter().map(part).collect(),
+        transactions: records.into_iter().map(transaction).collect(),
     }
-}
-
-/// The transactions after position `after`. Where one is missing because it was damaged, an empty one of nobody takes its place, so
-/// that the later ones keep theirs.
-fn filled(records: Vec<Record>, after: u64, head: u64) -> Vec<StoredTransaction> {
-    let mut next = after + 1;
-    let mut all = Vec::with_capacity(records.len());
-    let fill = |next: &mut u64, until: u64, all: &mut Vec<StoredTransaction>| {
-        while *next < until {
-            all.push(StoredTransaction {
-                position: Position(*next),
-                channel: ChannelNo(0),
-                author: ParticipantId(0),
-                counter: Counter(0),
-                content: Vec::new(),
-            });
-            *next += 1;
-        }
-    };
-    for record in records.into_iter().filter(|record| record.position > after) {
-        fill(&mut next, record.position, &mut all);
-        next = record.position + 1;
-        all.push(StoredTransaction {
-            position: Position(record.position),
-            channel: ChannelNo(record.channel),
-            author: ParticipantId(record.author),
-            counter: Counter(record.counter),
-            content: record.bytes,
-        });
-    }
-    fill(&mut next, head + 1, &mut all);
-    all
 }
 
 fn record(one: &StoredTransaction) -> Record {
@@ -288,18 +248,17 @@ fn record(one: &StoredTransaction) -> Record {
         position: one.position.get(),
         channel: one.channel.get(),
         author: one.author.get(),
-        recipient: 0,
+        recipient: one.recipient.get(),
         counter: one.counter.get(),
         bytes: one.content.clone(),
     }
 }
 
-/// The store's only part of this room: the snapshot of everything.
-fn part(snapshot: &StoredSnapshot, channels: &[u32]) -> Part {
+fn part(stored: &StoredPart) -> Part {
     Part {
-        name: "room".to_owned(),
-        channels: channels.to_vec(),
-        as_of: snapshot.as_of.get(),
-        bytes: snapshot.content.clone(),
+        name: stored.name.clone(),
+        channels: stored.channels.iter().map(|channel| channel.get()).collect(),
+        as_of: stored.as_of.get(),
+        bytes: stored.content.clone(),
     }
 }

@@ -58,7 +58,8 @@ pub(super) struct Channel {
     pub(super) with_join: bool,
     /// OPEN was sent on this transport.
     pub(super) is_asked_for: bool,
-    /// The newest transaction of this channel that was delivered.
+    /// This end has the transactions of this channel up to here: that of the newest one that was delivered, or of the part of
+    /// the snapshot that replaces them.
     pub(super) have: Position,
     /// The newest awareness index used.
     pub(super) index: Index,
@@ -119,7 +120,7 @@ impl Channel {
             access: self.access,
             name: &self.name,
             qos: self.qos,
-            have: if self.synced { position } else { self.have },
+            have: if self.synced { position.max(self.have) } else { self.have },
             compress: self.compress,
         });
     }

@@ -51,7 +51,7 @@ impl Client {
                 if session.channels.len() >= limit {
                     return Err(Error::TooMany { what: "channels", limit });
                 }
-                let channel = Channel::new(name.to_string(), qos, options, session.covered);
+                let channel = Channel::new(name.to_string(), qos, options, Position(0));
                 session.channels.push(channel);
                 session.channels.len() - 1
             }

@@ -1,6 +1,7 @@
 //! Handing the records that arrive to the application, each message once and transactions in order (wire W24, W28 to
 //! W31).
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -11,7 +12,7 @@ use super::numbers::Numbers;
 use super::session::Session;
 use crate::compress::choice_of;
 use crate::datagrams::Datagrams;
-use crate::ids::{Index, Position};
+use crate::ids::{Counter, Index, Position};
 use crate::wire::record::{Number, Record};
 use crate::wire::snapshot::Assembly;
 use crate::{Error, Overflow};
@@ -21,10 +22,21 @@ use crate::{Error, Overflow};
 pub(super) struct Inbound {
     pub(super) numbers: Numbers,
     pub(super) copies: Copies,
-    /// A snapshot that is arriving.
+    /// The parts of the snapshot that are announced and have not arrived, by the server's numbers.
+    pub(super) parts: Vec<(u32, Announced)>,
+    /// A part that is arriving.
     pub(super) download: Option<Assembly>,
     /// The session continued on this transport where it stopped.
     pub(super) resumed: bool,
+}
+
+/// A part of the snapshot that the server announced.
+pub(super) struct Announced {
+    pub(super) name: String,
+    /// The counter of the last own transaction that it covers.
+    pub(super) counter: Counter,
+    /// The places of its channels among the session's channels.
+    pub(super) channels: Vec<usize>,
 }
 
 /// Delivers the records of one packet.
@@ -135,7 +147,7 @@ impl Delivery<'_> {
         let is_synced = at.is_some_and(|at| self.session.channels[at].synced);
         if !is_next
             || !is_synced
-            || self.inbound.download.is_some()
+            || !self.inbound.parts.is_empty()
             || !self.inbound.copies.takes_more()
         {
             return Ok(());

@@ -31,7 +31,7 @@ impl Session {
             Event::Joined { participant, resumed } => {
                 event!(INFO, "client joined", room, %participant, resumed);
             }
-            Event::Gap { reason, uncertain } => {
+            Event::Gap { reason, uncertain, .. } => {
                 event!(INFO, "transactions are missing", room, ?reason, uncertain);
             }
             Event::Synced { channel: None } => event!(DEBUG, "client caught up", room),

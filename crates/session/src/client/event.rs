@@ -1,5 +1,6 @@
 //! The events that a client hands to its application.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -55,16 +56,22 @@ pub enum Event {
         /// The channel; `None`: all that were open when joining.
         channel: Option<ChannelId>,
     },
-    /// The room wants a snapshot: answer with [`Client::snapshot`](super::Client::snapshot) and this `as_of`.
+    /// The room wants a part of its snapshot that the application [provides](super::Client::provide): answer with
+    /// [`Client::snapshot`](super::Client::snapshot) and this `as_of`.
     SnapshotWanted {
-        /// The snapshot is to hold all transactions up to this position: the state after all events before this one.
+        /// The name of the part.
+        part: String,
+        /// The part is to hold the transactions of its channels up to this position: the state after all events before this
+        /// one.
         as_of: Position,
     },
-    /// A snapshot that replaces all state built from transactions so far.
+    /// A part of the room's snapshot. It replaces all state built from transactions of its channels so far.
     Snapshot {
-        /// The snapshot replaces all transactions up to this position.
+        /// The name of the part.
+        part: String,
+        /// The part stands for the transactions of its channels up to this position.
         as_of: Position,
-        /// The snapshot that a participant uploaded.
+        /// What a participant uploaded.
         bytes: Vec<u8>,
     },
     /// Transactions or a whole session are lost and cannot be received again.
@@ -74,6 +81,8 @@ pub enum Event {
         /// Own transactions that were sent but not acknowledged, and are sent again under a new
         /// number: the lost session may have ordered some of them already.
         uncertain: usize,
+        /// Of [`GapReason::History`]: the channel, and the position up to which transactions of it are missing.
+        missing: Option<(ChannelId, Position)>,
     },
     /// The transport may be dead: no packet came for suspiciously long. A shell that knows of another transport opens it
     /// now and reports it by [`Input::Opened`](super::Input::Opened).
@@ -135,7 +144,8 @@ pub struct Incoming {
     pub priority: Option<u8>,
     /// How long ago the sending application made it, as far as the clocks of both ends tell.
     pub age: Duration,
-    /// Place of a transaction in the room's order; 0 for awareness.
+    /// Place of a transaction in the room's order. 0 for awareness, and for an own transaction that the application was away
+    /// for: it is in a part of the snapshot, or among transactions that can no longer be had.
     pub position: Position,
     /// Its number among the sender's transactions, or among the sender's messages on an awareness channel.
     pub index: Index,

@@ -55,6 +55,7 @@ impl Client {
             resume: session.resume(),
         }));
         announce_codecs(&self.packing, &mut link);
+        session.parts.iter_mut().for_each(|part| part.is_offered = false);
         let position = session.position;
         for (at, channel) in session.channels.iter_mut().enumerate() {
             (channel.id, channel.is_asked_for) = (None, false);

@@ -22,6 +22,7 @@ mod join;
 mod lifecycle;
 mod numbers;
 mod outbox;
+mod parts;
 mod pending;
 mod phase;
 mod receive;
@@ -52,7 +53,6 @@ use crate::wire::quality::MAX_REASON;
 use crate::{Durability, Error};
 use phase::Phase;
 use session::Session;
-use upload::Upload;
 
 /// The client's state machine.
 ///
@@ -154,22 +154,6 @@ impl Client {
         check_size("presence", presence.len(), MAX_PRESENCE)?;
         self.session.config.presence = presence.to_vec();
         self.session.presence_changed = true;
-        Ok(())
-    }
-
-    /// Answers [`Event::SnapshotWanted`]: `bytes` replaces all transactions up to `as_of`. A snapshot is not sent if
-    /// the room did not ask for it on the present transport.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`] if the snapshot is over the server's limit. The room then continues without a new snapshot.
-    pub fn snapshot(&mut self, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
-        let limit = self.session.membership.map_or(0, |membership| membership.max_snapshot);
-        check_size("snapshot", bytes.len(), limit)?;
-        if let Phase::Joined(joined) = &mut self.phase
-            && joined.snapshot_wanted.take_if(|wanted| *wanted == as_of).is_some()
-        {
-            joined.upload = Some(Upload::new(as_of, bytes));
-        }
         Ok(())
     }
 

@@ -28,53 +28,81 @@ impl Session {
         Ok(())
     }
 
-    /// W29: the room has ordered the oldest pending transaction, at `position`.
+    /// W29: the room has ordered the own transaction `counter`, at `position`, and with it all earlier ones: they are in a part
+    /// of the snapshot, or are among transactions that can no longer be had.
     ///
     /// # Errors
-    /// `counter` is not the number of the oldest pending transaction.
+    /// No own transaction of this number is pending.
     pub(super) fn confirm_next(
         &mut self,
         counter: Counter,
         position: Position,
     ) -> Result<(), Error> {
-        let expected = self.pending.front().and_then(|pending| pending.counter);
-        if expected != Some(counter) {
-            return Err(Error::malformed("record: an own transaction out of order"));
+        if !self.pending.iter().any(|pending| pending.counter == Some(counter)) {
+            return Err(Error::malformed("record: an own transaction that is not pending"));
         }
-        self.confirm(counter, position);
+        self.take_ordered(Some((counter, position)), |own, _| own <= counter);
         self.position = position;
         Ok(())
     }
 
-    /// Own transactions up to `counter` are ordered, at `position` or before it.
-    pub(super) fn confirm(&mut self, counter: Counter, position: Position) {
-        let is_ordered = |pending: &Pending| pending.counter.is_some_and(|own| own <= counter);
-        while self.pending.front().is_some_and(is_ordered)
-            && let Some(pending) = self.pending.pop_front()
-        {
-            self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
-            let counter = pending.counter.unwrap_or_default();
-            debug_assert!(counter > self.ordered, "own transactions are ordered in their order");
-            self.ordered = counter;
-            debug_assert!(self.ordered <= self.numbered, "the room ordered a numbered one");
-            let channel = &mut self.channels[pending.channel];
-            channel.have = channel.have.max(position);
-            let sender = self.membership.map(|membership| membership.participant);
-            self.emit(Event::Message(Incoming {
-                channel: ChannelId(pending.channel as u32),
-                sender: sender.unwrap_or_default(),
-                bytes: pending.item.bytes.into_vec(),
-                text: pending.item.text,
-                key: pending.item.key.map(<[u8]>::into_vec),
-                priority: pending.item.priority,
-                age: Duration::ZERO,
-                position,
-                index: Index(counter.get()),
-                own: true,
-                stale: false,
-                state: false,
-            }));
+    /// Own transactions up to `counter` are ordered, at places that this end is not told.
+    pub(super) fn confirm(&mut self, counter: Counter) {
+        self.take_ordered(None, |own, _| own <= counter);
+    }
+
+    /// W32: a part of the snapshot covers these channels' own transactions up to `counter`.
+    pub(super) fn confirm_covered(&mut self, channels: &[usize], counter: Counter) {
+        self.take_ordered(None, |own, channel| own <= counter && channels.contains(&channel));
+    }
+
+    /// Removes the pending transactions for which `is_ordered` returns true, given their counter and channel, and tells the
+    /// application that they are ordered. `place`: the position of one of them.
+    fn take_ordered(
+        &mut self,
+        place: Option<(Counter, Position)>,
+        is_ordered: impl Fn(Counter, usize) -> bool,
+    ) {
+        let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
+        let mut at = 0;
+        for _ in 0..numbered {
+            let pending = &self.pending[at];
+            let own = pending.counter.unwrap_or_default();
+            if !is_ordered(own, pending.channel) {
+                at += 1;
+                continue;
+            }
+            if let Some(pending) = self.pending.remove(at) {
+                let place = place.filter(|(placed, _)| *placed == own);
+                let position = place.map_or(Position(0), |(_, position)| position);
+                self.tell_ordered(pending, own, position);
+            }
         }
+        let next = self.pending.front().and_then(|pending| pending.counter);
+        let ordered = next.map_or(self.numbered, |next| Counter(next.get() - 1));
+        debug_assert!(ordered >= self.ordered, "what is ordered stays so");
+        self.ordered = ordered;
+    }
+
+    fn tell_ordered(&mut self, pending: Pending, counter: Counter, position: Position) {
+        self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
+        let channel = &mut self.channels[pending.channel];
+        channel.have = channel.have.max(position);
+        let sender = self.membership.map(|membership| membership.participant);
+        self.emit(Event::Message(Incoming {
+            channel: ChannelId(pending.channel as u32),
+            sender: sender.unwrap_or_default(),
+            bytes: pending.item.bytes.into_vec(),
+            text: pending.item.text,
+            key: pending.item.key.map(<[u8]>::into_vec),
+            priority: pending.item.priority,
+            age: Duration::ZERO,
+            position,
+            index: Index(counter.get()),
+            own: true,
+            stale: false,
+            state: false,
+        }));
     }
 
     /// Moves the waiting messages of a channel between its queue (awareness) and the pending transactions, because the

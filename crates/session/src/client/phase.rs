@@ -67,9 +67,9 @@ pub(super) struct Joined {
     pub(super) shared_stream: SharedStream,
     pub(super) groups: Groups,
     pub(super) inbound: Inbound,
-    /// The position for which the server asked for a snapshot.
-    pub(super) snapshot_wanted: Option<Position>,
-    /// A snapshot on its way to the server.
+    /// The part of the snapshot that the server asked for, and the position of which the application was told.
+    pub(super) snapshot_wanted: Option<(u32, Position)>,
+    /// A part of the snapshot on its way to the server.
     pub(super) upload: Option<Upload>,
     pub(super) reports: Reports,
 }

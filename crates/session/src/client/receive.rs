@@ -4,15 +4,16 @@ use alloc::string::ToString;
 use core::time::Duration;
 
 use super::Client;
-use super::channel::{Channel, Stage};
+use super::channel::Stage;
 use super::channel_id::ChannelId;
-use super::delivery::Delivery;
+use super::delivery::{Announced, Delivery, Inbound};
 use super::event::{Event, GapReason, ParticipantChange};
 use super::phase::{Joined, Phase};
 use super::session::Session;
 use crate::datagrams::Needs;
-use crate::error::NOT_CHANGED;
+use crate::error::{NOT_CHANGED, PART_REFUSED};
 use crate::ids::{ChannelNo, Counter, GroupId, Position};
+use crate::limits::MAX_PARTS;
 use crate::packing::Packing;
 use crate::trace::Carrier;
 use crate::wire::coding::PayloadForm;
@@ -20,7 +21,7 @@ use crate::wire::frame::{Access, Frame, Frames, ParticipantEntry};
 use crate::wire::payload::Batch;
 use crate::wire::record::Number;
 use crate::wire::snapshot::{Assembly, Chunk};
-use crate::{Error, Kind, PresenceState, Qos};
+use crate::{Error, PresenceState, Qos};
 
 /// The state that is needed to read a packet, apart from the transport that it was received over.
 pub(super) struct Reading<'a> {
@@ -119,6 +120,12 @@ impl Client {
             return Err(error);
         }
         let session = &mut self.session;
+        if error.code() == PART_REFUSED
+            && let Error::Remote { detail, .. } = &error
+        {
+            session.on_part_refused(subject, detail);
+            return Ok(());
+        }
         if error.code() == NOT_CHANGED
             && let Some(joined) = self.phase.welcomed()
             && let Some(at) = joined.inbound.numbers.at(ChannelNo(subject))
@@ -175,10 +182,16 @@ impl Joined {
                 let chunk = chunk.unpacked(packing, session.config.limits.max_snapshot)?;
                 self.on_chunk(session, &chunk)
             }
-            Frame::SnapshotWanted { at_least } => self.on_snapshot_wanted(session, at_least),
+            Frame::Part { part, counter, name, channels } => {
+                self.on_part(part, counter, name, &channels)
+            }
+            Frame::SnapshotWanted { part, at_least } => {
+                self.on_snapshot_wanted(session, part, at_least)
+            }
             Frame::Synced { channel } => self.on_synced(session, channel),
             Frame::Position(position) => self.move_to(session, position),
-            Frame::Gap { position, counter } => self.on_gap(session, position, counter),
+            Frame::Gap { channel, position } => self.on_gap(session, channel, position),
+            Frame::Ordered { counter } => self.on_ordered(session, counter),
             Frame::Ping { time } => {
                 self.link.on_ping(now, time);
                 Ok(())
@@ -416,6 +429,7 @@ impl Joined {
         if !may_publish && session.give_up(at, |_| true).is_some() {
             session.emit_error(at, Error::NotAllowed { what: "publishing on this channel" });
         }
+        session.offer_parts(&mut self.link);
         Ok(())
     }
 
@@ -442,57 +456,68 @@ impl Joined {
         session.emit(Event::Participants { complete, changes });
     }
 
-    fn on_snapshot_wanted(
+    /// W95: the server announces a part of the snapshot, which follows in chunks.
+    fn on_part(
         &mut self,
-        session: &mut Session,
-        at_least: Position,
+        number: u32,
+        counter: Counter,
+        name: &str,
+        channels: &[ChannelNo],
     ) -> Result<(), Error> {
-        if at_least > session.position {
-            return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
+        let Inbound { parts, numbers, .. } = &mut self.inbound;
+        if parts.len() >= MAX_PARTS {
+            return Err(Error::TooMany { what: "parts of a snapshot", limit: MAX_PARTS });
         }
-        // The room asked before it read SHUT or OPEN: transactions of the channel were dropped here, or are still to come.
-        let lacks_some = |channel: &Channel| {
-            channel.qos.kind == Kind::Transaction && !channel.synced && !channel.refused
-        };
-        if session.channels.iter().any(lacks_some) {
-            return Ok(());
-        }
-        self.snapshot_wanted = Some(session.position);
-        session.emit(Event::SnapshotWanted { as_of: session.position });
+        let at =
+            |id: &ChannelNo| numbers.at(*id).ok_or(Error::UnknownChannel { channel: id.get() });
+        let channels = channels.iter().map(at).collect::<Result<_, _>>()?;
+        parts.push((number, Announced { name: name.to_string(), counter, channels }));
         Ok(())
     }
 
     fn on_chunk(&mut self, session: &mut Session, chunk: &Chunk<'_>) -> Result<(), Error> {
         let limit = session.config.limits.max_snapshot;
-        let Some(whole) = Assembly::add(&mut self.inbound.download, chunk, limit)? else {
+        let Inbound { parts, download, .. } = &mut self.inbound;
+        let Some(at) = parts.iter().position(|(number, _)| *number == chunk.part) else {
+            return Err(Error::malformed("SNAPSHOT: of a part that was not announced"));
+        };
+        let Some(Assembly { as_of, bytes, .. }) = Assembly::add(download, chunk, limit)? else {
             return Ok(());
         };
-        let Assembly { as_of, counter, bytes, .. } = whole;
-        session.confirm(counter, as_of);
-        self.move_to(session, as_of)?;
-        session.covered = as_of;
-        for channel in &mut session.channels {
-            channel.have = channel.have.max(as_of);
+        let (_, Announced { name: part, counter, channels }) = parts.remove(at);
+        session.confirm_covered(&channels, counter);
+        for at in channels {
+            // It may be behind what this end had: then the later transactions come again (W18).
+            session.channels[at].have = as_of;
         }
-        self.coders.decoder.numbering.counted(self.participant, counter);
-        session.emit(Event::Snapshot { as_of, bytes });
+        session.emit(Event::Snapshot { part, as_of, bytes });
         Ok(())
     }
 
-    /// Processes GAP: this end lacks transactions that the room no longer has.
+    /// W33: this end lacks transactions of a channel that the room no longer has.
     fn on_gap(
         &mut self,
         session: &mut Session,
+        channel: ChannelNo,
         position: Position,
-        counter: Counter,
     ) -> Result<(), Error> {
-        // A gap in the history of a channel that was opened late does not change the position.
-        if position > self.inbound.copies.streamed(session.position) {
-            session.confirm(counter, position);
-            self.move_to(session, position)?;
-            self.coders.decoder.numbering.counted(self.participant, counter);
+        let at = self.inbound.numbers.at(channel);
+        let at = at.ok_or(Error::UnknownChannel { channel: channel.get() })?;
+        let known = &mut session.channels[at];
+        if known.id.is_some() {
+            known.have = known.have.max(position);
+            let missing = Some((ChannelId(at as u32), position));
+            session.emit(Event::Gap { reason: GapReason::History, uncertain: 0, missing });
         }
-        session.emit(Event::Gap { reason: GapReason::History, uncertain: 0 });
+        Ok(())
+    }
+
+    /// W96: own transactions up to this counter are ordered.
+    fn on_ordered(&mut self, session: &mut Session, counter: Counter) -> Result<(), Error> {
+        if counter > session.numbered {
+            return Err(Error::malformed("ORDERED: transactions that were never sent"));
+        }
+        session.confirm(counter);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use super::delivered::Delivered;
 use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
+use super::parts::Provided;
 use crate::Durability;
 use crate::ids::{Counter, Order, ParticipantId, Position};
 use crate::seen::Seen;
@@ -22,10 +23,8 @@ pub(super) struct Session {
     pub(super) config: Config,
     /// What the room stated in its last WELCOME; `None` before the first.
     pub(super) membership: Option<Membership>,
-    /// The newest transaction that was delivered with all before it.
+    /// The newest transaction that was delivered with all before it, except for those that a part of the snapshot replaces.
     pub(super) position: Position,
-    /// The position of the newest received snapshot. The snapshot replaces the transactions of all channels up to it.
-    pub(super) covered: Position,
     /// The newest own transaction that is known to be ordered.
     pub(super) ordered: Counter,
     /// The newest own transaction that was numbered.
@@ -41,6 +40,8 @@ pub(super) struct Session {
     pub(super) order: Order,
     /// By [`ChannelId`].
     pub(super) channels: Vec<Channel>,
+    /// The parts of the snapshot that the application makes; the server knows them by their places here.
+    pub(super) parts: Vec<Provided>,
     /// The newest transaction delivered of each sender.
     pub(super) delivered: Delivered,
     /// Recognises awareness messages that were delivered before.
@@ -78,7 +79,6 @@ impl Session {
             config,
             membership: None,
             position: Position(0),
-            covered: Position(0),
             ordered: Counter(0),
             numbered: Counter(0),
             transports: 0,
@@ -86,6 +86,7 @@ impl Session {
             pending_bytes: 0,
             order: Order(0),
             channels: Vec::new(),
+            parts: Vec::new(),
             delivered: Delivered::default(),
             seen: Seen::default(),
             presence_changed: false,
@@ -164,7 +165,6 @@ impl Session {
         });
         if !same_incarnation {
             self.position = Position(0);
-            self.covered = Position(0);
             self.delivered.clear();
             self.seen.clear();
             for channel in &mut self.channels {
@@ -174,7 +174,7 @@ impl Session {
         }
         if outcome == Outcome::Lost {
             let reason = if same_incarnation { GapReason::Session } else { GapReason::Incarnation };
-            self.emit(Event::Gap { reason, uncertain });
+            self.emit(Event::Gap { reason, uncertain, missing: None });
         }
     }
 }

@@ -1,15 +1,16 @@
-//! Sending a snapshot that the server asked for (wire W32, W53).
+//! Sending a part of the snapshot that the server asked for (wire W32, W53).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::ids::{Counter, Position};
+use crate::ids::{ChannelNo, Position};
 use crate::link::{Link, PING_SIZE};
 use crate::packing::{NextChunk, Packing};
 
-/// A snapshot on its way to the server.
+/// A part of the snapshot on its way to the server.
 pub(super) struct Upload {
+    part: u32,
     as_of: Position,
     bytes: Box<[u8]>,
     /// Bytes that were sent.
@@ -17,8 +18,8 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    pub(super) fn new(as_of: Position, bytes: &[u8]) -> Self {
-        Upload { as_of, bytes: bytes.into(), offset: 0 }
+    pub(super) fn new(part: u32, as_of: Position, bytes: &[u8]) -> Self {
+        Upload { part, as_of, bytes: bytes.into(), offset: 0 }
     }
 
     /// Appends the next chunk to `packet`: as many bytes as fit, with space left for a ping.
@@ -30,10 +31,10 @@ impl Upload {
         packet: &mut Vec<u8>,
     ) {
         let remaining = link.remaining(packet).saturating_sub(PING_SIZE);
-        let Upload { as_of, ref bytes, offset } = *self;
-        let chunk = NextChunk { as_of, counter: Counter(0), snapshot: bytes, offset };
+        let Upload { part, as_of, ref bytes, offset } = *self;
+        let chunk = NextChunk { part, as_of, first: ChannelNo(0), bytes, offset };
         self.offset += chunk.write(now, remaining, &mut link.choosing, packing, None, packet);
-        debug_assert!(self.offset <= self.bytes.len(), "a chunk is a part of the snapshot");
+        debug_assert!(self.offset <= self.bytes.len(), "a chunk is a piece of the part");
     }
 
     /// Whether all of it was sent.

@@ -6,17 +6,18 @@ use core::time::Duration;
 use super::blocks::Cache;
 use super::choosing::Choosing;
 use super::codecs::Packing;
-use crate::ids::{Counter, Position};
+use crate::ids::{ChannelNo, Position};
 use crate::wire::frame::Frame;
 use crate::wire::snapshot::{Chunk, HEADER};
 
-/// A snapshot of which the bytes from `offset` on are still to be sent.
+/// A part of a snapshot of which the bytes from `offset` on are still to be sent.
 pub(crate) struct NextChunk<'a> {
+    /// The number of the part on the transport.
+    pub(crate) part: u32,
     pub(crate) as_of: Position,
-    /// The counter of the receiver's own last transaction in the snapshot; 0 if a client sends the snapshot to the
-    /// server.
-    pub(crate) counter: Counter,
-    pub(crate) snapshot: &'a [u8],
+    /// The part's first channel, by which its packed chunks are found again.
+    pub(crate) first: ChannelNo,
+    pub(crate) bytes: &'a [u8],
     pub(crate) offset: usize,
 }
 
@@ -32,12 +33,12 @@ impl NextChunk<'_> {
         cache: Option<&mut Cache>,
         packet: &mut Vec<u8>,
     ) -> usize {
-        let NextChunk { as_of, counter, snapshot, offset } = *self;
-        let plain = Chunk::cut(as_of, counter, snapshot, offset, remaining);
-        let size = choosing.blocks.chunk(offset).min(snapshot.len() - offset);
-        let more = snapshot.len() - offset - size;
-        let cached = cache.map(|cache| (cache, (as_of, offset, size)));
-        let block = &snapshot[offset..offset + size];
+        let NextChunk { part, as_of, first, bytes, offset } = *self;
+        let plain = Chunk::cut((part, as_of), bytes, offset, remaining);
+        let size = choosing.blocks.chunk(offset).min(bytes.len() - offset);
+        let more = bytes.len() - offset - size;
+        let cached = cache.map(|cache| (cache, ((as_of, first), offset, size)));
+        let block = &bytes[offset..offset + size];
         let packed = choosing.pack_block(now, block, more, packing, cached);
         match packed.filter(|packed| packed.len() + HEADER <= remaining) {
             Some(packed) => {

@@ -35,6 +35,8 @@ struct Admitted {
     /// `confirmed` are in the log.
     position: Position,
     confirmed: Counter,
+    /// The client was in this incarnation of the room before, so that what it says it has counts.
+    has_been_here: bool,
 }
 
 impl Room {
@@ -60,7 +62,7 @@ impl Room {
         self.welcome(now, link, &opening.hello, &admitted, max_datagram);
         let Room { peers, common, .. } = self;
         let Some(peer) = peers.get_mut(&admitted.id) else { return };
-        let outcome = peer.receive_opening(now, opening, common);
+        let outcome = peer.receive_opening(now, opening, admitted.has_been_here, common);
         peer.catch_up(true, common);
         match outcome {
             Ok(()) => peer.flush(now, common),
@@ -117,7 +119,8 @@ impl Room {
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
         let confirmed = resumed.map_or(Counter(0), |resume| resume.counter);
-        Ok(Admitted { id, secret, outcome, position, confirmed })
+        let has_been_here = resume.is_some();
+        Ok(Admitted { id, secret, outcome, position, confirmed, has_been_here })
     }
 
     /// Answers HELLO with WELCOME and sets up the participant's connection.
@@ -131,7 +134,7 @@ impl Room {
     ) {
         let Room { peers, common, .. } = self;
         let Common { config, log, packing, roster, links, .. } = &mut *common;
-        let &Admitted { id, secret, outcome, position, confirmed } = admitted;
+        let &Admitted { id, secret, outcome, position, confirmed, .. } = admitted;
         let Some(session) = log.session(id) else { return };
         let limits = &config.limits;
         let offered = Agreed::offered(config.compress, packing.set(), max_datagram);

@@ -231,11 +231,13 @@ pub enum Event {
         /// The participant that asked for the change.
         participant: ParticipantId,
     },
-    /// A participant uploaded a snapshot.
+    /// A participant uploaded a part of the snapshot.
     Snapshot {
-        /// The position of the last transaction that the snapshot covers.
+        /// The name of the part.
+        part: String,
+        /// The part stands for the transactions of its channels up to this position.
         as_of: Position,
-        /// The size of the snapshot in bytes.
+        /// The size of the part in bytes.
         size: usize,
     },
 }

@@ -1,7 +1,7 @@
 //! The state of a room that all its peers share. A peer may change it while the room handles an input for that peer.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -35,6 +35,8 @@ pub(super) struct Common {
     pub(super) ticked_head: Position,
     /// The account of what is stored; `None` if the room is not stored.
     pub(super) storing: Option<Storing>,
+    /// The channels of the parts of the snapshot that participants have offered to make lately.
+    pub(super) offered: BTreeSet<ChannelNo>,
     /// The time of the present input.
     pub(super) now: Duration,
     pub(super) packing: Packing,
@@ -84,6 +86,7 @@ impl Common {
             ticked: Order(0),
             ticked_head: Position(0),
             storing: is_stored.then(Storing::default),
+            offered: BTreeSet::new(),
             now: Duration::ZERO,
             packing,
             batch: Batch::default(),
@@ -102,6 +105,11 @@ impl Common {
         self.roster.announce(participant);
         self.timers.schedule_tick(now);
         self.timers.begin_housekeeping(now);
+    }
+
+    /// True if a part of the snapshot stands for older transactions of the channel, or somebody can make such a part.
+    pub(super) fn is_in_part(&self, channel: ChannelNo) -> bool {
+        self.offered.contains(&channel) || self.log.part_of(channel).is_some()
     }
 
     /// Bytes of memory that the room takes, about.

@@ -30,17 +30,16 @@ impl Room {
         self.end_hold();
     }
 
-    /// If the room takes transactions again, closes the transports of the participants whose transactions it dropped. They
-    /// come back at once, and send them again (W93).
+    /// Closes the transports of the participants whose transactions the room dropped, if it takes transactions again on the
+    /// channel that was full. They come back at once, and send them again (W93).
     pub(super) fn end_hold(&mut self) {
-        if self.common.log.is_full() {
-            return;
-        }
         let now = self.common.now;
         let Room { peers, common, .. } = self;
-        for peer in peers.values_mut().filter(|peer| peer.is_held) {
-            peer.is_held = false;
-            peer.fail(now, Error::NotNow { what: "the store was full" }, common);
+        for peer in peers.values_mut() {
+            let is_full = |channel| common.log.is_full(channel, |one| common.is_in_part(one));
+            if peer.held.take_if(|channel| !is_full(*channel)).is_some() {
+                peer.fail(now, Error::NotNow { what: "the store was full" }, common);
+            }
         }
     }
 }

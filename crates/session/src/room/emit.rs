@@ -33,6 +33,8 @@ fn log(event: &Event) {
         Event::Changed { name, qos, participant } => {
             event!(DEBUG, "channel QoS changed", name, ?qos, %participant);
         }
-        Event::Snapshot { as_of, size } => event!(INFO, "snapshot stored", %as_of, size),
+        Event::Snapshot { part, as_of, size } => {
+            event!(INFO, "part of the snapshot stored", part, %as_of, size);
+        }
     }
 }

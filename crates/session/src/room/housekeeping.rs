@@ -18,8 +18,11 @@ use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 /// A ping that measures the round trip is sent at intervals of this many `Timing::ping` (W35).
 const MEASURE_EVERY: u32 = 5;
 
-/// How long a participant may take to upload a snapshot before another one is asked.
+/// How long a participant may take to upload a part of the snapshot before another one is asked.
 const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// If nobody can make the parts that are needed, participants are looked at again after this time.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 impl Room {
     /// Runs the timers that are due.
@@ -73,7 +76,7 @@ impl Room {
         self.common.timers.turn = turn;
         self.common.log.expire(now, sent);
         self.common.forms.sent(sent);
-        self.ask_for_snapshot(now);
+        self.ask_for_part(now);
         if let Some(at) = self.common.groups.next_round() {
             self.common.timers.tick_at(at);
         }
@@ -150,10 +153,16 @@ impl Room {
                 chunks.release_if_idle(now);
             }
         }
+        self.common.offered = self
+            .connections()
+            .flat_map(|connection| connection.offers.values())
+            .flat_map(|offer| offer.channels.iter().copied())
+            .collect();
+        self.end_hold();
         self.tell_upstream(now);
         let next = (!self.peers.is_empty()).then(|| now + HOUSEKEEPING);
         self.common.timers.housekeeping = next;
-        self.ask_for_snapshot(now);
+        self.ask_for_part(now);
     }
 
     /// The part of housekeeping for one participant.
@@ -187,21 +196,30 @@ impl Room {
         }
     }
 
-    /// If the log needs a new snapshot, asks a participant that has the whole log for it.
-    fn ask_for_snapshot(&mut self, now: Duration) {
+    /// If the log needs a new part of the snapshot, asks a participant for it that can make it.
+    fn ask_for_part(&mut self, now: Duration) {
         let Room { peers, common, last_asked, snapshot_due, .. } = self;
-        if !common.log.wants_snapshot() || snapshot_due.is_some_and(|due| now < due) {
+        if !common.log.may_want_part() || snapshot_due.is_some_and(|due| now < due) {
             return;
         }
-        // Round robin, so that a participant that does not answer is not asked for ever.
-        let able =
-            |peer: &Peer| peer.connection().is_some_and(|one| one.has_whole_log(&common.log));
-        let later = peers.range(last_asked.next()..);
-        let next = later.chain(&*peers).find(|(_, peer)| able(peer)).map(|(&id, _)| id);
-        let Some(peer) = next.and_then(|id| peers.get_mut(&id)) else { return };
-        *last_asked = peer.id;
-        *snapshot_due = Some(now + SNAPSHOT_PATIENCE);
-        peer.ask_for_snapshot();
+        // Round robin, so that a participant or a part for which no answer comes is not asked for ever.
+        let (last, part) = *last_asked;
+        let same = peers
+            .get(&last)
+            .and_then(|peer| Some((last, peer.wanted_part(Some(part), &common.log)?)));
+        let next = same.or_else(|| {
+            let later = peers.range(last.next()..).chain(peers.range(..=last));
+            let mut wanted =
+                later.map(|(&id, peer)| Some((id, peer.wanted_part(None, &common.log)?)));
+            wanted.find_map(|wanted| wanted)
+        });
+        let Some((id, part)) = next else {
+            *snapshot_due = Some(now + LOOK_AGAIN);
+            return;
+        };
+        let Some(peer) = peers.get_mut(&id) else { return };
+        (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
+        peer.ask_for_part(part);
         peer.flush(now, common);
     }
 

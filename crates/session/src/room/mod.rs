@@ -38,14 +38,14 @@ pub use api::{Config, Event, Input, Output, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
 pub use ordered::Ordered;
-pub use stored::{RESERVED_AT_ONCE, Stored, StoredSnapshot, StoredTransaction, Write};
+pub use stored::{RESERVED_AT_ONCE, Stored, StoredPart, StoredTransaction, Write};
 
 use crate::events::event;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::frame::Frame;
 use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId};
 use common::{Common, Effect};
-use log::{Entry, Log};
+use log::Log;
 use peer::{Connection, Peer, State};
 use storing::Storing;
 
@@ -66,10 +66,10 @@ pub struct Room {
     /// The newest order at the last housekeeping. Values up to this order that are still in the log at the next
     /// housekeeping have settled (wire W41).
     settling: Order,
-    /// When another participant is asked for a snapshot if the one that was asked has not sent it.
+    /// When participants are looked at again for a part of the snapshot, even if the one that was asked has not sent it.
     snapshot_due: Option<Duration>,
-    /// The participant that was asked for a snapshot last.
-    last_asked: ParticipantId,
+    /// The participant that was asked for a part of the snapshot last, and the part's number there.
+    last_asked: (ParticipantId, u32),
 }
 
 impl Room {
@@ -83,7 +83,7 @@ impl Room {
             common: Common::new(config, authority),
             settling: Order(0),
             snapshot_due: None,
-            last_asked: ParticipantId(0),
+            last_asked: (ParticipantId(0), 0),
         }
     }
 
@@ -145,24 +145,6 @@ impl Room {
         let connection = self.peers.get(&participant)?.connection()?;
         let (sent, code, received) = connection.link.datagrams.as_ref()?.stats(channel)?;
         Some((sent, code, *received))
-    }
-
-    /// The room's log as bytes, from which [`Room::replace_log`] makes the same log.
-    #[doc(hidden)]
-    pub fn write_log(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.common.log.entries().for_each(|entry| entry.write(&mut bytes));
-        bytes
-    }
-
-    /// Replaces the log by one that [`Room::write_log`] wrote. Tests do so in the middle of a session, to show that
-    /// what is written is the whole log.
-    ///
-    /// # Errors [`Error::Malformed`] if the bytes are not a log.
-    #[doc(hidden)]
-    pub fn replace_log(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.common.log = Log::restore(self.common.config.limits.clone(), Entry::read_all(bytes))?;
-        Ok(())
     }
 
     /// Handles an input.

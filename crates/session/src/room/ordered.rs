@@ -27,7 +27,6 @@ impl Room {
         let log = &self.common.log;
         let durable = log.durable();
         let news = log.transactions_after(position).take_while(move |one| one.position <= durable);
-        let news = news.filter(|one| one.message.is_there());
         news.map(|one| Ordered {
             position: one.position,
             sender: one.message.sender,

@@ -1,6 +1,7 @@
 //! What a durable room hands to a store, and what it is made of again after a restart. The bytes in these types are the
 //! room's own; a store keeps them as they are.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{ChannelNo, Counter, ParticipantId, Position};
@@ -19,8 +20,9 @@ pub struct Write {
     pub facts: Option<Vec<u8>>,
     /// No participant gets a number above this one before a later change is durable.
     pub reserved: Option<ParticipantId>,
-    /// A snapshot. It replaces the transactions up to its position, which may be deleted.
-    pub snapshot: Option<StoredSnapshot>,
+    /// Parts of the room's snapshot. Each replaces the one of its name, and the transactions of its channels up to its
+    /// position, which may be deleted.
+    pub parts: Vec<StoredPart>,
 }
 
 impl Write {
@@ -38,18 +40,24 @@ pub struct StoredTransaction {
     pub position: Position,
     /// The channel.
     pub channel: ChannelNo,
-    /// The participant that sent it.
+    /// The participant that sent it; 0 is the server.
     pub author: ParticipantId,
+    /// The participant that it is for; 0 is everybody. Rooms address transactions to everybody.
+    pub recipient: ParticipantId,
     /// Its number among the transactions of its author.
     pub counter: Counter,
     /// The message with its key and priority.
     pub content: Vec<u8>,
 }
 
-/// A snapshot of the application's state, as a store keeps it.
+/// A part of a room's snapshot, as a store keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredSnapshot {
-    /// The snapshot stands for all transactions up to this position.
+pub struct StoredPart {
+    /// Its name, of at most 128 bytes.
+    pub name: String,
+    /// The channels whose transactions it stands for, in the order of their numbers. No channel is in two parts of a room.
+    pub channels: Vec<ChannelNo>,
+    /// It stands for the transactions of these channels up to this position.
     pub as_of: Position,
     /// The application's bytes, and the room's own.
     pub content: Vec<u8>,
@@ -68,12 +76,10 @@ pub struct Stored {
     pub reserved: ParticipantId,
     /// The last of [`Write::facts`].
     pub facts: Vec<u8>,
-    /// Transactions up to this one that no snapshot covers are lost; 0 if none is. The incarnation is a new one then, and a
-    /// lost transaction behind this position is one of participant 0.
-    pub lost: Position,
-    /// The newest snapshot.
-    pub snapshot: Option<StoredSnapshot>,
-    /// The stored transactions that are not deleted, in the order of their positions. At least all of those after the
-    /// snapshot are needed.
+    /// The position of the newest transaction that was confirmed, which may be covered by a part, or be damaged.
+    pub head: Position,
+    /// The newest part of each name.
+    pub parts: Vec<StoredPart>,
+    /// The stored transactions, in the order of their positions. Those that a part covers are not needed.
     pub transactions: Vec<StoredTransaction>,
 }

@@ -1,9 +1,12 @@
 //! Hands changes of a durable room to its store, and keeps account of what is durable (wire W92).
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::log::Log;
+use super::log::{Log, Part};
 use super::stored::{RESERVED_AT_ONCE, Write};
 use crate::{ChannelNo, ParticipantId, Position};
 
@@ -20,8 +23,8 @@ pub(super) struct Storing {
     asked: ParticipantId,
     /// The greatest number that is durably reserved.
     reserved: ParticipantId,
-    /// The position of the newest snapshot that was handed to the store.
-    snapshot: Position,
+    /// The position of the newest part of each name that was handed to the store.
+    parts: BTreeMap<String, Position>,
 }
 
 impl Storing {
@@ -33,7 +36,7 @@ impl Storing {
             is_changed: false,
             asked: reserved,
             reserved,
-            snapshot: log.snapshot().map_or(Position(0), |snapshot| snapshot.as_of),
+            parts: log.parts().map(|part| (part.name.clone(), part.as_of)).collect(),
         }
     }
 
@@ -60,10 +63,12 @@ impl Storing {
 
     /// The change that has to be stored next; `None` if there is nothing to store.
     pub(super) fn next(&mut self, log: &mut Log, wall: Duration, now: Duration) -> Option<Write> {
-        let snapshot = log.snapshot().filter(|snapshot| snapshot.as_of > self.snapshot).cloned();
+        let handed = |name: &str| self.parts.get(name).copied().unwrap_or_default();
+        let parts = log.parts().filter(|part| part.as_of > handed(&part.name));
+        let parts: Vec<Arc<Part>> = parts.cloned().collect();
         let is_stored = self.asked > ParticipantId(0);
         // Joining and opening store nothing, so a room is stored with its first transaction.
-        if log.head() == self.handed && !(is_stored && (self.is_changed || snapshot.is_some())) {
+        if log.head() == self.handed && !(is_stored && (self.is_changed || !parts.is_empty())) {
             return self.reserve(log);
         }
         let mut write = self.reserve(log).unwrap_or_default();
@@ -72,10 +77,11 @@ impl Storing {
             write.transactions.push(Log::stored(transaction, wall));
         }
         self.handed = log.head();
-        if let Some(snapshot) = snapshot {
-            write.snapshot = Some(Log::stored_snapshot(&snapshot));
-            self.snapshot = snapshot.as_of;
-            // The store deletes what the snapshot covers, and the counters must outlive it.
+        for part in parts {
+            write.parts.push(Log::stored_part(&part));
+            self.channels.extend(&part.channels);
+            self.parts.insert(part.name.clone(), part.as_of);
+            // The store deletes what the part covers, and the counters must outlive it.
             self.is_changed = true;
         }
         if core::mem::take(&mut self.is_changed) {

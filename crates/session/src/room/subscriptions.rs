@@ -32,6 +32,16 @@ impl Subscriptions {
         self.0.get(&channel).copied().filter(|opened| opened.access.subscribe)
     }
 
+    /// The channels of which the participant receives messages.
+    pub(super) fn received(&self) -> impl Iterator<Item = ChannelNo> + '_ {
+        self.iter().filter(|(_, opened)| opened.access.subscribe).map(|(channel, _)| channel)
+    }
+
+    /// True if the participant receives the messages of all these channels.
+    pub(super) fn receives_all(&self, channels: &[ChannelNo]) -> bool {
+        channels.iter().all(|&channel| self.receives(channel).is_some())
+    }
+
     /// How the participant wants the channel's messages to be compressed. The default if the channel is not open: the
     /// participant's own transactions of before a break are confirmed even then.
     pub(super) fn compress(&self, channel: ChannelNo) -> Compress {

@@ -56,10 +56,20 @@ pub(crate) enum Frame<'a> {
         complete: bool,
         list: Vec<ParticipantEntry<'a>>,
     },
+    /// From a client: the application can make this part of the snapshot (wire W95). From the server: the part follows in
+    /// chunks.
+    Part {
+        part: u32,
+        /// The receiver's own last transaction that the part covers; 0 from a client.
+        counter: Counter,
+        name: &'a str,
+        channels: Vec<ChannelNo>,
+    },
     Snapshot(Chunk<'a>),
-    /// A piece of a snapshot whose bytes are packed (wire W53).
+    /// A piece of a part of the snapshot whose bytes are packed (wire W53).
     PackedSnapshot(Chunk<'a>),
     SnapshotWanted {
+        part: u32,
         at_least: Position,
     },
     Synced {
@@ -85,8 +95,13 @@ pub(crate) enum Frame<'a> {
         retry_ms: u64,
     },
     Position(Position),
+    /// Transactions of a channel up to this position can no longer be had (wire W33).
     Gap {
+        channel: ChannelNo,
         position: Position,
+    },
+    /// The receiver's own transactions up to this counter are ordered (wire W96).
+    Ordered {
         counter: Counter,
     },
     /// The codecs that the sender of the frame can read: bit n stands for codec n (wire W46).
@@ -314,27 +329,34 @@ mod tests {
                 }],
             },
             Frame::Snapshot(Chunk {
+                part: 2,
                 as_of: Position(1),
-                counter: Counter(2),
                 total: 10,
                 offset: 0,
                 bytes: b"chunk",
             }),
             Frame::PackedSnapshot(Chunk {
+                part: 2,
                 as_of: Position(1),
-                counter: Counter(2),
                 total: 10,
                 offset: 0,
                 bytes: b"packed",
             }),
-            Frame::SnapshotWanted { at_least: Position(300) },
+            Frame::SnapshotWanted { part: 1, at_least: Position(300) },
+            Frame::Part {
+                part: 3,
+                counter: Counter(300),
+                name: "shapes",
+                channels: vec![ChannelNo(1), ChannelNo(300)],
+            },
             Frame::Synced { channel: ChannelNo(0) },
             Frame::Ping { time: 1 << 40 },
             Frame::Pong { time: 1, received: 2, sent: 3 },
             Frame::Error { code: 2, fault: Fault::Limit, fatal: true, subject: 0, detail: "no" },
             Frame::Bye { reason: 1, retry_ms: 200 },
             Frame::Position(Position(5)),
-            Frame::Gap { position: Position(6), counter: Counter(1) },
+            Frame::Gap { channel: ChannelNo(1), position: Position(6) },
+            Frame::Ordered { counter: Counter(300) },
             Frame::Codecs { set: 0x1fff },
             Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },
             Frame::Change { id: ChannelNo(300), qos },

@@ -43,15 +43,9 @@ impl Numbering {
         self.position
     }
 
-    /// Sets the last position, after a POSITION, GAP or SNAPSHOT frame.
+    /// Sets the last position, after a POSITION frame.
     pub(crate) fn advance(&mut self, position: Position) {
         self.position = position;
-    }
-
-    /// Sets the last counter of `sender`. Use it if no records of this stream carried the transactions up to `counter`,
-    /// for example because a snapshot includes them.
-    pub(crate) fn counted(&mut self, sender: ParticipantId, counter: Counter) {
-        self.counter.insert(sender, counter);
     }
 
     /// The number of indices and counters that are kept.

@@ -1,10 +1,10 @@
-//! Cuts snapshots of a room's state into chunks, and puts chunks together again (wire W32).
+//! Cuts the parts of a room's snapshot into chunks, and puts chunks together again (wire W32).
 
 use alloc::vec::Vec;
 
 use super::io::{Reader, Write};
 use crate::Error;
-use crate::ids::{Counter, Position};
+use crate::ids::Position;
 use crate::limits::MAX_BLOCK;
 use crate::packing::Packing;
 
@@ -19,30 +19,28 @@ pub(crate) const HEADER: usize = 64;
 /// A piece of a snapshot, with the fields of the SNAPSHOT frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chunk<'a> {
-    /// The position of the last transaction that the snapshot includes.
+    /// The number of the part on the transport, as a PART frame states it.
+    pub(crate) part: u32,
+    /// The part stands for the transactions of its channels up to this position.
     pub(crate) as_of: Position,
-    /// The counter of the receiver's own last transaction that the snapshot includes; 0 if a client sends the snapshot
-    /// to the server.
-    pub(crate) counter: Counter,
-    /// The size of the whole snapshot in bytes.
+    /// The size of the whole part in bytes.
     pub(crate) total: u64,
-    /// The position in the snapshot at which this piece begins, in bytes.
+    /// The position in the part at which this piece begins, in bytes.
     pub(crate) offset: u64,
     pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Chunk<'a> {
-    /// The piece of `snapshot` that begins at `offset` and fits into a packet with `remaining` bytes left.
+    /// The piece of the part's `bytes` that begins at `offset` and fits into a packet with `remaining` bytes left.
     pub(crate) fn cut(
-        as_of: Position,
-        counter: Counter,
-        snapshot: &'a [u8],
+        (part, as_of): (u32, Position),
+        whole: &'a [u8],
         offset: usize,
         remaining: usize,
     ) -> Self {
         let size = CHUNK.min(remaining.saturating_sub(HEADER));
-        let bytes = &snapshot[offset..snapshot.len().min(offset + size)];
-        Chunk { as_of, counter, total: snapshot.len() as u64, offset: offset as u64, bytes }
+        let bytes = &whole[offset..whole.len().min(offset + size)];
+        Chunk { part, as_of, total: whole.len() as u64, offset: offset as u64, bytes }
     }
 
     /// Unpacks a packed chunk. `limit` is the largest size of a snapshot in bytes (wire W53).
@@ -57,8 +55,8 @@ impl<'a> Chunk<'a> {
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.varint(u64::from(self.part));
         out.varint(self.as_of.get());
-        out.varint(u64::from(self.counter));
         out.varint(self.total);
         out.varint(self.offset);
         out.extend_from_slice(self.bytes);
@@ -66,8 +64,8 @@ impl<'a> Chunk<'a> {
 
     pub(crate) fn read(r: &mut Reader<'a>) -> Result<Self, Error> {
         Ok(Chunk {
+            part: r.varint_u32()?,
             as_of: Position(r.varint()?),
-            counter: Counter(r.varint_u32()?),
             total: r.varint()?,
             offset: r.varint()?,
             bytes: r.rest(),
@@ -75,36 +73,35 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// A snapshot of which some chunks have arrived.
+/// A part of a snapshot of which some chunks have arrived.
 #[derive(Debug)]
 pub(crate) struct Assembly {
+    pub(crate) part: u32,
     pub(crate) as_of: Position,
-    pub(crate) counter: Counter,
     total: u64,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Assembly {
-    /// Adds a chunk to the incomplete snapshot in `slot`. If the chunk is the last one, returns the complete snapshot
-    /// and leaves `slot` empty.
+    /// Adds a chunk to the incomplete part in `slot`. If the chunk is the last one, returns the complete part and leaves `slot` empty.
     ///
     /// # Errors
-    /// The snapshot is larger than `limit`, or the chunk is not the next one.
+    /// The part is larger than `limit`, or the chunk is not the next one.
     pub(crate) fn add(
         slot: &mut Option<Assembly>,
         chunk: &Chunk<'_>,
         limit: usize,
     ) -> Result<Option<Assembly>, Error> {
-        let Chunk { as_of, counter, total, offset, bytes } = *chunk;
+        let Chunk { part, as_of, total, offset, bytes } = *chunk;
         if total > limit as u64 {
             let size = usize::try_from(total).unwrap_or(usize::MAX);
-            return Err(Error::TooLarge { what: "snapshot", size, limit });
+            return Err(Error::TooLarge { what: "part of a snapshot", size, limit });
         }
         if offset == 0 {
-            *slot = Some(Assembly { as_of, counter, total, bytes: Vec::new() });
+            *slot = Some(Assembly { part, as_of, total, bytes: Vec::new() });
         }
         let Some(assembly) = slot.as_mut().filter(|assembly| {
-            assembly.as_of == as_of
+            (assembly.part, assembly.as_of) == (part, as_of)
                 && assembly.total == total
                 && assembly.bytes.len() as u64 == offset
                 && bytes.len() as u64 <= total - offset
@@ -128,16 +125,13 @@ mod tests {
             let snapshot: Vec<u8> = (0..size).map(|at| at as u8).collect();
             let (mut slot, mut offset) = (None, 0);
             let whole = loop {
-                let chunk = Chunk::cut(Position(7), Counter(3), &snapshot, offset, 1 << 16);
+                let chunk = Chunk::cut((3, Position(7)), &snapshot, offset, 1 << 16);
                 offset += chunk.bytes.len();
                 if let Some(whole) = Assembly::add(&mut slot, &chunk, 1 << 20).unwrap() {
                     break whole;
                 }
             };
-            assert_eq!(
-                (whole.as_of, whole.counter, whole.bytes),
-                (Position(7), Counter(3), snapshot)
-            );
+            assert_eq!((whole.part, whole.as_of, whole.bytes), (3, Position(7), snapshot));
         }
     }
 
@@ -147,8 +141,7 @@ mod tests {
         let mut size_of = |bytes: usize, total: usize, offset: usize, limit: usize| {
             let packed = packing.pack(Choice::codec(1), &vec![7; bytes]).unwrap().to_vec();
             let (total, offset) = (total as u64, offset as u64);
-            let chunk =
-                Chunk { as_of: Position(1), counter: Counter(0), total, offset, bytes: &packed };
+            let chunk = Chunk { part: 0, as_of: Position(1), total, offset, bytes: &packed };
             chunk.unpacked(&mut packing, limit).map(|chunk| chunk.bytes.len())
         };
         assert_eq!(size_of(MAX_BLOCK, 1 << 20, 0, 1 << 20), Ok(MAX_BLOCK));
@@ -166,8 +159,7 @@ mod tests {
 
     #[test]
     fn w32_chunks_with_wrong_sizes_are_refused() {
-        let whole =
-            Chunk { as_of: Position(1), counter: Counter(0), total: 4, offset: 0, bytes: b"ab" };
+        let whole = Chunk { part: 0, as_of: Position(1), total: 4, offset: 0, bytes: b"ab" };
         for wrong in [
             Chunk { total: 1, ..whole },
             Chunk { offset: 1, ..whole },
@@ -177,8 +169,12 @@ mod tests {
         }
         let mut slot = None;
         assert!(Assembly::add(&mut slot, &whole, 100).unwrap().is_none());
-        let other = Chunk { as_of: Position(2), offset: 2, ..whole };
-        assert!(Assembly::add(&mut slot, &other, 100).is_err());
+        for other in [
+            Chunk { as_of: Position(2), offset: 2, ..whole },
+            Chunk { part: 1, offset: 2, ..whole },
+        ] {
+            assert!(Assembly::add(&mut slot, &other, 100).is_err());
+        }
         let next = Chunk { offset: 2, ..whole };
         let done = Assembly::add(&mut slot, &next, 100).unwrap().unwrap();
         assert_eq!(done.bytes, vec![b'a', b'b', b'a', b'b']);

@@ -26,6 +26,7 @@ const MESSAGES: u8 = 0x06;
 const CODED: u8 = 0x07;
 const SNAPSHOT: u8 = 0x0b;
 const PACKED_SNAPSHOT: u8 = 0x1b;
+const PART: u8 = 0x29;
 const PACKED_MESSAGES: u8 = 0x1c;
 
 fn client(codecs: &'static [&'static dyn Codec]) -> ClientConfig {
@@ -279,7 +280,7 @@ fn away(paths: &Paths) -> Option<String> {
 fn w53_w54_a_room_stands_whatever_is_packed() {
     let bomb = packed(&vec![0; 10 << 20]);
     assert!(bomb.len() < 65_000);
-    let chunk = |total: u8, offset: u8| [11, 0, total, offset];
+    let chunk = |total: u8, offset: u8| [0, 11, total, offset];
     let good = packed(&document(2000, 1));
     let twice =
         [&[1, 0, 128, 1, 0, 0, 0][..], &[good.len() as u8 | 128, (good.len() >> 7) as u8], &good];
@@ -309,7 +310,7 @@ fn w53_w54_a_room_stands_whatever_is_packed() {
 fn w53_a_client_stands_whatever_is_packed() {
     let bomb = packed(&vec![0; 10 << 20]);
     let good = packed(&[7; 100]);
-    let chunk = |total: u8, offset: u8| [11, 0, total, offset];
+    let chunk = |total: u8, offset: u8| [0, 11, total, offset];
     for (packet, why) in [
         (last(PACKED_MESSAGES, &[&bomb]), "does not decode"),
         (last(PACKED_SNAPSHOT, &[&chunk(127, 0), &bomb]), "does not decode"),
@@ -317,13 +318,16 @@ fn w53_a_client_stands_whatever_is_packed() {
         (last(PACKED_SNAPSHOT, &[&chunk(99, 0), &good]), "does not decode"),
         (last(PACKED_SNAPSHOT, &[&chunk(127, 5), &good]), "do not fit together"),
         (last(PACKED_SNAPSHOT, &[&chunk(10, 100), &good]), "does not decode"),
-        (last(PACKED_SNAPSHOT, &[&[11, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0], &good]), "limit"),
+        (last(PACKED_SNAPSHOT, &[&[0, 11, 0xff, 0xff, 0xff, 0xff, 0x0f, 0], &good]), "limit"),
         (last(PACKED_SNAPSHOT, &[&chunk(100, 0), &[31, 1]]), "does not decode"),
+        (last(PACKED_SNAPSHOT, &[&[1, 11, 100, 0], &good]), "not announced"),
     ] {
         let mut paths = Paths::new(room::Config::new("demo", 7));
         let ann = paths.add(client(ALL), LAN);
         paths.channel(ann, "draw", DRAW);
         paths.run(500 * MS);
+        // W95: part 0, named x, of channel 1.
+        paths.inject_down(ann, &[PART, 5, 0, 0, 1, b'x', 1]);
         paths.inject_down(ann, &packet);
         let told = paths.people[ann].errors().join(", ");
         assert!(told.contains(why), "{told:?} instead of {why:?}");

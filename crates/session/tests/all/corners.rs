@@ -482,7 +482,7 @@ fn w14_a_session_that_believes_nonsense_is_given_up() {
     world.run(500 * MS);
     world.cut(bob);
     world.run(10_000 * MS);
-    let gap = Event::Gap { reason: GapReason::Incarnation, uncertain: 0 };
+    let gap = Event::Gap { reason: GapReason::Incarnation, uncertain: 0, missing: None };
     assert!(world.people[bob].saw(|event| *event == gap), "{:?}", errors(&world, bob));
     world.send(ann, draw, "two");
     world.run(500 * MS);

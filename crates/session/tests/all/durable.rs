@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Event, Sent};
-use groupwire_session::room::{self, Input, Output, Room, Stored};
-use groupwire_session::{AllowAll, Durability, Limits, Qos};
+use groupwire_session::room::{self, Input, Output, Room, Stored, StoredPart};
+use groupwire_session::{AllowAll, ChannelNo, Durability, Limits, Position, Qos};
 use proptest::prelude::*;
 
 use crate::support::{Air, MS, Random, World, tight};
@@ -232,17 +232,22 @@ fn load(stored: Stored) -> Result<Room, groupwire_session::Error> {
 }
 
 #[test]
-fn a_stored_room_that_lacks_a_transaction_is_refused() {
+fn a_stored_room_that_contradicts_itself_is_refused() {
     let whole = stored();
-    assert!(whole.snapshot.is_some() && whole.transactions.len() > 3, "{whole:?}");
+    assert!(!whole.parts.is_empty() && whole.transactions.len() > 3, "{whole:?}");
     assert!(load(whole.clone()).is_ok());
-    for missing in 0..whole.transactions.len() - 1 {
-        let mut stored = whole.clone();
-        stored.transactions.remove(missing);
-        assert!(load(stored).is_err(), "{missing} is missing");
-    }
-    let without = Stored { snapshot: None, ..whole };
-    assert!(load(without).is_err(), "the snapshot is missing");
+    let mut beyond = whole.clone();
+    beyond.head = Position(beyond.head.get() - 1);
+    assert!(load(beyond).is_err(), "a transaction that was never confirmed");
+    let mut twice = whole.clone();
+    twice.transactions[1].position = twice.transactions[0].position;
+    assert!(load(twice).is_err(), "two transactions at one place");
+    let mut of_nothing = whole.clone();
+    of_nothing.parts[0].channels.push(ChannelNo(9));
+    assert!(load(of_nothing).is_err(), "a part of an unknown channel");
+    let mut doubled = whole;
+    doubled.parts.push(StoredPart { name: "other".into(), ..doubled.parts[0].clone() });
+    assert!(load(doubled).is_err(), "two parts of one channel");
 }
 
 #[test]
@@ -270,9 +275,7 @@ proptest! {
         let mut room = stored_once();
         room.transactions[0].content = content;
         drop(load(room.clone()));
-        if let Some(one) = &mut room.snapshot {
-            one.content = snapshot;
-        }
+        room.parts[0].content = snapshot;
         drop(load(room));
     }
 }

@@ -332,7 +332,7 @@ fn w13_a_new_incarnation_is_a_gap_and_pending_transactions_survive() {
     world.settle();
     for at in [ann, bob] {
         let person = &world.people[at];
-        let gap = Event::Gap { reason: GapReason::Incarnation, uncertain: 0 };
+        let gap = Event::Gap { reason: GapReason::Incarnation, uncertain: 0, missing: None };
         assert!(person.saw(|event| *event == gap), "{:?}", person.events);
         assert_eq!(person.texts(draw), ["before", "while away"]);
     }

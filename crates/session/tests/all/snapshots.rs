@@ -193,9 +193,9 @@ fn pump(
                 idle = false;
                 errs.push(error.to_string());
             }
-            Output::Event(Event::SnapshotWanted { as_of }) => {
+            Output::Event(Event::SnapshotWanted { part, as_of }) => {
                 idle = false;
-                c.snapshot(as_of, &vec![5; 1_000_000]).unwrap();
+                c.snapshot(&part, as_of, &vec![5; 1_000_000]).unwrap();
             }
             Output::Event(_) => idle = false,
         }
@@ -231,6 +231,7 @@ fn a_break_in_the_middle_of_a_snapshot() {
         Room::new(room::Config { limits, ..room::Config::new("demo", 7) }, Box::new(AllowAll));
     let mut c = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
     let d = c.channel("d", DRAW).unwrap();
+    c.provide("d", &[d]).unwrap();
     let mut w = Wire { link: 0, up: 0 };
     let mut errs = Vec::new();
     let mut now = Duration::ZERO;

@@ -162,7 +162,7 @@ fn frames() {
 }
 
 /// All frames that version 1 has, and who sends them.
-const EVERY_FRAME: [(&str, &str); 44] = [
+const EVERY_FRAME: [(&str, &str); 47] = [
     ("HELLO", "client"),
     ("WELCOME", "server"),
     ("OPEN", "client"),
@@ -177,6 +177,9 @@ const EVERY_FRAME: [(&str, &str); 44] = [
     ("SNAPSHOT", "client"),
     ("SNAPSHOT", "server"),
     ("SNAPSHOT_WANTED", "server"),
+    ("PART", "client"),
+    ("PART", "server"),
+    ("ORDERED", "server"),
     ("SYNCED", "server"),
     ("PING", "client"),
     ("PING", "server"),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use groupwire_session::PresenceState;
 use groupwire_session::client::{ChannelId, Status};
 
-use crate::model::Ordered;
 use crate::world::fnv;
 
 /// Something that was handed to `send` and taken.
@@ -45,9 +44,12 @@ pub(crate) struct App {
     pub(crate) said: Vec<Said>,
     /// By content.
     pub(crate) known: BTreeMap<u64, Vec<usize>>,
-    pub(crate) transactions: Vec<u64>,
-    /// How many of them came back.
-    pub(crate) settled: usize,
+    /// With the channel of each.
+    pub(crate) transactions: Vec<(usize, u64)>,
+    /// How many of each channel came back.
+    pub(crate) settled: BTreeMap<usize, usize>,
+    /// Own ones that came back without a place: a part of the snapshot or a gap took them along.
+    pub(crate) unplaced: BTreeSet<(usize, u64)>,
     pub(crate) participant: u32,
     pub(crate) status: Option<Status>,
     pub(crate) broke_at: Option<Duration>,
@@ -56,13 +58,13 @@ pub(crate) struct App {
     pub(crate) uncertain: usize,
     pub(crate) errors: Vec<String>,
     pub(crate) people: BTreeMap<u32, (PresenceState, Vec<u8>)>,
-    /// Transactions by position.
-    pub(crate) document: BTreeMap<u64, u64>,
-    /// Own ones that came last.
-    pub(crate) held: Vec<(u64, Ordered)>,
+    /// Transactions by position, each with its channel.
+    pub(crate) document: BTreeMap<u64, (usize, u64)>,
     pub(crate) position: u64,
-    /// Up to here it was told that transactions are missing.
-    pub(crate) gap: u64,
+    /// By channel, up to where it was told that transactions are missing.
+    pub(crate) gap: BTreeMap<usize, u64>,
+    /// By channel, up to where a part of the snapshot stands for its transactions.
+    pub(crate) covered: BTreeMap<usize, u64>,
     pub(crate) filled: BTreeMap<usize, u64>,
     /// By sender, how many transactions were handed over with the last one that came: at least and at most, as what was
     /// said twice cannot be told apart.
@@ -88,7 +90,8 @@ impl App {
             said: Vec::new(),
             known: BTreeMap::new(),
             transactions: Vec::new(),
-            settled: 0,
+            settled: BTreeMap::new(),
+            unplaced: BTreeSet::new(),
             participant: 0,
             status: None,
             broke_at: None,
@@ -97,9 +100,9 @@ impl App {
             errors: Vec::new(),
             people: BTreeMap::new(),
             document: BTreeMap::new(),
-            held: Vec::new(),
             position: 0,
-            gap: 0,
+            gap: BTreeMap::new(),
+            covered: BTreeMap::new(),
             filled: BTreeMap::new(),
             heard_of: BTreeMap::new(),
             newest: BTreeMap::new(),
@@ -110,9 +113,9 @@ impl App {
     /// The room lost its state.
     pub(crate) fn forget(&mut self) {
         self.document.clear();
-        self.held.clear();
         self.position = 0;
-        self.gap = 0;
+        self.gap.clear();
+        self.covered.clear();
         self.filled.clear();
         self.heard_of.clear();
         self.newest.clear();
@@ -131,32 +134,42 @@ impl App {
         self.came.retain(|(other, ..)| *other != sender);
     }
 
-    /// All it knows, as somebody else can take it over; some of them large.
-    pub(crate) fn snapshot(&self) -> Vec<u8> {
-        let mut state = self.gap.to_le_bytes().to_vec();
-        for (position, place) in &self.document {
-            state.extend(position.to_le_bytes());
-            state.extend(place.to_le_bytes());
+    /// All it knows of these channels, as somebody else can take it over; some of them large.
+    pub(crate) fn part(&self, channels: &[usize]) -> Vec<u8> {
+        let mut words: Vec<u64> =
+            channels.iter().map(|channel| self.gap.get(channel).copied().unwrap_or(0)).collect();
+        for (position, (channel, place)) in &self.document {
+            if channels.contains(channel) {
+                words.extend([*position, *channel as u64, *place]);
+            }
         }
+        let mut state: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let check = fnv(0, &state);
         if check.is_multiple_of(4) {
             // Zeros are no positions.
-            state.resize(state.len() + 16 * (check % 3000) as usize, 0);
+            state.resize(state.len() + 24 * (check % 2000) as usize, 0);
         }
         state
     }
 
-    pub(crate) fn take_snapshot(&mut self, as_of: u64, state: &[u8]) {
-        self.held.clear();
-        let (head, rest) = state.split_first_chunk().unwrap();
-        let words = rest.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
-        let words: Vec<u64> = words.collect();
-        let pairs = words.chunks_exact(2).filter(|pair| pair[0] > 0);
-        self.document = pairs.map(|pair| (pair[0], pair[1])).collect();
-        let last = self.document.last_key_value().map_or(0, |(last, _)| *last);
-        assert!(last <= as_of, "law 2: a snapshot of {as_of} that knows {last}");
-        assert!(as_of >= self.position, "law 2: a snapshot of {as_of} at {}", self.position);
-        self.gap = u64::from_le_bytes(*head);
-        self.position = as_of;
+    pub(crate) fn take_part(&mut self, channels: &[usize], as_of: u64, state: &[u8]) {
+        let words: Vec<u64> = state
+            .chunks_exact(8)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
+            .collect();
+        let (gaps, words) = words.split_at(channels.len());
+        self.document.retain(|_, (channel, _)| !channels.contains(channel));
+        for (channel, gap) in channels.iter().zip(gaps) {
+            let before = self.covered.insert(*channel, as_of);
+            assert!(before < Some(as_of), "W32: a part of {as_of} after one of {before:?}");
+            self.gap.insert(*channel, *gap);
+            self.filled.remove(channel);
+        }
+        for triple in words.chunks_exact(3).filter(|triple| triple[0] > 0) {
+            let [position, channel, place] = triple.try_into().unwrap();
+            assert!(position <= as_of, "law 2: a part of {as_of} that knows {position}");
+            let before = self.document.insert(position, (channel as usize, place));
+            assert_eq!(before, None, "law 2: {position} is in a part and of another channel");
+        }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Ordered {
 
 pub(crate) struct Model {
     pub(crate) channels: Vec<Qos>,
+    /// How the parts of the snapshot are made up.
+    pub(crate) parting: u64,
     pub(crate) apps: Vec<App>,
     pub(crate) incarnation: u64,
     /// The room's numbers of channels, by the order in which it made them.
@@ -50,6 +52,7 @@ impl Model {
     pub(crate) fn new(channels: Vec<Qos>, incarnation: u64) -> Self {
         Model {
             channels,
+            parting: 0,
             apps: Vec::new(),
             incarnation,
             numbers: Vec::new(),
@@ -68,7 +71,6 @@ impl Model {
 
     /// The room lost its state: numbers and order begin anew.
     pub(crate) fn restarted(&mut self, incarnation: u64) {
-        (0..self.apps.len()).for_each(|at| self.keep_held(at));
         self.incarnation = incarnation;
         self.numbers.clear();
         self.owners.clear();
@@ -89,7 +91,7 @@ impl Model {
         let after = app.transactions.len();
         app.known.entry(content).or_default().push(app.said.len());
         if qos.kind == Kind::Transaction {
-            app.transactions.push(content);
+            app.transactions.push((channel, content));
         }
         app.said.push(Said { at: now, channel, key, content, after });
     }
@@ -118,36 +120,68 @@ impl Model {
         }
     }
 
-    /// A client told its application something. Returns the state that answers a wish for a snapshot.
+    /// The channels of the part of the snapshot with this name: some of the first channels, which every application has.
+    pub(crate) fn part(&self, name: &str) -> Vec<usize> {
+        let transactions = |channel: &usize| self.channels[*channel].kind == Kind::Transaction;
+        let all = (0..self.channels.len()).filter(transactions);
+        match self.parting {
+            // A part for each, one for all, one for every two, or none for the last.
+            0 => all.filter(|channel| channel.to_string() == name).collect(),
+            1 => all.collect(),
+            2 => all
+                .enumerate()
+                .filter(|(nth, _)| (nth / 2).to_string() == name)
+                .map(|(_, channel)| channel)
+                .collect(),
+            _ => all.filter(|&channel| channel < 2).collect(),
+        }
+    }
+
+    /// The name of the part that a channel belongs to.
+    pub(crate) fn part_of(&self, channel: usize) -> Option<String> {
+        let transactions = |channel: &usize| self.channels[*channel].kind == Kind::Transaction;
+        let nth = (0..channel).filter(transactions).count();
+        let name = match self.parting {
+            0 => channel.to_string(),
+            2 => (nth / 2).to_string(),
+            _ => "all".to_owned(),
+        };
+        (self.part(&name).contains(&channel)).then_some(name)
+    }
+
+    /// A client told its application something. Returns the part of the snapshot that the room wants.
     pub(crate) fn tell(
         &mut self,
         now: Duration,
         at: usize,
         event: Event,
-        position: u64,
-    ) -> Option<(u64, Vec<u8>)> {
+    ) -> Option<(String, u64, Vec<u8>)> {
         if self.is_loud {
             eprintln!("{now:?} {at} is told {event:?}");
         }
-        let is_own = matches!(&event, Event::Message(message) if message.own);
-        let replaces = matches!(event, Event::Snapshot { .. } | Event::Gap { .. });
-        if !is_own && !replaces {
-            self.keep_held(at);
-        }
+        let part = match &event {
+            Event::Snapshot { part, .. } | Event::SnapshotWanted { part, .. } => self.part(part),
+            _ => Vec::new(),
+        };
         let app = &mut self.apps[at];
         match event {
             Event::Message(message) => self.deliver(now, at, &message),
             // A garbled one may know anything.
             Event::Snapshot { .. } if app.taint == Taint::Stream => {}
-            Event::Snapshot { as_of, bytes } => app.take_snapshot(as_of.get(), &bytes),
-            Event::SnapshotWanted { as_of } => {
-                return (app.taint < Taint::Stream).then(|| (as_of.get(), app.snapshot()));
+            Event::Snapshot { as_of, bytes, .. } => {
+                let reads = part.iter().all(|channel| app.reads[*channel]);
+                assert!(reads && !part.is_empty(), "law 5: person {at} is told the part {part:?}");
+                app.take_part(&part, as_of.get(), &bytes);
             }
-            Event::Gap { reason: GapReason::History, .. } => {
-                app.held.clear();
-                app.gap = app.gap.max(position);
+            Event::SnapshotWanted { part: name, as_of } => {
+                let can = app.taint < Taint::Stream;
+                return can.then(|| (name, as_of.get(), app.part(&part)));
             }
-            Event::Gap { reason, uncertain } => {
+            Event::Gap { missing: Some((channel, position)), .. } => {
+                let gap = app.gap.entry(app.channels[channel.0 as usize]).or_default();
+                *gap = position.get().max(*gap);
+            }
+            Event::Gap { reason, uncertain, .. } => {
                 app.uncertain += uncertain;
                 if reason == GapReason::Incarnation {
                     app.forget();
@@ -245,7 +279,7 @@ impl Model {
                 assert!(age <= most, "W15: {age:?} old, with a deadline of {deadline:?}");
             }
         }
-        if message.position.get() > 0 {
+        if message.position.get() > 0 || message.own {
             let ordered = Ordered { sender: *sender, counter: *index, channel, content };
             return self.transaction(at, ordered, message, said);
         }
@@ -282,12 +316,22 @@ impl Model {
     fn transaction(&mut self, at: usize, ordered: Ordered, message: &Incoming, said: Option<Said>) {
         let app = &mut self.apps[at];
         if message.own {
-            let due = app.transactions.get(app.settled).copied();
+            let settled = app.settled.entry(ordered.channel).or_default();
+            let mut due =
+                app.transactions.iter().filter(|(channel, _)| *channel == ordered.channel);
+            let due = due.nth(*settled).map(|(_, content)| *content);
             assert_eq!(due, Some(ordered.content), "law 2: person {at}'s own, out of turn");
-            app.settled += 1;
-            // Its place is only known if no snapshot or gap took it along, which is what comes next then.
-            app.held.push((message.position.get(), ordered));
-            return;
+            *settled += 1;
+            let position = message.position.get();
+            if position == 0 {
+                app.unplaced.insert((ordered.channel, ordered.content));
+                return;
+            }
+            let before = app.document.insert(position, (ordered.channel, place(&ordered)));
+            assert!(before.is_none(), "law 2: person {at} was told of {position} twice");
+            assert!(position > app.position, "law 2: own {position} after {}", app.position);
+            app.position = position;
+            return self.takes_place(position, ordered);
         }
         let (least, most) = app.heard_of.entry(ordered.sender).or_default();
         *least = (*least).max(said.map_or(0, |said| said.after + 1));
@@ -300,21 +344,11 @@ impl Model {
             assert!(message.state, "law 2: position {position} after {}", app.position);
             assert!(filled < position, "law 2: {position} after {filled} of a late channel");
         }
-        let before = app.document.insert(position, place(&ordered));
+        let covered = app.covered.get(&ordered.channel).copied().unwrap_or(0);
+        assert!(position > covered, "W32: {position}, which a part of {covered} stands for");
+        let before = app.document.insert(position, (ordered.channel, place(&ordered)));
         assert!(before.is_none(), "law 2: person {at} was told of {position} twice");
         self.takes_place(position, ordered);
-    }
-
-    /// Own transactions came at their places, as what came next says.
-    pub(crate) fn keep_held(&mut self, at: usize) {
-        for (position, ordered) in std::mem::take(&mut self.apps[at].held) {
-            let app = &mut self.apps[at];
-            let before = app.document.insert(position, place(&ordered));
-            assert!(before.is_none(), "law 2: person {at} was told of {position} twice");
-            assert!(position > app.position, "law 2: own {position} after {}", app.position);
-            app.position = position;
-            self.takes_place(position, ordered);
-        }
     }
 
     fn takes_place(&mut self, position: u64, ordered: Ordered) {
@@ -368,7 +402,7 @@ impl Model {
             return;
         }
         for part in &packet.parts {
-            // 0 is the room's snapshot.
+            // 0 is a part of the room's snapshot.
             let Some(number) = (part.channel.get() as usize).checked_sub(1) else { continue };
             let Some(&channel) = self.numbers.get(number) else { continue };
             let Some(qos) = self.channels.get(channel) else { continue };

@@ -115,11 +115,13 @@ impl Story {
         let codecs = if is_tight { 1 } else { 1 + random.below(CODECS) as usize };
         config.codecs = &ALL[..codecs];
         let Limits { max_awareness_bytes, max_log_bytes, max_snapshot, .. } = config.limits;
-        let most_memory = max_awareness_bytes + max_log_bytes + max_snapshot;
+        let most_memory = max_awareness_bytes + max_log_bytes;
         // What was made of messages and snapshots (W49, W55), and what codecs work with.
         let most_memory = most_memory + (1 << 20);
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let channels = channels(&mut random);
+        let transactions = channels.iter().filter(|qos| qos.kind == Kind::Transaction).count();
+        let most_memory = most_memory + max_snapshot * transactions;
         let most = match random.below(100) {
             _ if is_crowd => 6 + random.below(8),
             0..70 => 2 + random.below(4),
@@ -144,6 +146,7 @@ impl Story {
             plain_ones: Vec::new(),
         };
         story.world.model.is_calm = is_calm;
+        story.world.model.parting = seed / 7 % 4;
         if is_calm {
             story.world.model.unseen = Duration::ZERO;
         }
@@ -268,6 +271,19 @@ impl Story {
         app.channels.push(channel);
         app.ids[channel] = Some(id);
         (app.reads[channel], app.writes[channel]) = (access.subscribe, access.publish);
+        self.provide(at, channel);
+    }
+
+    /// The application makes the part of the snapshot that a channel belongs to, if it has all of its channels open.
+    fn provide(&mut self, at: usize, channel: usize) {
+        let model = &self.world.model;
+        let Some(name) = model.part_of(channel) else { return };
+        let app = &model.apps[at];
+        let usable = |channel: usize| app.ids[channel].filter(|_| app.closed[channel].is_none());
+        let ids: Option<Vec<ChannelId>> = model.part(&name).into_iter().map(usable).collect();
+        if let Some(ids) = ids {
+            self.world.people[at].client.provide(&name, &ids).unwrap();
+        }
     }
 
     /// A client that began plain uses the rest from now on, and moves to another transport for it, as a page does.
@@ -313,6 +329,7 @@ impl Story {
         let client = &mut self.world.people[at].client;
         let id = client.channel_with(&channel.to_string(), qos, options).unwrap();
         assert_eq!(Some(id), self.world.model.apps[at].ids[channel]);
+        self.provide(at, channel);
     }
 
     fn coding(&mut self) -> Compress {

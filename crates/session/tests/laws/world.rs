@@ -85,8 +85,6 @@ pub(crate) struct World {
     coming: BTreeMap<(Duration, u64), (LinkId, Happening)>,
     last_happening: u64,
     random: Random,
-    /// Says when the room's log is written out and restored. Apart from `random`, so that sessions do not depend on it.
-    restoring: Random,
     secrets: Drawn,
     /// Hash of everything that came out of the cores, in order (law 4).
     pub(crate) digest: u64,
@@ -98,9 +96,6 @@ pub(crate) struct World {
 
 /// What comes out of a core for one input, at most, beside what is for each participant (law 3).
 const MAX_OUTPUTS: usize = 6000;
-
-/// Before how many of a hundred inputs the room's log is written out and restored.
-const RESTORED: u64 = 1;
 
 /// Happenings without any time passing, at most: more, and something spins (law 3).
 const MAX_AT_ONCE: usize = 100_000;
@@ -120,7 +115,6 @@ impl World {
             coming: BTreeMap::new(),
             last_happening: 0,
             random: Random::new(seed ^ 0x5eed),
-            restoring: Random::new(seed ^ 0x10c),
             secrets: Drawn::default(),
             digest: 0,
             packets: 0,
@@ -352,12 +346,6 @@ impl World {
         if self.down_until.is_some() {
             return;
         }
-        if self.restoring.chance(RESTORED) {
-            // A log holds nothing but what it writes out, so that nobody notices.
-            let log = self.room.write_log();
-            self.room.replace_log(&log).unwrap();
-            assert_eq!(self.room.write_log(), log, "a restored log is the same log");
-        }
         self.room.handle_input(self.now, input);
         self.drain_room();
     }
@@ -379,13 +367,12 @@ impl World {
                     return;
                 }
                 Output::Event(event) => {
-                    let position = person.client.position().get();
                     if let Event::Message(message) = &event {
                         self.digest = fnv(self.digest ^ message.position.get(), &message.bytes);
                     }
-                    if let Some((as_of, state)) = self.model.tell(self.now, at, event, position) {
+                    if let Some((part, as_of, state)) = self.model.tell(self.now, at, event) {
                         // Over the limit the room goes on without.
-                        let _ = self.people[at].client.snapshot(Position(as_of), &state);
+                        let _ = self.people[at].client.snapshot(&part, Position(as_of), &state);
                     }
                 }
                 Output::Dial if person.reachable && self.down_until.is_none() => {

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use groupwire_codecs::Choice;
 
-use crate::ids::Position;
+use crate::ids::{ChannelNo, Position};
 use crate::map::Map;
 use crate::packing::codecs::Packing;
 use crate::packing::idle::Idle;
@@ -17,8 +17,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// The estimated memory of an entry, in bytes, without the packed chunk.
 const FLAT: usize = 96;
 
-/// Identifies a chunk: the position of its snapshot, its offset, and its size in bytes.
-pub(crate) type Place = (Position, usize, usize);
+/// Identifies a chunk: the position and the first channel of its part, its offset, and its size in bytes.
+pub(crate) type Place = ((Position, ChannelNo), usize, usize);
 
 /// Packed chunks of a room's snapshots.
 #[derive(Debug, Default)]
@@ -102,16 +102,17 @@ mod tests {
     use std::vec::Vec;
 
     const LZ4: Choice = Choice::codec(1);
+    const PART: (Position, ChannelNo) = (Position(7), ChannelNo(1));
 
     #[test]
     fn w55_a_chunk_is_packed_once_and_dropped_when_unused() {
         let (mut cache, mut packing) = (Cache::default(), Packing::new(ALL, Costs::reference()));
         let chunk = b"again and again and again and again and again";
-        let made = cache.pack((Position(7), 0, 45), LZ4, chunk, &mut packing);
-        assert_eq!(cache.get((Position(7), 0, 45), LZ4).map(<[u8]>::len), made.0);
-        assert_eq!(cache.pack((Position(7), 0, 45), LZ4, b"not looked at", &mut packing), made);
-        assert_eq!(cache.pack((Position(7), 45, 3), LZ4, b"abc", &mut packing).0, None);
-        assert_eq!(cache.get((Position(7), 45, 3), LZ4), None);
+        let made = cache.pack((PART, 0, 45), LZ4, chunk, &mut packing);
+        assert_eq!(cache.get((PART, 0, 45), LZ4).map(<[u8]>::len), made.0);
+        assert_eq!(cache.pack((PART, 0, 45), LZ4, b"not looked at", &mut packing), made);
+        assert_eq!(cache.pack((PART, 45, 3), LZ4, b"abc", &mut packing).0, None);
+        assert_eq!(cache.get((PART, 45, 3), LZ4), None);
         for seconds in [100, 109] {
             cache.release_if_idle(Duration::from_secs(seconds));
             assert_ne!(cache.memory(), 0);
@@ -131,10 +132,10 @@ mod tests {
             *byte = (state >> 24) as u8;
         }
         for nth in 0..200 {
-            let place = (Position(nth), 0, chunk.len());
+            let place = ((Position(nth), ChannelNo(1)), 0, chunk.len());
             assert!(cache.pack(place, LZ4, &chunk, &mut packing).0.is_some());
             assert!(cache.memory() <= MAX_BYTES);
         }
-        assert!(cache.chunks.first().unwrap().0.0.0 > Position(50));
+        assert!(cache.chunks.first().unwrap().0.0.0.0 > Position(50));
     }
 }

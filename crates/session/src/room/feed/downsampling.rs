@@ -30,9 +30,10 @@ impl Released {
         let open =
             limits.iter_mut().filter(|(_, limit)| limit.turn <= now && limit.cursor < newest);
         for (channel, limit) in open {
+            let channels = [channel];
             let filter = Filter {
                 receiver: Some(receiver),
-                ..Filter::new(Channels::One(channel), Carries::All)
+                ..Filter::new(Channels::Few(&channels), Carries::All)
             };
             let mut feed = Feed::default();
             feed.cursor.awareness = limit.cursor;

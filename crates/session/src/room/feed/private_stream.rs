@@ -11,7 +11,8 @@ use super::downsampling::Released;
 use super::record::RecordBuilder;
 use crate::link::Coders;
 use crate::room::log::{
-    Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Transaction, Value,
+    Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Starts, Transaction,
+    Value,
 };
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::Subscriptions;
@@ -27,10 +28,13 @@ pub(in crate::room) struct PrivateStream {
     pub(in crate::room) history: VecDeque<History>,
 }
 
-/// The older messages of a channel that was opened late: its transactions, and the newest awareness value of each key.
+/// The older messages of channels: their transactions, and the newest awareness value of each key. The channels are one that
+/// was opened late, or all those of a part of the snapshot, which begin anew with it because one of them was opened late.
 #[derive(Debug)]
 pub(in crate::room) struct History {
-    pub(in crate::room) channel: ChannelNo,
+    /// The channels that were opened late: the receiver is told once it has everything.
+    pub(in crate::room) opened: Vec<ChannelNo>,
+    pub(in crate::room) channels: Vec<ChannelNo>,
     pub(in crate::room) feed: Feed,
 }
 
@@ -48,9 +52,19 @@ pub(in crate::room) struct Receiver<'a> {
     pub(in crate::room) state_until: Order,
     /// Aggregated values up to this order are not sent: they came before the receiver joined.
     pub(in crate::room) present_from: Order,
+    /// Channels whose transactions the receiver needs only from a later position on.
+    pub(in crate::room) starts: &'a Starts,
 }
 
 impl<'a> Receiver<'a> {
+    /// The filter for all that the receiver is sent of its channels.
+    pub(in crate::room) fn all(&self) -> Filter<'a> {
+        Filter {
+            starts: Some(self.starts),
+            ..Filter::new(Channels::Open(self.channels), Carries::All)
+        }
+    }
+
     /// The messages that are sent over the stream first: those that fit no datagram, transactions, and late-joiner
     /// state.
     pub(in crate::room) fn stream(&self) -> Carries {
@@ -65,18 +79,19 @@ impl<'a> Receiver<'a> {
             limits: Some(self.limits),
             now: Some(now),
             present_from: self.present_from,
+            starts: Some(self.starts),
             ..Filter::new(Channels::Open(self.channels), self.stream())
         }
     }
 
     /// The filter for the older messages of a channel that was opened late. It leaves out aggregated values: they are
     /// events of the past, not state.
-    pub(in crate::room) fn history(&self, channel: ChannelNo) -> Filter<'a> {
+    pub(in crate::room) fn history<'b>(&self, channels: &'b [ChannelNo]) -> Filter<'b> {
         Filter {
             receiver: Some(self.id),
             now: Some(Duration::ZERO),
             present_from: Order(u64::MAX),
-            ..Filter::new(Channels::One(channel), Carries::All)
+            ..Filter::new(Channels::Few(channels), Carries::All)
         }
     }
 
@@ -135,18 +150,18 @@ impl PrivateStream {
         notices: &mut Vec<Frame<'static>>,
     ) -> bool {
         let log = payload.builder.log;
-        while let Some(History { channel, feed }) = self.history.front_mut() {
-            let channel = *channel;
-            let compress = receiver.channels.compress(channel);
-            let trimmed = log.trimmed(channel).min(feed.until.log);
-            if feed.cursor.log < trimmed {
-                // W33: some of these transactions are no longer in memory. GAP says so with the receiver's present
-                // position, so that its place in the log does not change.
-                feed.cursor.log = trimmed;
-                let position = payload.coders.encoder.numbering.position();
-                notices.push(Frame::Gap { position, counter: Default::default() });
+        while let Some(History { opened, channels, feed }) = self.history.front_mut() {
+            for &channel in &*channels {
+                let position = log.trimmed(channel).min(feed.until.log);
+                if feed.cursor.log < position {
+                    // W33: some of these transactions are no longer in memory.
+                    notices.push(Frame::Gap { channel, position });
+                }
             }
-            let carried = feed.carry(log, receiver.history(channel), |item| {
+            if let Some(trimmed) = channels.iter().map(|&channel| log.trimmed(channel)).max() {
+                feed.cursor.log = feed.cursor.log.max(trimmed.min(feed.until.log));
+            }
+            let carried = feed.carry(log, receiver.history(channels), |item| {
                 let (message, number) = match item {
                     Item::Transaction(Transaction { message, counter, position, .. }) => {
                         (message, Number::Fill { counter: *counter, position: *position })
@@ -155,13 +170,14 @@ impl PrivateStream {
                         (message, Number::Awareness { index: *index, after: *after })
                     }
                 };
+                let compress = receiver.channels.compress(message.channel);
                 payload.push(message, item.order(), number, true, compress)
             });
             if !carried.is_ok_and(|carried| carried.is_all) {
                 return false;
             }
+            notices.extend(opened.drain(..).map(|channel| Frame::Synced { channel }));
             self.history.pop_front();
-            notices.push(Frame::Synced { channel });
         }
         true
     }

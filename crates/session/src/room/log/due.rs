@@ -55,10 +55,7 @@ impl<'a> Item<'a> {
 
 /// Transactions that a feed needs are no longer in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::room) struct NotInMemory {
-    /// The oldest transaction in memory is the one after this position.
-    pub(in crate::room) tail: Position,
-}
+pub(in crate::room) struct NotInMemory;
 
 /// The messages between two cursors that a filter lets through. [`Due::peek`] returns the next message, and
 /// [`Due::pass`] moves on once the feed has sent it. [`Due::cursor`] says how far the walk has come.
@@ -94,12 +91,8 @@ impl Log {
         >,
         NotInMemory,
     > {
-        let tail = match filter.channels {
-            Channels::One(channel) => self.trimmed(channel),
-            Channels::Open(_) | Channels::Set(_) => self.tail(),
-        };
-        if cursor.log < tail.min(until.log) {
-            return Err(NotInMemory { tail });
+        if self.lacks(cursor.log, until.log, &filter) {
+            return Err(NotInMemory);
         }
         let (from, to) = match filter.carries {
             Carries::Settled { .. } => (cursor.settled, until.settled),
@@ -116,6 +109,28 @@ impl Log {
             values: values.peekable(),
             has_left_out: false,
         })
+    }
+}
+
+impl Log {
+    /// True if transactions between `position` and `until` that this filter lets through are no longer in memory.
+    pub(in crate::room) fn lacks(
+        &self,
+        position: Position,
+        until: Position,
+        filter: &Filter<'_>,
+    ) -> bool {
+        // Nearly always, nothing after the position was trimmed.
+        if position >= self.trimmed_any().min(until) {
+            return false;
+        }
+        let lacks =
+            |channel| position.max(filter.start(channel)) < self.trimmed(channel).min(until);
+        match filter.channels {
+            Channels::Open(open) => open.received().any(lacks),
+            Channels::Set(set) => set.iter().any(lacks),
+            Channels::Few(few) => few.iter().copied().any(lacks),
+        }
     }
 }
 

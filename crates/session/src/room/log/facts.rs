@@ -1,4 +1,4 @@
-//! The parts of a log that a store keeps, as bytes: transactions, snapshots, and the *facts*, which are the channels and the
+//! The parts of a log that a store keeps, as bytes: transactions, parts of the snapshot, and the *facts*, which are the channels and the
 //! counters of participants. A log is made of them again after a restart.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //! channels = (number:varint name:bytes qos)*
 //! counters = (participant:varint counter:varint left:varint)*     in the order in which they left
 //! content  = flags:u8 born:varint [priority:u8] [key:bytes] message     of a transaction; `born` in ms, Unix time
-//! snapshot = version:u8 counters:bytes state
+//! part     = version:u8 counters:bytes state
 //! ```
 //!
 //! Stored bytes may be damaged or come from another program, so reading them never panics.
@@ -17,10 +17,10 @@ use core::time::Duration;
 
 use super::message::{Message, Transaction};
 use super::sessions::{Former, Session, Sessions};
-use super::transactions::{Snapshot, Transactions};
+use super::transactions::{Part, Transactions};
 use super::{Channel, Log, check_numbers};
-use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY};
-use crate::room::stored::{Stored, StoredSnapshot, StoredTransaction};
+use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PART_NAME};
+use crate::room::stored::{Stored, StoredPart, StoredTransaction};
 use crate::wire::io::{Reader, Write};
 use crate::{ChannelNo, Counter, Error, Limits, ParticipantId, Position, Qos};
 
@@ -87,37 +87,29 @@ impl Log {
             content.bytes(key);
         }
         content.extend_from_slice(&message.bytes);
-        let (channel, author) = (message.channel, message.sender);
-        StoredTransaction { position: *position, channel, author, counter: *counter, content }
+        StoredTransaction {
+            position: *position,
+            channel: message.channel,
+            author: message.sender,
+            recipient: ParticipantId(0),
+            counter: *counter,
+            content,
+        }
     }
 
-    /// A snapshot of this log as a store keeps it.
-    pub(in crate::room) fn stored_snapshot(snapshot: &Snapshot) -> StoredSnapshot {
+    /// A part of this log's snapshot as a store keeps it.
+    pub(in crate::room) fn stored_part(part: &Part) -> StoredPart {
         let mut counters = Vec::new();
-        for (&participant, &counter) in &snapshot.counters {
+        for (&participant, &counter) in &part.counters {
             counters.varint(participant.into());
             counters.varint(counter.into());
         }
-        let mut content = Vec::with_capacity(snapshot.bytes.len() + counters.len() + 4);
+        let mut content = Vec::with_capacity(part.bytes.len() + counters.len() + 4);
         content.u8(VERSION);
         content.bytes(&counters);
-        content.extend_from_slice(&snapshot.bytes);
-        StoredSnapshot { as_of: snapshot.as_of, content }
-    }
-
-    /// For each participant that sent transactions up to `position`, the counter of its last one of these. The
-    /// transactions after `position` have to be in memory.
-    pub(super) fn counters_at(&self, position: Position) -> BTreeMap<ParticipantId, Counter> {
-        let former = self.sessions.former().map(|one| (one.participant, one.session.counter));
-        let present = self.sessions.present().map(|(id, session)| (id, session.counter));
-        let mut counters: BTreeMap<_, _> = former.chain(present).collect();
-        for later in self.transactions.after(position) {
-            if let Some(counter) = counters.get_mut(&later.message.sender) {
-                *counter = Counter(counter.get().saturating_sub(1));
-            }
-        }
-        counters.retain(|_, counter| *counter > Counter(0));
-        counters
+        content.extend_from_slice(&part.bytes);
+        let Part { name, channels, as_of, .. } = part;
+        StoredPart { name: name.clone(), channels: channels.clone(), as_of: *as_of, content }
     }
 
     /// An empty log whose transactions are stored.
@@ -130,57 +122,61 @@ impl Log {
 
     /// The log that a store has. `wall` is the time of day at the room's time 0, as Unix time.
     ///
-    /// # Errors [`Error::Malformed`] if the bytes are no log, or transactions after the snapshot are missing.
+    /// # Errors [`Error::Malformed`] if the bytes are no log.
     pub(in crate::room) fn load(
         limits: Limits,
         stored: Stored,
         wall: Duration,
     ) -> Result<Self, Error> {
-        let Stored { incarnation, last_participant, reserved, facts, lost, snapshot, transactions } =
+        let Stored { incarnation, last_participant, reserved, facts, head, parts, transactions } =
             stored;
-        let snapshot = snapshot.map(read_snapshot).transpose()?;
-        let covered = snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
         let mut log = Log::new_stored(incarnation, limits);
-        let (forgotten, mut former) = log.read_facts(&facts)?;
-        // The transactions in memory follow each other up to the newest one.
-        let breaks = transactions.windows(2).rposition(|pair| match pair {
-            [one, next] => one.position.next() != next.position,
-            _ => false,
-        });
-        let from = breaks.map_or(0, |before| before + 1);
-        let base = match transactions.get(from) {
-            Some(first) => Position(first.position.get().saturating_sub(1)),
-            None => covered.max(lost),
-        };
-        let head = transactions.last().map_or(base, |last| last.position);
         check_numbers(reserved.max(last_participant), head, log.order)?;
-        if base > covered.max(lost) || head < covered {
-            return Err(Error::malformed("stored room: transactions are missing"));
-        }
-        log.transactions = Transactions::stored(base);
-        for (at, one) in transactions.into_iter().enumerate() {
-            let StoredTransaction { position, channel, author, counter, content } = one;
-            if author == ParticipantId(0) {
-                // It is lost, and later ones keep their places.
-                log.order = log.order.next();
-                log.transactions.insert(log.order, Message::lost(), counter);
-                continue;
+        let (forgotten, mut former) = log.read_facts(&facts)?;
+        log.transactions = Transactions::stored(head);
+        for part in parts {
+            let part = read_part(part)?;
+            let is_known = part.channels.iter().all(|channel| log.has_channel(*channel));
+            let is_sound = is_known
+                && part.as_of <= head
+                && part.channels.is_sorted_by(|one, next| one < next)
+                && part.name.len() <= MAX_PART_NAME
+                && log.transactions.part(&part.name).is_none()
+                && log.permits_part(&part.name, &part.channels);
+            if !is_sound {
+                return Err(Error::malformed("stored part: its channels or its place"));
             }
-            if !log.has_channel(channel) || author > last_participant {
+            log.transactions.restore_part(part);
+        }
+        let mut last = Position(0);
+        for one in transactions {
+            let StoredTransaction { position, channel, author, recipient, counter, content } = one;
+            if position <= last || position > head {
+                return Err(Error::malformed("stored transaction: its place"));
+            }
+            if !log.has_channel(channel)
+                || author > last_participant
+                || recipient != ParticipantId(0)
+            {
                 return Err(Error::malformed("stored transaction: its channel or author"));
             }
-            let known = former.entry(author).or_insert((Counter(0), wall.as_secs()));
-            known.0 = known.0.max(counter);
+            last = position;
+            if author != ParticipantId(0) {
+                let known = former.entry(author).or_insert((Counter(0), wall.as_secs()));
+                known.0 = known.0.max(counter);
+            }
             let message = read_content(&content, channel, author, wall)?;
-            if at >= from {
+            if position > log.trimmed(channel) {
                 log.order = log.order.next();
-                log.transactions.insert_stored(log.order, message, counter, position > covered);
+                log.transactions.insert(Transaction {
+                    message,
+                    counter,
+                    position,
+                    order: log.order,
+                });
             }
         }
         log.transactions.set_durable(head);
-        if let Some(snapshot) = snapshot {
-            log.transactions.restore_snapshot(snapshot);
-        }
         let mut former: VecDeque<Former> = former
             .into_iter()
             .map(|(participant, (counter, left))| Former {
@@ -260,8 +256,9 @@ fn read_content(
     Ok(Message { channel, sender, key, priority, text, bytes: bytes.into(), born })
 }
 
-fn read_snapshot(stored: StoredSnapshot) -> Result<Snapshot, Error> {
-    let mut reader = Reader::new(&stored.content, "stored snapshot");
+fn read_part(stored: StoredPart) -> Result<Part, Error> {
+    let StoredPart { name, channels, as_of, content } = stored;
+    let mut reader = Reader::new(&content, "stored part");
     if reader.u8()? != VERSION {
         return Err(reader.malformed());
     }
@@ -271,5 +268,5 @@ fn read_snapshot(stored: StoredSnapshot) -> Result<Snapshot, Error> {
         let participant = ParticipantId(counters.varint_u32()?);
         known.insert(participant, Counter(counters.varint_u32()?));
     }
-    Ok(Snapshot { as_of: stored.as_of, bytes: reader.rest().into(), counters: known })
+    Ok(Part { name, channels, as_of, bytes: reader.rest().into(), counters: known })
 }

@@ -1,12 +1,13 @@
 //! Decides which messages of the log a feed sends to its receivers. No other code decides that.
 
+use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use super::message::{Transaction, Value};
 use crate::datagrams::fits_datagram;
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
-use crate::{ChannelNo, Order, ParticipantId};
+use crate::{ChannelNo, Order, ParticipantId, Position};
 
 /// Which messages of the log a feed sends.
 #[derive(Clone, Copy)]
@@ -25,7 +26,13 @@ pub(in crate::room) struct Filter<'a> {
     pub(in crate::room) now: Option<Duration>,
     /// Aggregated values up to this order are left out if `now` is given: they came before the receiver joined.
     pub(in crate::room) present_from: Order,
+    /// Where the receiver's transactions of some channels begin. `None`: it has none of any channel.
+    pub(in crate::room) starts: Option<&'a Starts>,
 }
+
+/// For some channels, the position up to which a receiver has their transactions, or a part that replaces them, or was told
+/// that they can no longer be had. They are beyond the receiver's place in the log.
+pub(in crate::room) type Starts = BTreeMap<ChannelNo, Position>;
 
 /// The channels whose messages a feed carries.
 #[derive(Clone, Copy)]
@@ -34,7 +41,8 @@ pub(in crate::room) enum Channels<'a> {
     Open(&'a Subscriptions),
     /// The channels of a fan-out group.
     Set(&'a SubscriptionSet),
-    One(ChannelNo),
+    /// The channels of a part, or one that was opened late.
+    Few(&'a [ChannelNo]),
 }
 
 /// Which messages a feed sends, by the carrier that they take (the stream or datagrams).
@@ -82,12 +90,19 @@ impl<'a> Filter<'a> {
             limits: None,
             now: None,
             present_from: Order(0),
+            starts: None,
         }
+    }
+
+    /// The receiver has the channel's transactions up to here, or is not sent them.
+    pub(super) fn start(&self, channel: ChannelNo) -> Position {
+        let start = self.starts.and_then(|starts| starts.get(&channel));
+        start.copied().unwrap_or_default()
     }
 
     pub(super) fn carries_transaction(&self, one: &Transaction) -> bool {
         let is_own = self.receiver == Some(one.message.sender);
-        if !one.message.is_there() {
+        if one.position <= self.start(one.message.channel) {
             return false;
         }
         match self.carries {
@@ -119,7 +134,7 @@ impl Channels<'_> {
         match self {
             Channels::Open(open) => open.receives(channel).is_some(),
             Channels::Set(set) => set.contains(channel),
-            Channels::One(one) => *one == channel,
+            Channels::Few(few) => few.contains(&channel),
         }
     }
 }

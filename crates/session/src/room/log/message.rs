@@ -22,24 +22,6 @@ pub(in crate::room) struct Message {
 }
 
 impl Message {
-    /// A message that takes the place of one that was lost. It is sent to nobody.
-    pub(super) fn lost() -> Self {
-        Message {
-            channel: ChannelNo(0),
-            sender: ParticipantId(0),
-            key: None,
-            priority: None,
-            text: false,
-            bytes: Box::default(),
-            born: Duration::ZERO,
-        }
-    }
-
-    /// True unless the message only takes the place of one that was lost.
-    pub(in crate::room) fn is_there(&self) -> bool {
-        self.sender != ParticipantId(0)
-    }
-
     /// Bytes of the message and its key.
     pub(in crate::room) fn size(&self) -> usize {
         self.bytes.len() + self.key_size()

@@ -1,16 +1,14 @@
 //! The log of a room: all of its state that does not depend on who is connected. It holds the channels, the sessions
-//! that can be resumed, the newest transactions and a snapshot that replaces older ones, and the newest awareness value
-//! of each key. Transactions and values share one sequence ([`Order`]).
+//! that can be resumed, the newest transactions and the parts of a snapshot that replace older ones, and the newest awareness
+//! value of each key. Transactions and values share one sequence ([`Order`]).
 //!
 //! There is no queue per receiver. Each receiver has a [`Cursor`] into the log, so memory does not grow with slow
 //! receivers, and a late joiner is a receiver whose cursor is at the beginning. [`Log::due`] is the only code that
 //! selects messages for receivers.
 //!
-//! The log depends on no transport, tick or codec. It can be written out with [`Log::entries`] and restored with
-//! [`Log::restore`].
+//! The log depends on no transport, tick or codec. What a store keeps of it is in `facts.rs`.
 
 mod due;
-mod entry;
 mod facts;
 mod filter;
 mod message;
@@ -18,18 +16,16 @@ mod sessions;
 mod transactions;
 mod values;
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(super) use due::{Cursor, Item, NotInMemory};
-pub(super) use entry::{Base, Entry};
-pub(super) use filter::{Carries, Channels, Covered, Filter};
+pub(super) use filter::{Carries, Channels, Covered, Filter, Starts};
 pub(super) use message::{Message, Transaction, Value};
 pub(super) use sessions::Session;
-pub(super) use transactions::Snapshot;
+pub(super) use transactions::Part;
 
 use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
 use sessions::Sessions;
@@ -206,25 +202,34 @@ impl Log {
         self.transactions.set_durable(position);
     }
 
-    /// True if the log can take no further transactions at present: too many wait to become durable, or too many are
-    /// covered by no snapshot. Only in a stored room: another one drops the oldest.
-    pub(super) fn is_full(&self) -> bool {
-        let Limits { max_volatile_bytes, max_log_bytes, .. } = self.limits;
-        self.is_stored()
-            && (self.transactions.volatile_bytes() > max_volatile_bytes
-                || self.transactions.uncovered_bytes() > max_log_bytes)
+    /// True if the log can take no further transactions on this channel at present: too many wait to become durable, or too
+    /// many are covered by no part. Only in a stored room: another one drops the oldest. `has_part`: a part covers the channel,
+    /// or a participant has offered one that does.
+    pub(super) fn is_full(&self, channel: ChannelNo, has_part: impl Fn(ChannelNo) -> bool) -> bool {
+        if !self.is_stored() {
+            return false;
+        }
+        let Limits { max_volatile_bytes, max_log_bytes, max_partless_bytes, .. } = self.limits;
+        let (_, own) = self.transactions.uncovered(channel);
+        let is_in_part = has_part(channel);
+        if self.transactions.volatile_bytes() > max_volatile_bytes
+            || (!is_in_part && own > max_partless_bytes)
+        {
+            return true;
+        }
+        // Most of the time all channels together are below the limit, and nobody asks which of them are in parts.
+        let all: usize = self.transactions.uncovered_channels().map(|(_, bytes)| bytes).sum();
+        all > max_log_bytes && {
+            let alike = self.transactions.uncovered_channels();
+            let alike = alike.filter(|(channel, _)| has_part(*channel) == is_in_part);
+            alike.map(|(_, bytes)| bytes).sum::<usize>() > max_log_bytes
+        }
     }
 
-    /// The counter of the participant's last transaction at or before `position`, which is that of the snapshot or in
-    /// memory.
-    pub(super) fn counter_at(&self, participant: ParticipantId, position: Position) -> Counter {
-        if let Some(snapshot) = self.snapshot().filter(|one| one.as_of == position)
-            && self.is_stored()
-        {
-            return snapshot.counters.get(&participant).copied().unwrap_or_default();
-        }
+    /// The counter of the participant's last transaction that may be sent. Those after it are all in memory.
+    pub(super) fn durable_counter(&self, participant: ParticipantId) -> Counter {
         let last = self.session(participant).map_or(Counter(0), |session| session.counter);
-        let later = self.transactions.count_after(position, participant);
+        let later = self.transactions.count_after(self.durable(), participant);
         Counter(last.get().saturating_sub(later))
     }
 
@@ -246,9 +251,14 @@ impl Log {
         self.transactions.head()
     }
 
-    /// The oldest transaction in memory is the one after this position.
-    pub(super) fn tail(&self) -> Position {
-        self.transactions.tail()
+    /// There is no transaction in memory at or before this position.
+    pub(super) fn begin(&self) -> Position {
+        self.transactions.begin()
+    }
+
+    /// The greatest [`Log::trimmed`] of all channels.
+    pub(super) fn trimmed_any(&self) -> Position {
+        self.transactions.trimmed_any()
     }
 
     /// The position of the channel's newest transaction that is no longer in memory; 0 if all are still in memory.
@@ -278,145 +288,66 @@ impl Log {
         self.values.expired()
     }
 
-    pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
-        self.transactions.snapshot()
+    /// The newest part of each name, in the order of their names.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Arc<Part>> {
+        self.transactions.parts()
     }
 
-    /// True if enough transactions came since the last snapshot that a new snapshot is worth its upload
+    /// The part that covers the channel.
+    pub(super) fn part_of(&self, channel: ChannelNo) -> Option<&Arc<Part>> {
+        self.parts().find(|part| part.has(channel))
+    }
+
+    /// True if so many transactions of these channels came since the last part that a new one is worth its upload
     /// ([`Limits::snapshot_after`]).
-    pub(super) fn wants_snapshot(&self) -> bool {
-        self.transactions.wants_snapshot(&self.limits)
+    pub(super) fn wants_part(&self, channels: &[ChannelNo]) -> bool {
+        let sizes = channels.iter().map(|channel| self.transactions.uncovered(*channel));
+        let (count, bytes) = sizes.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        count > 0
+            && (count >= self.limits.snapshot_after as u64
+                || bytes >= self.limits.snapshot_after_bytes)
     }
 
-    /// Stores a snapshot, unless the log has one that is as new. Returns true if it was stored.
-    pub(super) fn set_snapshot(&mut self, as_of: Position, bytes: Vec<u8>) -> bool {
-        debug_assert!(as_of <= self.durable(), "a snapshot of the future is refused before");
-        let is_newer = self.snapshot().is_none_or(|snapshot| snapshot.as_of < as_of);
-        // The counters of a snapshot of a stored room are counted in memory.
-        if !is_newer || (self.is_stored() && as_of < self.tail()) {
+    /// False if all channels together have so few transactions since the last parts that [`Log::wants_part`] is false for all.
+    pub(super) fn may_want_part(&self) -> bool {
+        let channels = self.transactions.uncovered_channels().map(|(channel, _)| channel);
+        self.wants_part(&channels.collect::<Vec<_>>())
+    }
+
+    /// True if a part of this name may cover these channels, in the order of their numbers: no other part covers one of them,
+    /// and the part of this name covers no further ones.
+    pub(super) fn permits_part(&self, name: &str, channels: &[ChannelNo]) -> bool {
+        let has = |channel: &ChannelNo| channels.binary_search(channel).is_ok();
+        self.parts().all(|part| match part.name == name {
+            true => part.channels.iter().all(has),
+            false => !part.channels.iter().any(has),
+        })
+    }
+
+    /// Keeps a part of the snapshot, unless the log has a newer one of this name. `channels` are in the order of their
+    /// numbers, and [permitted](Log::permits_part). Returns true if the part was kept.
+    pub(super) fn set_part(
+        &mut self,
+        name: &str,
+        channels: &[ChannelNo],
+        as_of: Position,
+        bytes: Vec<u8>,
+    ) -> bool {
+        debug_assert!(as_of <= self.durable(), "a part of the future is refused before");
+        debug_assert!(self.permits_part(name, channels), "it is refused before");
+        if self.transactions.part(name).is_some_and(|part| part.as_of >= as_of) {
             return false;
         }
-        let counters = if self.is_stored() { self.counters_at(as_of) } else { BTreeMap::new() };
-        self.transactions.set_snapshot(Snapshot { as_of, bytes, counters });
+        let mut counters = self.transactions.counters_at(channels, as_of);
+        counters.retain(|&participant, _| self.session(participant).is_some());
+        let (name, channels) = (name.into(), channels.to_vec());
+        self.transactions.set_part(Part { name, channels, as_of, bytes, counters });
         true
     }
 
-    /// Bytes of memory that messages and snapshot take, about.
+    /// Bytes of memory that messages and parts take, about.
     pub(super) fn memory(&self) -> usize {
         self.values.memory() + self.transactions.memory()
-    }
-
-    /// Everything that the log holds, as entries from which [`Log::restore`] makes the same log.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        let base = Base {
-            incarnation: self.incarnation,
-            last_participant: self.sessions.last(),
-            position: self.tail(),
-            uncovered_bytes: self.transactions.uncovered_bytes(),
-            trimmed: self.transactions.trimmed_channels().clone(),
-        };
-        let channels = self.channels.iter();
-        let channels =
-            channels.map(|Channel { name, qos }| Entry::Channel { name: name.clone(), qos: *qos });
-        let snapshot = self.snapshot().map(|snapshot| Entry::Snapshot {
-            as_of: snapshot.as_of,
-            bytes: snapshot.bytes.clone(),
-        });
-        let former = self.sessions.former().map(|one| (one.participant, &one.session, true));
-        let present =
-            self.sessions.present().map(|(participant, session)| (participant, session, false));
-        let sessions = former.chain(present).flat_map(|(participant, &session, has_ended)| {
-            let ended = has_ended.then_some(Entry::Ended { participant });
-            core::iter::once(Entry::Session { participant, session }).chain(ended)
-        });
-        let transactions = self.transactions.after(Position(0)).map(|one| {
-            let Transaction { message, counter, order, .. } = one.clone();
-            Entry::Transaction { order, message, counter }
-        });
-        let values = self.values.after(Order(0)).map(|(order, value)| {
-            let conflates = self.values.conflates(order, value);
-            Entry::Value { order, value: value.clone(), conflates }
-        });
-        core::iter::once(Entry::Base(base))
-            .chain(channels)
-            .chain(snapshot)
-            .chain(transactions)
-            .chain(values)
-            .chain(sessions)
-            .chain([Entry::Order(self.order)])
-    }
-
-    /// Makes a log from entries: those of [`Log::entries`], or entries that were stored one by one as changes happened.
-    ///
-    /// # Errors [`Error::Malformed`] if an entry is malformed or contradicts an earlier one.
-    pub(super) fn restore(
-        limits: Limits,
-        entries: impl IntoIterator<Item = Result<Entry, Error>>,
-    ) -> Result<Self, Error> {
-        let mut log = Log::new(0, limits);
-        for entry in entries {
-            log.restore_entry(entry?)?;
-        }
-        Ok(log)
-    }
-
-    fn restore_entry(&mut self, entry: Entry) -> Result<(), Error> {
-        match entry {
-            Entry::Base(base) => {
-                let Base { incarnation, last_participant, position, uncovered_bytes, trimmed } =
-                    base;
-                check_numbers(last_participant, position, Order(0))?;
-                self.incarnation = incarnation;
-                self.sessions.set_last(last_participant);
-                self.transactions =
-                    Transactions::after_position(position, trimmed, uncovered_bytes);
-            }
-            Entry::Channel { name, qos } => _ = self.add_channel(&name, qos),
-            Entry::Change { channel, qos } => {
-                self.known(channel)?;
-                self.change_channel(channel, qos);
-            }
-            Entry::Session { participant, session } => {
-                check_numbers(participant, Position(0), Order(0))?;
-                self.sessions.begin(participant, session);
-            }
-            Entry::Ended { participant } => self.end_session(participant, 0),
-            Entry::Transaction { order, message, counter } => {
-                self.known(message.channel)?;
-                check_numbers(ParticipantId(0), self.head(), order)?;
-                if order <= self.order {
-                    return Err(Error::malformed("log: transactions out of order"));
-                }
-                self.order = order;
-                if let Some(session) = self.sessions.present_mut(message.sender) {
-                    session.counter = session.counter.max(counter);
-                }
-                self.transactions.insert(order, message, counter);
-            }
-            Entry::Value { order, value, conflates } => {
-                self.known(value.message.channel)?;
-                check_numbers(ParticipantId(0), Position(0), order)?;
-                let before = order.get().checked_sub(1).map(Order);
-                if before.is_none_or(|before| self.values.after(before).next().is_some()) {
-                    return Err(Error::malformed("log: values out of order"));
-                }
-                self.values.restore(order, value, conflates);
-            }
-            Entry::Snapshot { as_of, bytes } => {
-                let counters = BTreeMap::new();
-                self.transactions.restore_snapshot(Snapshot { as_of, bytes, counters });
-            }
-            Entry::Order(order) => {
-                check_numbers(ParticipantId(0), Position(0), order)?;
-                self.order = self.order.max(order);
-            }
-        }
-        Ok(())
-    }
-
-    fn known(&self, channel: ChannelNo) -> Result<(), Error> {
-        let is_known = (1..=self.channels.len() as u32).contains(&channel.get());
-        if is_known { Ok(()) } else { Err(Error::malformed("log: an unknown channel")) }
     }
 }
 

@@ -102,10 +102,6 @@ impl Sessions {
         self.last
     }
 
-    pub(super) fn set_last(&mut self, last: ParticipantId) {
-        self.last = last;
-    }
-
     pub(super) fn present(&self) -> impl Iterator<Item = (ParticipantId, &Session)> {
         self.present.iter().map(|(&participant, session)| (participant, session))
     }

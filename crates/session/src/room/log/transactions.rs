@@ -1,37 +1,70 @@
-//! The newest transactions of the log, in the order of their positions, and the snapshot that replaces older ones.
+//! The newest transactions of the log, in the order of their positions, and the parts of the snapshot that replace older ones.
+//!
+//! A part stands for the transactions of some channels, so the transactions in memory are not dense: those of one channel may
+//! be dropped while older ones of another channel are still needed.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::message::{Message, Transaction};
 use crate::{ChannelNo, Counter, Limits, Order, ParticipantId, Position};
 
-/// The number of transactions that are kept although a snapshot covers them, so that a participant that comes back
-/// after a short break is sent the missing part of the log instead of the snapshot.
-const KEPT_BEHIND_SNAPSHOT: u64 = 256;
+/// A transaction that a part covers is kept until it is this many positions behind the part, so that a participant that comes
+/// back after a short break is sent the missing transactions instead of the part.
+const KEPT_BEHIND_PART: u64 = 256;
 
-/// The application's state after the transaction at `as_of`. It replaces all transactions up to there.
+/// A named part of the room's snapshot: the application's state of some channels after the transaction at `as_of`. It
+/// replaces all transactions of these channels up to there.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::room) struct Snapshot {
+pub(in crate::room) struct Part {
+    pub(in crate::room) name: String,
+    /// The channels, in the order of their numbers. No channel is in two parts of a room.
+    pub(in crate::room) channels: Vec<ChannelNo>,
     pub(in crate::room) as_of: Position,
     pub(in crate::room) bytes: Vec<u8>,
-    /// For each participant that sent transactions up to `as_of`, the counter of its last one of these. Empty in a room that
-    /// is not stored, whose log knows the later ones.
+    /// For each participant that sent transactions on these channels up to `as_of`, the counter of its last one of these.
     pub(in crate::room) counters: BTreeMap<ParticipantId, Counter>,
+}
+
+impl Part {
+    pub(in crate::room) fn has(&self, channel: ChannelNo) -> bool {
+        self.channels.binary_search(&channel).is_ok()
+    }
+
+    /// Bytes of memory that the part takes, about.
+    fn memory(&self) -> usize {
+        self.bytes.len() + self.counters.len() * 16
+    }
+}
+
+/// What is known of one channel's transactions.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    /// The position of its newest transaction that is no longer in memory.
+    trimmed: Position,
+    /// A part stands for its transactions up to this position.
+    covered: Position,
+    /// Its transactions after `covered`, and their bytes.
+    uncovered: u64,
+    uncovered_bytes: usize,
 }
 
 #[derive(Debug)]
 pub(super) struct Transactions {
     window: VecDeque<Transaction>,
     bytes: usize,
-    /// For each channel, the position of its newest transaction that is no longer in memory.
-    trimmed: BTreeMap<ChannelNo, Position>,
-    /// Bytes of the transactions that the snapshot does not cover.
-    uncovered_bytes: usize,
+    extents: BTreeMap<ChannelNo, Extent>,
+    /// No transaction in memory or not in memory any more that was trimmed has a greater position.
+    trimmed: Position,
+    /// In a room that is not stored: the counters of transactions that were dropped though no part covered them, the last one
+    /// of each channel and sender.
+    dropped: BTreeMap<(ChannelNo, ParticipantId), Counter>,
     /// The position of the last transaction.
     head: Position,
-    snapshot: Option<Arc<Snapshot>>,
+    /// The newest part of each name.
+    parts: BTreeMap<String, Arc<Part>>,
     /// In a stored room, the transactions up to this position are durable. `None` in a room that is not stored: there, all
     /// transactions may go to the participants at once.
     durable: Option<Position>,
@@ -44,13 +77,19 @@ impl Transactions {
         Transactions {
             window: VecDeque::new(),
             bytes: 0,
-            trimmed: BTreeMap::new(),
-            uncovered_bytes: 0,
+            extents: BTreeMap::new(),
+            trimmed: Position(0),
+            dropped: BTreeMap::new(),
             head: Position(0),
-            snapshot: None,
+            parts: BTreeMap::new(),
             durable: None,
             volatile_bytes: 0,
         }
+    }
+
+    /// No transactions of a stored log, of which the last one had position `head`.
+    pub(super) fn stored(head: Position) -> Self {
+        Transactions { head, durable: Some(head), ..Transactions::new() }
     }
 
     /// The transactions up to this position may go to the participants.
@@ -75,45 +114,45 @@ impl Transactions {
         self.volatile_bytes
     }
 
-    /// An empty window whose first transaction will come after position `head`. `trimmed`: for each channel, the
-    /// position of its last transaction up to `head`.
-    pub(super) fn after_position(
-        head: Position,
-        trimmed: BTreeMap<ChannelNo, Position>,
-        uncovered_bytes: usize,
-    ) -> Self {
-        Transactions { head, trimmed, uncovered_bytes, ..Transactions::new() }
-    }
-
-    /// An empty window of a stored log, whose first transaction will come after position `head`.
-    pub(super) fn stored(head: Position) -> Self {
-        Transactions { head, durable: Some(head), ..Transactions::new() }
-    }
-
     pub(super) fn head(&self) -> Position {
         self.head
     }
 
-    /// The oldest transaction in memory is the one after this position.
-    pub(super) fn tail(&self) -> Position {
-        Position(self.head.get() - self.window.len() as u64)
+    /// There is no transaction in memory at or before this position.
+    pub(super) fn begin(&self) -> Position {
+        let first = self.window.front().map(|first| first.position.get() - 1);
+        first.map_or(self.head, Position)
     }
 
     /// The position of the channel's newest transaction that is no longer in memory; 0 if all are still in memory.
     pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
-        self.trimmed.get(&channel).copied().unwrap_or_default()
+        self.extents.get(&channel).map_or(Position(0), |extent| extent.trimmed)
     }
 
-    pub(super) fn trimmed_channels(&self) -> &BTreeMap<ChannelNo, Position> {
-        &self.trimmed
+    /// The greatest [`Transactions::trimmed`] of all channels.
+    pub(super) fn trimmed_any(&self) -> Position {
+        self.trimmed
     }
 
-    pub(super) fn uncovered_bytes(&self) -> usize {
-        self.uncovered_bytes
+    /// The number of the channel's transactions that no part covers, and their bytes.
+    pub(super) fn uncovered(&self, channel: ChannelNo) -> (u64, usize) {
+        let extent = self.extents.get(&channel);
+        extent.map_or((0, 0), |extent| (extent.uncovered, extent.uncovered_bytes))
     }
 
-    pub(super) fn snapshot(&self) -> Option<&Arc<Snapshot>> {
-        self.snapshot.as_ref()
+    /// The channels that have transactions which no part covers, with the bytes of these.
+    pub(super) fn uncovered_channels(&self) -> impl Iterator<Item = (ChannelNo, usize)> {
+        let extents = self.extents.iter().filter(|(_, extent)| extent.uncovered > 0);
+        extents.map(|(&channel, extent)| (channel, extent.uncovered_bytes))
+    }
+
+    /// The newest part of each name, in the order of their names.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Arc<Part>> {
+        self.parts.values()
+    }
+
+    pub(super) fn part(&self, name: &str) -> Option<&Arc<Part>> {
+        self.parts.get(name)
     }
 
     /// Appends a transaction and returns its position.
@@ -125,10 +164,10 @@ impl Transactions {
         limits: &Limits,
     ) -> Position {
         let cost = message.cost();
-        self.uncovered_bytes += cost;
-        let position = self.insert(order, message, counter);
+        let position = self.head.next();
+        self.insert(Transaction { message, counter, position, order });
         if self.is_stored() {
-            // Nothing is dropped that no snapshot covers: at the limit the room takes no transactions instead.
+            // Nothing is dropped that no part covers: at the limit the room takes no transactions instead.
             self.volatile_bytes += cost;
             return position;
         }
@@ -138,42 +177,49 @@ impl Transactions {
         position
     }
 
-    /// Appends a transaction without adding its bytes to `uncovered_bytes`: a restored log has them in that sum
-    /// already.
-    pub(super) fn insert(&mut self, order: Order, message: Message, counter: Counter) -> Position {
+    /// Adds a transaction behind all others.
+    pub(super) fn insert(&mut self, transaction: Transaction) {
+        let last = self.window.back();
         debug_assert!(
-            self.window.back().is_none_or(|last| last.order < order),
-            "orders grow with positions"
+            last.is_none_or(|last| last.position < transaction.position),
+            "positions grow"
         );
-        self.head = self.head.next();
-        self.bytes += message.cost();
-        self.window.push_back(Transaction { message, counter, position: self.head, order });
-        self.head
-    }
-
-    /// Appends a transaction that a store had. `is_uncovered`: no snapshot covers it.
-    pub(super) fn insert_stored(
-        &mut self,
-        order: Order,
-        message: Message,
-        counter: Counter,
-        is_uncovered: bool,
-    ) {
-        self.uncovered_bytes += if is_uncovered { message.cost() } else { 0 };
-        self.insert(order, message, counter);
+        self.head = self.head.max(transaction.position);
+        let (cost, channel) = (transaction.message.cost(), transaction.message.channel);
+        self.bytes += cost;
+        let extent = self.extents.entry(channel).or_default();
+        if transaction.position > extent.covered {
+            extent.uncovered += 1;
+            extent.uncovered_bytes += cost;
+        }
+        self.window.push_back(transaction);
     }
 
     fn drop_front(&mut self) {
-        if let Some(dropped) = self.window.pop_front() {
-            self.bytes -= dropped.message.cost();
-            self.trimmed.insert(dropped.message.channel, dropped.position);
+        let Some(front) = self.window.pop_front() else { return };
+        let Transaction { message, counter, position, .. } = front;
+        self.bytes -= message.cost();
+        self.trimmed = self.trimmed.max(position);
+        let extent = self.extents.entry(message.channel).or_default();
+        extent.trimmed = position;
+        if position > extent.covered {
+            self.dropped.insert((message.channel, message.sender), counter);
         }
     }
 
     /// The transactions in memory after `position`, oldest first.
     pub(super) fn after(&self, position: Position) -> impl Iterator<Item = &Transaction> {
-        let skip = position.get().saturating_sub(self.tail().get()).min(self.window.len() as u64);
-        self.window.range(skip as usize..)
+        // Nearly always, nothing was dropped out of the middle.
+        let dense = position.get().saturating_sub(self.begin().get()).min(self.window.len() as u64);
+        let is_dense = |at: usize| {
+            self.window.get(at).is_none_or(|one| one.position > position)
+                && at.checked_sub(1).is_none_or(|at| self.window[at].position <= position)
+        };
+        let skip = match is_dense(dense as usize) {
+            true => dense as usize,
+            false => self.window.partition_point(|one| one.position <= position),
+        };
+        self.window.range(skip..)
     }
 
     /// The number of this sender's transactions in memory after `position`.
@@ -181,34 +227,75 @@ impl Transactions {
         self.after(position).filter(|later| later.message.sender == sender).count() as u32
     }
 
-    /// True if enough transactions came since the last snapshot that a new snapshot is worth its upload
-    /// ([`Limits::snapshot_after`]).
-    pub(super) fn wants_snapshot(&self, limits: &Limits) -> bool {
-        let as_of = self.snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
-        let uncovered = self.head.get() - as_of.min(self.head).get();
-        uncovered > 0
-            && (uncovered >= limits.snapshot_after as u64
-                || self.uncovered_bytes >= limits.snapshot_after_bytes)
-    }
-
-    /// Stores a snapshot and drops the transactions that it covers, except for the last [`KEPT_BEHIND_SNAPSHOT`].
-    pub(super) fn set_snapshot(&mut self, snapshot: Snapshot) {
-        let as_of = snapshot.as_of;
-        self.snapshot = Some(Arc::new(snapshot));
-        while self.tail().get() + KEPT_BEHIND_SNAPSHOT < as_of.get() && !self.window.is_empty() {
-            self.drop_front();
+    /// For each participant that sent transactions on these channels up to `as_of`, the counter of its last one of these.
+    pub(super) fn counters_at(
+        &self,
+        channels: &[ChannelNo],
+        as_of: Position,
+    ) -> BTreeMap<ParticipantId, Counter> {
+        let has = |channel: &ChannelNo| channels.binary_search(channel).is_ok();
+        let mut counters = BTreeMap::new();
+        let mut note = |sender: ParticipantId, counter: Counter| {
+            let known = counters.entry(sender).or_insert(counter);
+            *known = counter.max(*known);
+        };
+        let parts = self.parts.values().filter(|part| part.channels.iter().any(has));
+        for (&sender, &counter) in parts.flat_map(|part| &part.counters) {
+            note(sender, counter);
         }
-        let uncovered = self.after(as_of).map(|transaction| transaction.message.cost());
-        self.uncovered_bytes = uncovered.sum();
+        for ((_, sender), &counter) in self.dropped.iter().filter(|((channel, _), _)| has(channel))
+        {
+            note(*sender, counter);
+        }
+        let covered = self.window.iter().take_while(|one| one.position <= as_of);
+        for one in covered.filter(|one| has(&one.message.channel)) {
+            note(one.message.sender, one.counter);
+        }
+        counters
     }
 
-    /// Stores the snapshot of a log that is being restored. Drops no transactions.
-    pub(super) fn restore_snapshot(&mut self, snapshot: Snapshot) {
-        self.snapshot = Some(Arc::new(snapshot));
+    /// Keeps a part, which replaces the one of its name, and drops the transactions that it covers, except for the newest of
+    /// them ([`KEPT_BEHIND_PART`]).
+    pub(super) fn set_part(&mut self, part: Part) {
+        let part = Arc::new(part);
+        self.parts.insert(part.name.clone(), Arc::clone(&part));
+        self.dropped.retain(|(channel, _), _| !part.has(*channel));
+        let mut extents: Vec<_> = part.channels.iter().map(|_| Extent::default()).collect();
+        for (extent, channel) in extents.iter_mut().zip(&part.channels) {
+            (extent.trimmed, extent.covered) = (self.trimmed(*channel), part.as_of);
+        }
+        let Transactions { window, bytes, trimmed, .. } = self;
+        window.retain(|one| {
+            let Ok(place) = part.channels.binary_search(&one.message.channel) else { return true };
+            let (extent, cost) = (&mut extents[place], one.message.cost());
+            if one.position > part.as_of {
+                extent.uncovered += 1;
+                extent.uncovered_bytes += cost;
+            }
+            let is_kept = one.position.get() + KEPT_BEHIND_PART > part.as_of.get();
+            if !is_kept {
+                *bytes -= cost;
+                extent.trimmed = one.position;
+                *trimmed = one.position.max(*trimmed);
+            }
+            is_kept
+        });
+        self.extents.extend(part.channels.iter().copied().zip(extents));
     }
 
-    /// Bytes of memory that the transactions and the snapshot take, about.
+    /// Keeps a part of a stored log, before its transactions are inserted.
+    pub(super) fn restore_part(&mut self, part: Part) {
+        self.head = self.head.max(part.as_of);
+        for &channel in &part.channels {
+            let extent = Extent { trimmed: part.as_of, covered: part.as_of, ..Extent::default() };
+            self.extents.insert(channel, extent);
+        }
+        self.trimmed = self.trimmed.max(part.as_of);
+        self.parts.insert(part.name.clone(), Arc::new(part));
+    }
+
+    /// Bytes of memory that the transactions and the parts take, about.
     pub(super) fn memory(&self) -> usize {
-        self.bytes + self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len())
+        self.bytes + self.parts.values().map(|part| part.memory()).sum::<usize>()
     }
 }

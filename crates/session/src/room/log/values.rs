@@ -68,12 +68,6 @@ impl Values {
         conflated
     }
 
-    /// Adds a value of a log that is being restored. `conflates`: true if a newer value of its key will replace it.
-    pub(super) fn restore(&mut self, order: Order, value: Value, conflates: bool) {
-        let key = conflates.then(|| key_of(&value.message));
-        self.insert(order, key, value);
-    }
-
     fn insert(&mut self, order: Order, key: Option<Key>, value: Value) -> bool {
         self.count(&value, true);
         let replaced = self.latest.push(order, key, value);
@@ -152,11 +146,6 @@ impl Values {
     /// The values after this order, oldest first.
     pub(super) fn after(&self, order: Order) -> impl Iterator<Item = (Order, &Value)> {
         self.latest.after(order)
-    }
-
-    /// True if a newer value of the same key will replace this one.
-    pub(super) fn conflates(&self, order: Order, value: &Value) -> bool {
-        self.latest.newest(&key_of(&value.message)) == Some(order)
     }
 
     /// Drops the values with an expiry time that have expired or that every receiver was sent: these have at most the

@@ -10,8 +10,6 @@ use super::connection::{Connection, Stage};
 use crate::events::event;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
-use crate::room::feed::Feed;
-use crate::room::feed::private_stream::History;
 use crate::room::log::{Cursor, Log};
 use crate::room::subscriptions::Opened;
 use crate::wire::frame::{Access, Frame, error_frame};
@@ -49,10 +47,18 @@ impl Peer {
                 let before = connection.channels.insert(channel, Opened { access, compress });
                 let is_new =
                     access.subscribe && !before.is_some_and(|before| before.access.subscribe);
-                let history = &mut connection.stream.history;
-                history.retain(|history| history.channel != channel);
-                if is_new && connection.add_history(participant, channel, have, &common.log) {
+                connection.forget_history(channel);
+                if is_new && connection.lacks_older(participant, channel, have, &common.log) {
+                    connection.unfilled.insert(channel, have);
                     return Ok(());
+                }
+                let place = connection.stream.feed.cursor.log;
+                if is_new && have > place {
+                    // The participant has a part of the snapshot that is ahead of its place in the log.
+                    let end = common.log.durable();
+                    connection.starts.insert(channel, have.min(end));
+                    let counter = common.log.durable_counter(participant);
+                    connection.reach.get_or_insert((end, counter));
                 }
                 match &mut connection.stage {
                     Stage::Joining(_) if is_opening => {}
@@ -117,7 +123,9 @@ impl Peer {
             return Err(Error::UnknownChannel { channel: channel.get() });
         }
         event!(DEBUG, "channel closed", %participant, %channel);
-        connection.stream.history.retain(|history| history.channel != channel);
+        connection.forget_history(channel);
+        connection.starts.remove(&channel);
+        connection.offers.retain(|_, offer| offer.channels.binary_search(&channel).is_err());
         if let Stage::Joining(joining) = &mut connection.stage {
             joining.late.remove(&channel);
         }
@@ -256,9 +264,9 @@ impl Peer {
 }
 
 impl Connection {
-    /// Lets the stream send the older messages of a channel that is opened now, of which the participant has the
-    /// transactions up to `have` (W18). Returns false if there are none.
-    fn add_history(
+    /// True if there are older messages of a channel that is opened now, of which the participant has the transactions up to
+    /// `have` (W18).
+    fn lacks_older(
         &mut self,
         id: ParticipantId,
         channel: ChannelNo,
@@ -266,21 +274,27 @@ impl Connection {
         log: &Log,
     ) -> bool {
         let sent = self.stream.feed.cursor;
-        // Once the join is complete, datagrams may have brought the other channels' values up to the last tick. During
-        // the join, the stream itself brings this channel's values, too.
-        let released = self.stream.feed.until.awareness.max(sent.awareness);
-        let awareness = if self.is_joining() { sent.awareness } else { released };
-        let cursor = Cursor { log: have, ..Cursor::default() };
-        let feed = Feed { cursor, until: sent.with_awareness(awareness) };
-        let (receiver, _) = self.split(id);
-        let values = log.due(cursor.with_log(sent.log), feed.until, receiver.history(channel));
-        let has_values = values.is_ok_and(|mut values| values.peek().is_some());
-        if have >= sent.log && !has_values {
-            return false;
+        if have < sent.log {
+            return true;
         }
-        // The transactions up to this position are sent as history, so the participant must know it first.
-        self.announce_position();
-        self.stream.history.push_back(History { channel, feed });
-        true
+        let until = sent.with_awareness(self.stream.feed.until.awareness.max(sent.awareness));
+        let until = if self.is_joining() { sent } else { until };
+        let (receiver, _) = self.split(id);
+        let channels = [channel];
+        let values =
+            log.due(Cursor::default().with_log(sent.log), until, receiver.history(&channels));
+        values.is_ok_and(|mut values| values.peek().is_some())
+    }
+
+    /// Sends no older messages of the channel any more.
+    fn forget_history(&mut self, channel: ChannelNo) {
+        self.unfilled.remove(&channel);
+        for history in &mut self.stream.history {
+            history.opened.retain(|opened| *opened != channel);
+            history.channels.retain(|other| *other != channel);
+        }
+        self.stream
+            .history
+            .retain(|history| !history.channels.is_empty() || !history.opened.is_empty());
     }
 }

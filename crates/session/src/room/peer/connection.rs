@@ -1,8 +1,10 @@
 //! A participant's transport, its open channels, and how far it has been sent the log.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::link::Link;
@@ -13,7 +15,7 @@ use crate::room::feed::private_datagrams::PrivateDatagrams;
 use crate::room::feed::private_stream::{self, PrivateStream};
 use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
 use crate::room::inspector::Quality;
-use crate::room::log::{Cursor, Log, Snapshot};
+use crate::room::log::{Cursor, Log, Part, Starts};
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::wire::coding::Coding;
@@ -50,7 +52,19 @@ pub(in crate::room) struct Connection {
     /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be lost or late at best. 0
     /// if the QoS can be met again.
     pub(in crate::room) outlook: BTreeMap<ChannelNo, u16>,
+    /// The parts of the snapshot that the participant can make, by its own numbers (W95).
+    pub(in crate::room) offers: BTreeMap<u32, Offer>,
     pub(in crate::room) upload: Upload,
+    /// The number of the last part of the snapshot that the participant was sent.
+    pub(in crate::room) parts_sent: u32,
+    /// Channels that were opened late and whose older messages are to be sent: the participant has their transactions up to
+    /// these positions (W18).
+    pub(in crate::room) unfilled: BTreeMap<ChannelNo, Position>,
+    /// Channels whose transactions the participant needs only from a later position on than the others'.
+    pub(in crate::room) starts: Starts,
+    /// While the participant catches up: the position up to which some transactions are not sent to it, and the counter of its
+    /// own last one up to there.
+    pub(in crate::room) reach: Option<(Position, Counter)>,
     pub(in crate::room) quality: Quality,
     pub(in crate::room) requests: Requests,
 }
@@ -60,8 +74,8 @@ pub(in crate::room) struct Connection {
 pub(in crate::room) enum Stage {
     /// It is being sent the late-joiner state.
     Joining(Box<Joining>),
-    /// Transactions that it lacks are no longer in memory: it is being sent the snapshot.
-    CatchingUp(Download),
+    /// Transactions that it lacks are no longer in memory: it is being sent parts of the snapshot.
+    CatchingUp(VecDeque<Download>),
     /// It is sent new messages at each tick: over a private stream (`None`) or as a member of a shared stream.
     Live(Option<Member>),
 }
@@ -74,33 +88,41 @@ pub(in crate::room) struct Joining {
     /// Channels that were opened after the first packet: each is sent a SYNCED frame of its own once the join is
     /// complete.
     pub(in crate::room) late: BTreeSet<ChannelNo>,
-    pub(in crate::room) download: Option<Download>,
+    pub(in crate::room) downloads: VecDeque<Download>,
 }
 
-/// A snapshot on its way to a participant.
+/// A part of the snapshot on its way to a participant.
 #[derive(Debug)]
 pub(in crate::room) struct Download {
-    pub(in crate::room) snapshot: Arc<Snapshot>,
-    /// The counter of the participant's own last transaction that the snapshot covers.
-    pub(in crate::room) counter: Counter,
+    pub(in crate::room) part: Arc<Part>,
+    /// Its number on this transport.
+    pub(in crate::room) number: u32,
     pub(in crate::room) offset: usize,
 }
 
-/// The state of asking a participant for a snapshot.
+/// A part of the snapshot that a participant can make.
+#[derive(Debug)]
+pub(in crate::room) struct Offer {
+    pub(in crate::room) name: String,
+    /// The channels whose transactions the part stands for, in the order of their numbers.
+    pub(in crate::room) channels: Vec<ChannelNo>,
+}
+
+/// The state of asking a participant for parts of the snapshot.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Upload {
-    /// True once the participant was asked on this transport. Its answer may still come after another participant's
-    /// snapshot was stored.
-    pub(in crate::room) was_asked: bool,
-    /// The least position that the snapshot has to cover; `None` while no answer is awaited.
-    pub(in crate::room) at_least: Option<Position>,
+    /// The parts that the participant was asked for on this transport. Its answer may still come after another participant's
+    /// part was kept.
+    pub(in crate::room) asked: BTreeSet<u32>,
+    /// The part that is awaited, and the least position that it has to cover.
+    pub(in crate::room) awaited: Option<(u32, Position)>,
     pub(in crate::room) arriving: Option<Assembly>,
 }
 
 impl Upload {
     /// Stops waiting for an answer.
     pub(in crate::room) fn forget(&mut self) {
-        (self.at_least, self.arriving) = (None, None);
+        (self.awaited, self.arriving) = (None, None);
     }
 }
 
@@ -163,7 +185,11 @@ impl Connection {
             channels: Subscriptions::default(),
             limits: RateLimits::default(),
             released: Released::default(),
-            stage: Stage::Joining(Box::new(Joining { until: end, late, download: None })),
+            stage: Stage::Joining(Box::new(Joining {
+                until: end,
+                late,
+                downloads: VecDeque::new(),
+            })),
             stream: PrivateStream::new(position, end),
             sharing: Sharing::default(),
             datagrams: datagrams.then(|| PrivateDatagrams { feed: Feed::at(end) }),
@@ -174,7 +200,12 @@ impl Connection {
             is_list_complete: true,
             renewed: BTreeSet::new(),
             outlook: BTreeMap::new(),
+            offers: BTreeMap::new(),
             upload: Upload::default(),
+            parts_sent: 0,
+            unfilled: BTreeMap::new(),
+            starts: Starts::new(),
+            reach: None,
             quality: Quality::default(),
             requests: Requests::default(),
         }
@@ -193,8 +224,8 @@ impl Connection {
 
     pub(in crate::room) fn download(&self) -> Option<&Download> {
         match &self.stage {
-            Stage::Joining(joining) => joining.download.as_ref(),
-            Stage::CatchingUp(download) => Some(download),
+            Stage::Joining(joining) => joining.downloads.front(),
+            Stage::CatchingUp(downloads) => downloads.front(),
             Stage::Live(_) => None,
         }
     }
@@ -210,11 +241,12 @@ impl Connection {
         self.member().is_some()
     }
 
-    /// Begins to send a snapshot to the participant.
+    /// Begins to send a part of the snapshot to the participant, after those that it is being sent.
     pub(in crate::room) fn begin_download(&mut self, download: Download) {
         match &mut self.stage {
-            Stage::Joining(joining) => joining.download = Some(download),
-            stage => *stage = Stage::CatchingUp(download),
+            Stage::Joining(joining) => joining.downloads.push_back(download),
+            Stage::CatchingUp(downloads) => downloads.push_back(download),
+            stage @ Stage::Live(_) => *stage = Stage::CatchingUp([download].into()),
         }
     }
 
@@ -225,7 +257,8 @@ impl Connection {
         id: ParticipantId,
     ) -> (private_stream::Receiver<'_>, StreamParts<'_>) {
         let is_member = self.is_member();
-        let Connection { channels, limits, sharing, stage, stream, released, link, .. } = self;
+        let Connection { channels, limits, sharing, stage, stream, released, link, starts, .. } =
+            self;
         let receiver = private_stream::Receiver {
             id,
             channels,
@@ -234,6 +267,7 @@ impl Connection {
             max_datagram: link.max_datagram_in_use(),
             state_until: stage.state_until(),
             present_from: self.present_from,
+            starts,
         };
         (receiver, StreamParts { stream, released, link })
     }
@@ -322,21 +356,6 @@ impl Connection {
         (self.stream.feed.cursor, self.stream.history.len(), self.released.stream.len())
     }
 
-    /// Moves the participant to `position` in the log without sending it the transactions before. `counter`: that of
-    /// its own last transaction up to there.
-    pub(in crate::room) fn enter(
-        &mut self,
-        id: ParticipantId,
-        position: Position,
-        counter: Counter,
-    ) {
-        self.stream.feed.cursor.log = self.stream.feed.cursor.log.max(position);
-        if let Some(coders) = self.link.coders.as_mut() {
-            coders.encoder.numbering.advance(position);
-            coders.encoder.numbering.counted(id, counter);
-        }
-    }
-
     /// Queues a POSITION frame if the last position that the participant knows is before its place in the log.
     pub(in crate::room) fn announce_position(&mut self) {
         let place = self.stream.feed.cursor.log;
@@ -353,7 +372,7 @@ impl Connection {
         let Stage::Joining(joining) = &self.stage else { return };
         let served = cursor.awareness >= joining.until.awareness
             && cursor.log >= joining.until.log
-            && joining.download.is_none()
+            && joining.downloads.is_empty()
             && self.stream.history.is_empty()
             && self.released.stream.is_empty()
             && !self.is_list_complete
@@ -368,16 +387,14 @@ impl Connection {
         self.stage = Stage::Live(None);
     }
 
-    /// True if the participant receives all transactions of the log, so that its snapshot can replace them.
-    pub(in crate::room) fn has_whole_log(&self, log: &Log) -> bool {
-        let transactions = |kind: Kind| kind == Kind::Transaction;
+    /// True if the participant was sent all transactions of its channels up to its place in the log, so that parts of the
+    /// snapshot which it makes can replace them.
+    pub(in crate::room) fn has_all_transactions(&self) -> bool {
         !self.is_joining()
             && self.download().is_none()
             && self.stream.history.is_empty()
-            && log
-                .channels()
-                .filter(|(_, channel)| transactions(channel.qos.kind))
-                .all(|(channel, _)| self.channels.receives(channel).is_some())
+            && self.unfilled.is_empty()
+            && self.reach.is_none()
     }
 
     /// The awareness channels that the participant can receive in datagrams of a fan-out group. Channels with a codec

@@ -38,9 +38,9 @@ pub(super) struct Peer {
     seen: Seen<ChannelNo>,
     /// For each channel, how many of the participant's awareness messages reach the room, and how late.
     pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
-    /// True if the room dropped transactions of this participant because it could take none. The participant is asked to
-    /// send them again once the room takes transactions (W93).
-    pub(super) is_held: bool,
+    /// The channel because of which the room drops all transactions of this participant: it could take none on it. The
+    /// participant is asked to send them again once the room takes transactions on it (W93).
+    pub(super) held: Option<ChannelNo>,
     pub(super) state: State,
 }
 
@@ -60,7 +60,7 @@ impl Peer {
             identity: Vec::new(),
             seen: Seen::default(),
             upstream: BTreeMap::new(),
-            is_held: false,
+            held: None,
             state: State::Away { since: Duration::ZERO },
         }
     }

@@ -1,6 +1,6 @@
 //! Puts the messages that a participant publishes into the room's log.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
 use super::connection::Connection;
@@ -28,7 +28,8 @@ pub(super) struct Publisher<'a> {
     pub(super) one_way: Duration,
     seen: &'a mut Seen<ChannelNo>,
     upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
-    is_held: &'a mut bool,
+    held: &'a mut Option<ChannelNo>,
+    offered: &'a BTreeSet<ChannelNo>,
     log: &'a mut Log,
     upstreams: &'a Upstreams,
     forms: &'a mut EncodingCache,
@@ -52,7 +53,7 @@ impl<'a> Publisher<'a> {
         peer: &'a mut Peer,
         common: &'a mut Common,
     ) -> Option<(Self, &'a mut Connection, Reading<'a>)> {
-        let Peer { id, seen, upstream, is_held, state: State::Here(connection), .. } = peer else {
+        let Peer { id, seen, upstream, held, state: State::Here(connection), .. } = peer else {
             return None;
         };
         let Common {
@@ -66,6 +67,7 @@ impl<'a> Publisher<'a> {
             ticked,
             packing,
             batch,
+            offered,
             ..
         } = common;
         let publisher = Publisher {
@@ -74,7 +76,8 @@ impl<'a> Publisher<'a> {
             one_way: Duration::ZERO,
             seen,
             upstream,
-            is_held,
+            held,
+            offered,
             log,
             upstreams,
             forms,
@@ -136,9 +139,14 @@ impl<'a> Publisher<'a> {
                 }
             }
             Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
-                if self.log.is_full() {
+                let has_part = |channel| {
+                    self.offered.contains(&channel) || self.log.part_of(channel).is_some()
+                };
+                if self.held.is_none() && self.log.is_full(record.channel, has_part) {
+                    *self.held = Some(record.channel);
+                }
+                if self.held.is_some() {
                     // W93: the sender keeps it, and sends it again on its next transport.
-                    *self.is_held = true;
                     return Ok(());
                 }
                 match self.log.append(message, counter)? {
@@ -150,7 +158,6 @@ impl<'a> Publisher<'a> {
                     // W83: this copy came before earlier transactions. The stream will bring the transaction later, in
                     // order.
                     Applied::Early if matches!(record.number, Number::Copy { .. }) => return Ok(()),
-                    Applied::Early if *self.is_held => return Ok(()),
                     Applied::Early => {
                         return Err(Error::malformed("record: transactions are missing"));
                     }

@@ -16,7 +16,7 @@ use crate::wire::coding::PayloadForm;
 use crate::wire::contract;
 use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
 use crate::wire::opening::Opening;
-use crate::{Error, GroupId};
+use crate::{Error, GroupId, Position};
 
 impl Peer {
     /// Handles a packet of the stream. The caller closes the transport on an error.
@@ -48,17 +48,23 @@ impl Peer {
         Ok(())
     }
 
-    /// Handles the frames that follow HELLO in the first packet.
+    /// Handles the frames that follow HELLO in the first packet. `has_been_here`: the client was in this incarnation of the
+    /// room before; otherwise what it has of its channels is of another room.
     pub(in crate::room) fn receive_opening(
         &mut self,
         now: Duration,
         opening: &Opening<'_>,
+        has_been_here: bool,
         common: &mut Common,
     ) -> Result<(), Error> {
         let mut frames = Frames::new(opening.rest);
         while let Some(frame) = frames.next()? {
             match frame {
-                Frame::Open { .. } => self.open(&frame, true, common)?,
+                Frame::Open { reference, access, name, qos, have, compress } => {
+                    let have = if has_been_here { have } else { Position(0) };
+                    let frame = Frame::Open { reference, access, name, qos, have, compress };
+                    self.open(&frame, true, common)?;
+                }
                 Frame::Presence(presence) => self.set_presence(now, presence, common)?,
                 Frame::Codecs { set } => self.set_codecs(set),
                 _ => {
@@ -108,6 +114,7 @@ impl Peer {
                 Ok(())
             }
             Frame::Presence(presence) => self.set_presence(now, presence, common),
+            Frame::Part { part, name, channels, .. } => self.offer(part, name, &channels, common),
             Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common),
             Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common),
             Frame::Ping { time } => {

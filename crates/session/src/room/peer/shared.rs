@@ -128,6 +128,8 @@ impl Connection {
             && self.sharing.wants(now, &stream.key)
             && Cursor { log, awareness, settled } == stream.feed.cursor
             && self.stream.history.is_empty()
+            && self.unfilled.is_empty()
+            && self.reach.is_none()
             && !self.link.has_control()
             && self.link.ready()
     }

@@ -1,32 +1,111 @@
-//! Snapshots of the application's state: asks participants for them, receives them, and decides where in the log a
-//! participant begins (wire W31 to W33).
+//! The parts of the room's snapshot: participants offer to make them, are asked for them, and upload them; and where in the
+//! log a participant begins that lacks transactions (wire W31 to W33, W95, W96).
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::Peer;
-use super::connection::Download;
+use super::connection::{Connection, Download, Offer};
 use crate::events::event;
+use crate::limits::MAX_PARTS;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
-use crate::wire::frame::Frame;
-use crate::wire::numbering::Numbering;
+use crate::room::feed::Feed;
+use crate::room::feed::private_stream::History;
+use crate::room::log::{Cursor, Log, Part};
+use crate::wire::frame::{Frame, error_frame};
 use crate::wire::snapshot::{Assembly, Chunk};
-use crate::{Error, Position};
+use crate::{ChannelNo, Error, Kind, PartRequest, ParticipantId, Position};
 
 impl Peer {
-    /// Asks the participant for a snapshot.
-    pub(in crate::room) fn ask_for_snapshot(&mut self) {
+    /// The participant can make this part of the snapshot; or, without channels, no longer can (W95).
+    pub(super) fn offer(
+        &mut self,
+        number: u32,
+        name: &str,
+        channels: &[ChannelNo],
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let now = common.now;
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        connection.requests.count(now, connection.channels.len())?;
+        connection.offers.remove(&number);
+        if channels.is_empty() {
+            return Ok(());
+        }
+        if connection.offers.len() >= MAX_PARTS {
+            return Err(Error::TooMany { what: "parts of a snapshot", limit: MAX_PARTS });
+        }
+        for &channel in channels {
+            if connection.channels.receives(channel).is_none() {
+                return Err(Error::UnknownChannel { channel: channel.get() });
+            }
+            if common.log.channel(channel).qos.kind != Kind::Transaction {
+                return Err(Error::malformed("PART: a channel without transactions"));
+            }
+        }
+        let names: Vec<&str> =
+            channels.iter().map(|&channel| common.log.channel(channel).name.as_str()).collect();
+        let request = PartRequest {
+            room: &common.config.name,
+            identity: &self.identity,
+            part: name,
+            channels: &names,
+        };
+        let granted = common.authority.part(&request).and_then(|()| {
+            match common.log.permits_part(name, channels) {
+                true => Ok(()),
+                false => {
+                    Err("another part stands for one of its channels, or the room's part of this \
+                              name for more channels"
+                        .to_string())
+                }
+            }
+        });
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        match granted {
+            Ok(()) => {
+                common.offered.extend(channels);
+                let offer = Offer { name: name.into(), channels: channels.to_vec() };
+                connection.offers.insert(number, offer);
+            }
+            Err(why) => {
+                let mut frame = Vec::new();
+                error_frame(&Error::PartRefused { why }, false, number, &mut frame);
+                connection.link.queue_raw(frame);
+            }
+        }
+        Ok(())
+    }
+
+    /// The first part after the one with the number `after` that this participant can be asked for, and that the log needs.
+    pub(in crate::room) fn wanted_part(&self, after: Option<u32>, log: &Log) -> Option<u32> {
+        let connection =
+            self.connection().filter(|connection| connection.has_all_transactions())?;
+        let mut offers = connection.offers.iter();
+        let wanted = offers.find(|(number, offer)| {
+            after.is_none_or(|after| **number > after)
+                && log.wants_part(&offer.channels)
+                && log.permits_part(&offer.name, &offer.channels)
+        });
+        wanted.map(|(number, _)| *number)
+    }
+
+    /// Asks the participant for a part of the snapshot.
+    pub(in crate::room) fn ask_for_part(&mut self, part: u32) {
         let Some(connection) = self.connection_mut() else { return };
         // The participant will know at least this position when it reads the request, as the transport keeps the order
         // of packets.
         let carried = connection.link.coders.as_ref().map(|coders| &coders.encoder.numbering);
         let told = connection.member().map(|member| member.told);
-        let at_least = told.unwrap_or(carried.map_or(Position(0), Numbering::position));
-        // If the participant is asked twice, its answer to the first request is accepted, too.
-        connection.upload.at_least.get_or_insert(at_least);
-        connection.upload.was_asked = true;
-        connection.link.queue(&Frame::SnapshotWanted { at_least });
+        let at_least = told.unwrap_or(carried.map_or(Position(0), |known| known.position()));
+        connection.upload.asked.insert(part);
+        connection.upload.awaited = Some((part, at_least));
+        connection.link.queue(&Frame::SnapshotWanted { part, at_least });
     }
 
-    /// Receives a chunk of a snapshot from the participant. Stores the snapshot once it is complete.
+    /// Receives a chunk of a part of the snapshot from the participant. Keeps the part once it is complete.
     pub(super) fn take_chunk(
         &mut self,
         chunk: &Chunk<'_>,
@@ -35,16 +114,19 @@ impl Peer {
     ) -> Result<(), Error> {
         let limit = common.config.limits.max_snapshot;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
-        let upload = &mut connection.upload;
-        if !upload.was_asked {
+        let Connection { upload, offers, .. } = connection;
+        if !upload.asked.contains(&chunk.part) {
             return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
         }
         if chunk.as_of > common.log.durable() {
             return Err(Error::NotAllowed { what: "a snapshot of the future" });
         }
         let is_rest = chunk.offset > 0 && upload.arriving.is_none();
-        if is_rest || upload.at_least.is_none_or(|at_least| chunk.as_of < at_least) {
-            // This chunk belongs to an answer that is no longer needed: another participant's snapshot came first.
+        let is_awaited = upload
+            .awaited
+            .is_some_and(|(part, at_least)| part == chunk.part && at_least <= chunk.as_of);
+        if is_rest || !is_awaited {
+            // This chunk belongs to an answer that is no longer needed: another participant's part came first.
             return Ok(());
         }
         let whole = match is_packed {
@@ -55,41 +137,179 @@ impl Peer {
             }
         };
         common.packing.tidy();
-        let Some(Assembly { as_of, bytes, .. }) = whole else { return Ok(()) };
+        let Some(Assembly { part, as_of, bytes, .. }) = whole else { return Ok(()) };
         upload.forget();
         common.effects.push(Effect::SnapshotCame);
+        // The participant may have withdrawn its offer, or another part may have taken one of its channels.
+        let Some(Offer { name, channels }) = offers.get(&part) else { return Ok(()) };
         let size = bytes.len();
-        if common.log.set_snapshot(as_of, bytes) {
-            common.emit(Event::Snapshot { as_of, size });
+        if common.log.permits_part(name, channels)
+            && common.log.set_part(name, channels, as_of, bytes)
+        {
+            common.emit(Event::Snapshot { part: name.clone(), as_of, size });
         }
         Ok(())
     }
 
-    /// If transactions that the participant lacks are no longer in memory, or if it joins with nothing, begins to send
-    /// it the snapshot. Without a newer snapshot, reports the missing transactions as a gap. `is_join`: the participant
-    /// joins just now.
+    /// Finds out what the participant has to be sent before the transactions after its place in the log: parts of the snapshot
+    /// for channels whose older transactions are no longer in memory, and the older messages of channels that it opened late.
+    /// What is missing even so is reported as a gap. `is_join`: the participant joins just now.
     pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &Common) {
         let (participant, log) = (self.id, &common.log);
-        let tail = log.tail();
         let Some(connection) = self.connection_mut() else { return };
-        let position = connection.stream.feed.cursor.log;
-        let has_nothing = is_join && position == Position(0);
-        if position >= tail && !has_nothing {
+        let place = connection.stream.feed.cursor.log;
+        let is_new = is_join && place == Position(0);
+        let is_behind = connection.is_behind(participant, log);
+        if !is_new && !is_behind && connection.unfilled.is_empty() {
             return;
         }
-        let snapshot = log.snapshot().filter(|snapshot| snapshot.as_of > position).cloned();
-        if !is_join {
-            event!(INFO, "participant fell behind the log", %participant, %position, %tail);
+        if is_behind && !is_join {
+            event!(INFO, "participant fell behind the log", %participant, %place);
         }
-        let entry = snapshot.as_ref().map_or(tail, |snapshot| snapshot.as_of);
-        let counter = log.counter_at(participant, entry);
-        if let Some(snapshot) = snapshot {
-            event!(DEBUG, "snapshot is being sent", %participant, %entry);
-            connection.begin_download(Download { snapshot, counter, offset: 0 });
-        } else if position < tail {
-            event!(INFO, "transactions are missing", %participant, %position, %tail);
-            connection.link.queue(&Frame::Gap { position: tail, counter });
-            connection.enter(participant, tail, counter);
+        for part in log.parts() {
+            if connection.needs_part(part, log) {
+                connection.send_part(participant, part);
+            }
+        }
+        if connection.download().is_none() {
+            connection.tell_gaps(participant, log);
+        }
+        connection.enter(participant, log);
+        connection.send_older_messages();
+    }
+}
+
+impl Connection {
+    /// The participant has the channel's transactions up to here, or will have them before it is sent later ones.
+    fn has(&self, channel: ChannelNo) -> Position {
+        let late = self.unfilled.get(&channel).copied();
+        late.unwrap_or_else(|| {
+            let start = self.starts.get(&channel).copied().unwrap_or_default();
+            self.stream.feed.cursor.log.max(start)
+        })
+    }
+
+    /// True if the part has to be sent: it replaces transactions that the participant lacks and that are no longer in memory,
+    /// or the participant has nothing of its channels yet.
+    fn needs_part(&self, part: &Part, log: &Log) -> bool {
+        let place = self.stream.feed.cursor.log;
+        // W95: the part tells of all its channels.
+        if !self.channels.receives_all(&part.channels) {
+            return false;
+        }
+        let mut is_behind = false;
+        let (mut is_empty, mut is_older, mut is_newer) = (true, false, false);
+        for &channel in &part.channels {
+            let has = self.has(channel);
+            is_behind |= has < log.trimmed(channel);
+            is_empty &= has == Position(0);
+            is_older |= has > part.as_of && part.as_of > place;
+            is_newer |= has < part.as_of;
+        }
+        (is_behind || is_empty) && is_newer && !is_older
+    }
+
+    /// Begins to send a part of the snapshot to the participant.
+    fn send_part(&mut self, participant: ParticipantId, part: &Arc<Part>) {
+        let Part { name, channels, as_of, counters, .. } = &**part;
+        event!(DEBUG, "part of the snapshot is being sent", %participant, name, %as_of);
+        self.parts_sent += 1;
+        let number = self.parts_sent;
+        let counter = counters.get(&participant).copied().unwrap_or_default();
+        let name = name.as_str();
+        self.link.queue(&Frame::Part { part: number, counter, name, channels: channels.clone() });
+        self.begin_download(Download { part: Arc::clone(part), number, offset: 0 });
+        let opened: Vec<ChannelNo> =
+            channels.iter().copied().filter(|one| self.unfilled.remove(one).is_some()).collect();
+        if *as_of > self.stream.feed.cursor.log {
+            self.starts.extend(channels.iter().map(|&channel| (channel, *as_of)));
+            if !opened.is_empty() {
+                self.add_history(opened, Vec::new(), Position(0));
+            }
+        } else {
+            // The participant is further in the log than the part, so what follows the part comes as older messages.
+            self.add_history(opened, channels.clone(), *as_of);
+        }
+    }
+
+    /// Reports the transactions that the participant lacks and that can no longer be had (W33).
+    fn tell_gaps(&mut self, participant: ParticipantId, log: &Log) {
+        let received: Vec<ChannelNo> = self.channels.received().collect();
+        for channel in received {
+            let position = log.trimmed(channel);
+            if self.unfilled.contains_key(&channel) || self.has(channel) >= position {
+                continue;
+            }
+            event!(INFO, "transactions are missing", %participant, %channel, %position);
+            self.starts.insert(channel, position);
+            self.link.queue(&Frame::Gap { channel, position });
+        }
+    }
+
+    /// Moves the participant to the place in the log from which it needs transactions.
+    fn enter(&mut self, participant: ParticipantId, log: &Log) {
+        let place = self.stream.feed.cursor.log;
+        let is_transaction =
+            |channel: &ChannelNo| log.channel(*channel).qos.kind == Kind::Transaction;
+        let starts = self
+            .channels
+            .received()
+            .filter(is_transaction)
+            .map(|channel| self.starts.get(&channel).copied().unwrap_or_default());
+        let mut entry = starts.min().unwrap_or(place).max(place);
+        if self.download().is_none() {
+            // Gaps were reported, so nothing is left of what is no longer in memory.
+            entry = entry.max(log.begin().min(log.durable()));
+        }
+        self.stream.feed.cursor.log = entry;
+        if entry > place || !self.starts.is_empty() {
+            self.reach = Some((log.durable(), log.durable_counter(participant)));
+        }
+    }
+
+    /// Queues the older messages of channels that were opened late.
+    fn send_older_messages(&mut self) {
+        while let Some((channel, have)) = self.unfilled.pop_first() {
+            self.add_history([channel].into(), [channel].into(), have);
+        }
+    }
+
+    /// Queues the older messages of `channels` after the position `from`, and after them SYNCED for the channels `opened`
+    /// (W18).
+    fn add_history(&mut self, opened: Vec<ChannelNo>, channels: Vec<ChannelNo>, from: Position) {
+        let sent = self.stream.feed.cursor;
+        // Once the join is complete, datagrams may have brought the other channels' values up to the last tick. During
+        // the join, the stream itself brings these channels' values, too.
+        let released = self.stream.feed.until.awareness.max(sent.awareness);
+        let awareness = if self.is_joining() { sent.awareness } else { released };
+        let cursor = Cursor { log: from, ..Cursor::default() };
+        let feed = Feed { cursor, until: sent.with_awareness(awareness) };
+        // The transactions up to this position are sent as history, so the participant must know it first.
+        self.announce_position();
+        self.stream.history.push_back(History { opened, channels, feed });
+    }
+
+    /// True if transactions that the participant still has to be sent are no longer in memory.
+    pub(super) fn is_behind(&mut self, participant: ParticipantId, log: &Log) -> bool {
+        let place = self.stream.feed.cursor.log;
+        place < log.trimmed_any() && !self.is_member() && {
+            let (receiver, _) = self.split(participant);
+            log.lacks(place, log.durable(), &receiver.all())
+        }
+    }
+
+    /// Once the participant was sent everything up to the place where it caught up, tells it so, and that its own
+    /// transactions up to there are ordered: the records of some of them never came (W96).
+    pub(super) fn pass_reach(&mut self) {
+        let Some((position, counter)) = self.reach else { return };
+        if self.download().is_some() || self.stream.feed.cursor.log < position {
+            return;
+        }
+        self.reach = None;
+        self.starts.clear();
+        self.announce_position();
+        if counter.get() > 0 {
+            self.link.queue(&Frame::Ordered { counter });
         }
     }
 }

@@ -30,11 +30,11 @@ impl Peer {
         let id = self.id;
         loop {
             let Some(connection) = self.connection() else { return };
-            let is_behind = connection.stream.feed.cursor.log < common.log.tail();
-            if is_behind && connection.download().is_none() && !connection.is_member() {
+            if connection.download().is_none() {
                 self.catch_up(false, common);
             }
             let Some(connection) = self.connection_mut() else { return };
+            connection.pass_reach();
             connection.say_synced();
             connection.feed_model();
             self.tell_changes(common);
@@ -102,34 +102,35 @@ impl Peer {
         connection.is_list_complete = false;
     }
 
-    /// Adds the next chunk of the snapshot if one is being sent. Returns true if it did: payloads wait until the
-    /// snapshot is complete.
+    /// Adds the next chunk of the part of the snapshot that is being sent, if one is. Returns true if it did: payloads wait until the
+    /// part is complete.
     fn add_snapshot(&mut self, now: Duration, packet: &mut Vec<u8>, common: &mut Common) -> bool {
-        let id = self.id;
         let Common { packing, chunks, inspector, .. } = common;
         let Some(connection) = self.connection_mut() else { return false };
         let Connection { stage, link, .. } = &mut *connection;
-        let download = match stage {
-            Stage::Joining(joining) => joining.download.as_mut(),
-            Stage::CatchingUp(download) => Some(download),
-            Stage::Live(_) => None,
+        let downloads = match stage {
+            Stage::Joining(joining) => &mut joining.downloads,
+            Stage::CatchingUp(downloads) => downloads,
+            Stage::Live(_) => return false,
         };
-        let Some(Download { snapshot, counter, offset }) = download else { return false };
-        let (as_of, counter, bytes) = (snapshot.as_of, *counter, &snapshot.bytes[..]);
+        let Some(Download { part, number, offset }) = downloads.front_mut() else { return false };
+        let (as_of, bytes) = (part.as_of, &part.bytes[..]);
+        let first = part.channels.first().copied().unwrap_or_default();
         let (from, at) = (*offset, packet.len());
         let remaining = link.remaining(packet).saturating_sub(PING_SIZE);
-        let chunk = NextChunk { as_of, counter, snapshot: bytes, offset: from };
+        let chunk = NextChunk { part: *number, as_of, first, bytes, offset: from };
         *offset += chunk.write(now, remaining, &mut link.choosing, packing, Some(chunks), packet);
         inspector.sent_chunk(from, *offset - from, packet.len() - at);
         let is_whole = *offset == bytes.len();
         link.probe(now, packet, at);
         packing.tidy();
         if is_whole {
-            match stage {
-                Stage::Joining(joining) => joining.download = None,
-                stage => *stage = Stage::Live(None),
+            downloads.pop_front();
+            if let Stage::CatchingUp(downloads) = stage
+                && downloads.is_empty()
+            {
+                *stage = Stage::Live(None);
             }
-            connection.enter(id, as_of, counter);
         }
         true
     }
@@ -144,7 +145,9 @@ impl Peer {
         let id = self.id;
         let Common { log, packing, forms, stats, inspector, .. } = &mut *common;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
-        let (remaining, is_live) = (connection.link.remaining(packet), !connection.is_joining());
+        let remaining = connection.link.remaining(packet);
+        // Until it has caught up, the receiver does not know which transactions it will not be sent.
+        let is_live = !connection.is_joining() && connection.reach.is_none();
         let (is_member, at) = (connection.is_member(), packet.len());
         let (receiver, StreamParts { stream, released, link }) = connection.split(id);
         let Link { coders: Some(coders), choosing, datagrams, .. } = &mut *link else {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
-use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PRESENCE};
+use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_PRESENCE};
 use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
@@ -70,7 +70,8 @@ impl<'a> Frame<'a> {
                 chunk.write(out);
                 0x0b
             }
-            Frame::SnapshotWanted { at_least } => {
+            Frame::SnapshotWanted { part, at_least } => {
+                out.varint(u64::from(*part));
                 out.varint(at_least.get());
                 0x0c
             }
@@ -105,9 +106,9 @@ impl<'a> Frame<'a> {
                 out.varint(position.get());
                 0x12
             }
-            Frame::Gap { position, counter } => {
+            Frame::Gap { channel, position } => {
+                out.varint(u64::from(*channel));
                 out.varint(position.get());
-                out.varint(u64::from(*counter));
                 0x13
             }
             Frame::Codecs { set } => {
@@ -184,6 +185,17 @@ impl<'a> Frame<'a> {
                 out.u64(*load);
                 OPTIONAL | 0x28
             }
+            Frame::Part { part, counter, name, channels } => {
+                out.varint(u64::from(*part));
+                out.varint(u64::from(*counter));
+                out.bytes(name.as_bytes());
+                channels.iter().for_each(|channel| out.varint(u64::from(*channel)));
+                0x29
+            }
+            Frame::Ordered { counter } => {
+                out.varint(u64::from(*counter));
+                0x2a
+            }
         }
     }
 
@@ -214,7 +226,9 @@ impl<'a> Frame<'a> {
             0x09 => Frame::Presence(r.rest()),
             0x0a => read_participants(&mut r)?,
             0x0b => Frame::Snapshot(Chunk::read(&mut r)?),
-            0x0c => Frame::SnapshotWanted { at_least: Position(r.varint()?) },
+            0x0c => {
+                Frame::SnapshotWanted { part: r.varint_u32()?, at_least: Position(r.varint()?) }
+            }
             0x0d => Frame::Synced { channel: ChannelNo(r.varint_u32()?) },
             0x0e => Frame::Ping { time: r.varint()? },
             0x0f => Frame::Pong { time: r.varint()?, received: r.varint()?, sent: r.varint()? },
@@ -228,7 +242,7 @@ impl<'a> Frame<'a> {
             0x11 => Frame::Bye { reason: r.varint_u32()?, retry_ms: r.varint()? },
             0x12 => Frame::Position(Position(r.varint()?)),
             0x13 => {
-                Frame::Gap { position: Position(r.varint()?), counter: Counter(r.varint_u32()?) }
+                Frame::Gap { channel: ChannelNo(r.varint_u32()?), position: Position(r.varint()?) }
             }
             0x19 => Frame::Codecs { set: r.varint()? },
             0x1a => Frame::Compress {
@@ -268,6 +282,13 @@ impl<'a> Frame<'a> {
                 durability: Durability::from_wire(r.u8()?).ok_or_else(|| r.malformed())?,
                 load: r.u64()?,
             },
+            0x29 => Frame::Part {
+                part: r.varint_u32()?,
+                counter: Counter(r.varint_u32()?),
+                name: r.text(MAX_PART_NAME, "name of a part")?,
+                channels: read_channels(&mut r)?,
+            },
+            0x2a => Frame::Ordered { counter: Counter(r.varint_u32()?) },
             _ => return Ok(None),
         };
         r.finish()?;
@@ -281,6 +302,19 @@ fn read_carrier(reader: &mut Reader<'_>) -> Result<Carrier, Error> {
         1 => Ok(Carrier::Datagrams),
         _ => Err(reader.malformed()),
     }
+}
+
+/// Reads channels to the end of the frame. Their numbers ascend.
+fn read_channels(reader: &mut Reader<'_>) -> Result<Vec<ChannelNo>, Error> {
+    let mut channels = Vec::new();
+    while !reader.is_empty() {
+        let channel = ChannelNo(reader.varint_u32()?);
+        if channels.last().is_some_and(|last| *last >= channel) {
+            return Err(reader.malformed());
+        }
+        channels.push(channel);
+    }
+    Ok(channels)
 }
 
 fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
@@ -335,6 +369,8 @@ fn frame_name(kind: u8) -> &'static str {
         0x26 => "QUALITY",
         0x27 => "SHARED_AGAIN",
         0x28 => "ROOM",
+        0x29 => "PART",
+        0x2a => "ORDERED",
         _ => "frame",
     }
 }

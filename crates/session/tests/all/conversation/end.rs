@@ -166,7 +166,7 @@ impl End {
                         client.handle_input(at, Input::DatagramSent);
                     }
                     ClientOutput::Event(event) => {
-                        if let Event::SnapshotWanted { as_of } = &event {
+                        if let Event::SnapshotWanted { as_of, .. } = &event {
                             wishes.push(as_of.get());
                         }
                         events.push(event);
@@ -216,7 +216,8 @@ fn tell_client(
             let access = Access::FULL;
             let compress = compress.parse().expect("a compression");
             let options = ChannelOptions { access, compress };
-            client.channel_with(name, read_qos(qos), options).expect("a channel");
+            let qos = read_qos(qos);
+            client.channel_with(name, qos, options).expect("a channel");
         }
         ["send", to, text, key, message] => {
             let (bytes, key_octets) = (unhex(message), unhex(key.trim_start_matches('-')));
@@ -245,9 +246,13 @@ fn tell_client(
                 .limit_rate(channel(to), Some(Rate::from_millihertz(number(rate) as u32)))
                 .expect("a rate");
         }
+        ["provide", part, list] => {
+            let channels: Vec<ChannelId> = list.split(',').map(channel).collect();
+            client.provide(part, &channels).expect("channels");
+        }
         ["snapshot", as_of, count, part] => {
             let state = unhex(part).repeat(number(count) as usize);
-            client.snapshot(Position(number(as_of)), &state).expect("a snapshot");
+            client.snapshot("drawing", Position(number(as_of)), &state).expect("a snapshot");
         }
         ["leave"] => client.leave(),
         _ => panic!("a client is not told {words:?}"),

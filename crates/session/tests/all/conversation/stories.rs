@@ -119,6 +119,7 @@ fn snapshot() -> Talk {
     talk.snapshot_parts = 40;
     let ann = client(&mut talk, "compress=0", Network::default());
     open(&mut talk, &ann, &[("draw", DRAW)]);
+    talk.tell(&ann, "provide drawing 0");
     talk.run(MS * 100);
     for nth in 0..12 {
         send(&mut talk, &ann, 0, &format!("line {nth}"));
@@ -159,7 +160,7 @@ fn gap() -> Talk {
 
 /// Codecs: single messages, blocks, large messages, a packed snapshot.
 fn packed() -> Talk {
-    let mut talk = Talk::new("snapshot_after=6");
+    let mut talk = Talk::new("snapshot_after=2");
     talk.snapshot_parts = 300;
     let ann = client(&mut talk, "", Network::default());
     for (name, compress) in [("draw", "template"), ("lz4", "lz4"), ("auto", "auto"), ("off", "off")]
@@ -167,6 +168,7 @@ fn packed() -> Talk {
         talk.tell(&ann, &format!("channel {name} {DRAW} {compress}"));
     }
     talk.tell(&ann, &format!("channel private {PRIVATE} delta1+lz4"));
+    talk.tell(&ann, "provide drawing 2");
     talk.run(MS * 100);
     let text = "again and again and again and again. ".repeat(12);
     for nth in 0..8 {

@@ -58,13 +58,8 @@ const RESUME: Schema = &[
     ("counter", Varint),
 ];
 
-const CHUNK: Schema = &[
-    ("as_of", Varint),
-    ("counter", Varint),
-    ("total", Varint),
-    ("offset", Varint),
-    ("rest", Rest),
-];
+const CHUNK: Schema =
+    &[("part", Varint), ("as_of", Varint), ("total", Varint), ("offset", Varint), ("rest", Rest)];
 
 const GROUP_PIECE: Schema =
     &[("carrier", U8), ("group", Varint), ("total", Varint), ("offset", Varint), ("rest", Rest)];
@@ -144,7 +139,7 @@ const KINDS: &[Kind] = &[
     kind(0x09, "PRESENCE", &[("rest", Rest)]),
     kind(0x0a, "PARTICIPANTS", &[("complete", U8), ("participants", Participants)]),
     kind(0x0b, "SNAPSHOT", CHUNK),
-    kind(0x0c, "SNAPSHOT_WANTED", &[("at_least", Varint)]),
+    kind(0x0c, "SNAPSHOT_WANTED", &[("part", Varint), ("at_least", Varint)]),
     kind(0x0d, "SYNCED", &[("id", Varint)]),
     kind(0x0e, "PING", &[("time", Varint)]),
     kind(0x0f, "PONG", &[("time", Varint), ("received", Varint), ("sent", Varint)]),
@@ -155,7 +150,7 @@ const KINDS: &[Kind] = &[
     ),
     kind(0x11, "BYE", &[("reason", Varint), ("retry_ms", Varint)]),
     kind(0x12, "POSITION", &[("position", Varint)]),
-    kind(0x13, "GAP", &[("position", Varint), ("counter", Varint)]),
+    kind(0x13, "GAP", &[("id", Varint), ("position", Varint)]),
     kind(
         0x16,
         "ACKNOWLEDGED",
@@ -174,6 +169,9 @@ const KINDS: &[Kind] = &[
     optional(0x22, "CONTRACT", &[("stamp", Varint), ("entries", Entries)]),
     kind(0x26, "QUALITY", &[("reason", Text), ("channels", Quality)]),
     kind(0x27, "SHARED_AGAIN", &[("group", Varint), ("waited_ms", Varint), ("rest", Rest)]),
+    optional(0x28, "ROOM", &[("durability", U8), ("load", U64)]),
+    kind(0x29, "PART", &[("part", Varint), ("counter", Varint), ("name", Text), ("rest", Rest)]),
+    kind(0x2a, "ORDERED", &[("counter", Varint)]),
 ];
 
 /// The server's QUALITY.

@@ -63,21 +63,10 @@ impl Numbers {
         counter.wrapping_sub(last).wrapping_sub(1).into()
     }
 
-    /// Takes in a frame that moves them (W22, W23). `own`: the receiver.
-    pub(crate) fn pass(&mut self, frame: &Frame, own: u64) {
+    /// Takes in a frame that moves them (W22, W23).
+    pub(crate) fn pass(&mut self, frame: &Frame) {
         match frame.name {
             "POSITION" => self.position = frame.number("position"),
-            "GAP" if frame.number("position") > self.position => {
-                self.position = frame.number("position");
-                self.counter.insert(own, frame.number("counter") as u32);
-            }
-            "SNAPSHOT" => {
-                let whole = frame.number("offset") + frame.fields.octets("rest").len() as u64;
-                if whole == frame.number("total") {
-                    self.position = frame.number("as_of");
-                    self.counter.insert(own, frame.number("counter") as u32);
-                }
-            }
             "PARTICIPANTS" => {
                 let left = frame.list("participants").iter().filter(|one| one.number("state") == 0);
                 for id in left.map(|one| one.number("id")) {

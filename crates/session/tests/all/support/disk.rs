@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use groupwire_session::room::{RESERVED_AT_ONCE, Stored, Write};
+use groupwire_session::room::{RESERVED_AT_ONCE, Stored, StoredTransaction, Write};
 use groupwire_session::{ParticipantId, Position};
 
 use super::Random;
@@ -54,8 +54,7 @@ impl Disk {
     /// The position of the last durable transaction.
     pub(crate) fn head(&self) -> Position {
         let Some(stored) = &self.stored else { return Position(0) };
-        let covered = stored.snapshot.as_ref().map_or(Position(0), |snapshot| snapshot.as_of);
-        stored.transactions.last().map_or(covered, |last| last.position)
+        stored.head
     }
 
     /// The server dies. Some of the changes that waited became durable, which nobody was told, and the others are lost.
@@ -76,19 +75,23 @@ impl Disk {
     fn apply(&mut self, incarnation: u64) {
         let Some((_, write)) = self.waiting.pop_front() else { return };
         let stored = self.stored.get_or_insert_with(|| Stored { incarnation, ..Stored::default() });
-        let Write { transactions, facts, reserved, snapshot, .. } = write;
+        let Write { transactions, facts, reserved, parts, .. } = write;
         for transaction in transactions {
-            let last = stored.transactions.last().map(|last| last.position);
-            assert!(last.is_none_or(|last| last.next() == transaction.position), "dense positions");
+            assert_eq!(stored.head.next(), transaction.position, "dense positions");
+            stored.head = transaction.position;
             stored.transactions.push(transaction);
         }
         if let Some(facts) = facts {
             stored.facts = facts;
         }
         stored.reserved = reserved.unwrap_or(stored.reserved);
-        if let Some(snapshot) = snapshot {
-            stored.transactions.retain(|one| one.position > snapshot.as_of);
-            stored.snapshot = Some(snapshot);
+        for part in parts {
+            let covers = |one: &StoredTransaction| {
+                one.position <= part.as_of && part.channels.contains(&one.channel)
+            };
+            stored.transactions.retain(|one| !covers(one));
+            stored.parts.retain(|one| one.name != part.name);
+            stored.parts.push(part);
         }
     }
 }

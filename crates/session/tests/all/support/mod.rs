@@ -15,7 +15,7 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, Room};
 use groupwire_session::{
-    AllowAll, Durability, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing,
+    AllowAll, Durability, Kind, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing,
 };
 pub(crate) use random::Random;
 use secrets::Drawn;
@@ -126,7 +126,9 @@ pub(crate) struct Person {
     pub(crate) holes: usize,
     /// Where the messages of this incarnation begin: numbers of participants are given anew in each.
     pub(crate) since: usize,
-    snapshot_wanted: Option<Position>,
+    snapshot_wanted: Option<(String, Position)>,
+    /// The name of its first channel, after which the part of the snapshot with its document is named.
+    first: Option<String>,
 }
 
 impl Person {
@@ -151,6 +153,7 @@ impl Person {
             holes: 0,
             since: 0,
             snapshot_wanted: None,
+            first: None,
         }
     }
 
@@ -176,7 +179,7 @@ impl Person {
                 }
                 return self.messages.push(message.clone());
             }
-            Event::Snapshot { bytes, .. } => {
+            Event::Snapshot { part, bytes, .. } if self.first.as_ref() == Some(part) => {
                 let text = String::from_utf8_lossy(bytes).into_owned();
                 self.document = text.lines().map(str::to_owned).collect();
             }
@@ -186,7 +189,9 @@ impl Person {
                 self.since = self.messages.len();
             }
             Event::Gap { .. } => self.holes += 1,
-            Event::SnapshotWanted { as_of } => self.snapshot_wanted = Some(*as_of),
+            Event::SnapshotWanted { part, as_of } => {
+                self.snapshot_wanted = Some((part.clone(), *as_of));
+            }
             Event::Status(status) => self.status = Some(*status),
             Event::Participants { complete, changes } => {
                 if *complete {
@@ -265,7 +270,13 @@ impl World {
     }
 
     pub(crate) fn channel(&mut self, person: usize, name: &str, qos: Qos) -> ChannelId {
-        self.people[person].client.channel(name, qos).unwrap()
+        let person = &mut self.people[person];
+        let channel = person.client.channel(name, qos).unwrap();
+        if channel == ChannelId(0) && qos.kind == Kind::Transaction {
+            person.first = Some(name.to_owned());
+            person.client.provide(name, &[channel]).unwrap();
+        }
+        channel
     }
 
     pub(crate) fn send(&mut self, person: usize, channel: ChannelId, text: &str) -> Sent {
@@ -492,9 +503,9 @@ impl World {
                         assert!(message.position <= disk.head(), "W92: {message:?} is not durable");
                     }
                     person.note(event);
-                    if let Some(as_of) = person.snapshot_wanted.take() {
+                    if let Some((part, as_of)) = person.snapshot_wanted.take() {
                         let state = person.document.join("\n");
-                        let _ = person.client.snapshot(as_of, state.as_bytes());
+                        let _ = person.client.snapshot(&part, as_of, state.as_bytes());
                     }
                 }
                 Output::Dial if person.reachable => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Client, Config as ClientConfig, Event, Input, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, LinkId, Opening, Qos};
+use groupwire_session::{AllowAll, Kind, LinkId, Opening, Qos};
 use groupwire_sim::{Capacity, Link, LinkConfig};
 
 use super::secrets::Drawn;
@@ -167,7 +167,12 @@ impl Paths {
     }
 
     pub(crate) fn channel(&mut self, person: usize, name: &str, qos: Qos) -> ChannelId {
-        self.people[person].client.channel(name, qos).unwrap()
+        let client = &mut self.people[person].client;
+        let channel = client.channel(name, qos).unwrap();
+        if qos.kind == Kind::Transaction {
+            client.provide(name, &[channel]).unwrap();
+        }
+        channel
     }
 
     /// The transport breaks; what was under way is lost.
@@ -340,8 +345,8 @@ impl Paths {
                     self.people[at].client.handle_input(now, Input::Closed);
                 }
                 Output::Event(event) => {
-                    if let Event::SnapshotWanted { as_of } = event {
-                        one.client.snapshot(as_of, &one.state).unwrap();
+                    if let Event::SnapshotWanted { part, as_of } = &event {
+                        one.client.snapshot(part, *as_of, &one.state).unwrap();
                     }
                     one.events.push((now, event));
                 }

@@ -111,6 +111,9 @@ fn break_with_a_gap(talk: &mut Conversation, ann: &mut Person, bob: &mut Person)
     talk.remark("not told.");
     talk.room.say(ANN[2], &opening("Ann, drawing", resume(1, 5, 3), 5));
     ann.moves_to(ANN[2], 4);
+    talk.remark("Ann's application can make a part of the room's snapshot, of the channel draw, and Bob's can, too.");
+    talk.room.say(ANN[2], &[part()]);
+    talk.room.say(bob.link, &[part()]);
     ann.pong(&mut talk.room);
     ann.ping(&mut talk.room);
     talk.room.run(60);
@@ -153,7 +156,7 @@ fn begin_anew(talk: &mut Conversation, ann: &mut Person, bob: &mut Person) {
     assert_eq!(positions, BTreeSet::from([60]));
     talk.remark("Transport 4 broke. At 15,090 ms Ann sends two transactions and a value, and comes back. The room has meanwhile");
     talk.remark("forgotten her: she is a new participant, and her transactions and values are counted from 1 again. Bob gave the");
-    talk.remark("room a snapshot.");
+    talk.remark("room a newer part of the snapshot.");
     talk.room.say(ANN[3], &opening("Ann, drawing", resume(1, 30, 4), 30));
     *ann = Person::new(ANN[3]);
     ann.pong(&mut talk.room);
@@ -193,12 +196,22 @@ fn presence(presence: &str) -> Frame {
     Frame::new("PRESENCE", Fields::default().with("rest", Value::Octets(presence.into())))
 }
 
-/// A snapshot for the server, in chunks of at most this size.
+/// The application makes part 0 of the snapshot, of channel 1.
+fn part() -> Frame {
+    let fields = Fields::default()
+        .num("part", 0)
+        .num("counter", 0)
+        .with("name", Value::Text("drawing".into()))
+        .with("rest", Value::Octets(vec![1]));
+    Frame::new("PART", fields)
+}
+
+/// A part of the snapshot for the server, in chunks of at most this size.
 fn chunks(as_of: u64, state: &[u8], size: usize) -> Vec<Frame> {
     let chunk = |(nth, rest): (usize, &[u8])| {
         let fields = Fields::default()
+            .num("part", 0)
             .num("as_of", as_of)
-            .num("counter", 0)
             .num("total", state.len() as u64)
             .num("offset", (nth * size) as u64)
             .with("rest", Value::Octets(rest.to_vec()));

@@ -206,7 +206,7 @@ impl Reader {
             _ => {}
         }
         if let Some(numbers) = self.numbers.get_mut(&(link, false)) {
-            numbers.pass(frame, self.participant);
+            numbers.pass(frame);
         }
     }
 

@@ -58,7 +58,7 @@ fn w27_coded_payloads_have_the_records_that_plain_ones_have() {
     let (mut numbers, mut decoder) = (Numbers::new(1, 0, 0), gmc::Decoder::new(settings()));
     let mut counted = Vec::new();
     for frame in frames_to(talk, 1) {
-        numbers.pass(&frame, 1);
+        numbers.pass(&frame);
         let records = match frame.name {
             "CODED" => decode(&mut decoder, frame.fields.octets("rest")),
             "MESSAGES" => frame.list("records").to_vec(),
@@ -117,7 +117,7 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
         let (mut shared, mut model) = (None, Vec::new());
         let mut counted = Vec::new();
         for frame in frames_to(&talk, link) {
-            alone.pass(&frame, link);
+            alone.pass(&frame);
             let (numbers, records) = match frame.name {
                 "MODEL" => {
                     model.extend(frame.fields.octets("rest"));

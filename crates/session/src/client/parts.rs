@@ -1,0 +1,166 @@
+//! The parts of the room's snapshot that the application makes (wire W32, W95).
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::channel::{Channel, Stage};
+use super::channel_id::ChannelId;
+use super::event::Event;
+use super::phase::{Joined, Phase};
+use super::session::Session;
+use super::upload::Upload;
+use super::{Client, check_size};
+use crate::ids::{ChannelNo, Counter, Position};
+use crate::limits::{MAX_PART_NAME, MAX_PARTS};
+use crate::link::Link;
+use crate::wire::frame::Frame;
+use crate::{Error, Kind};
+
+/// A part of the snapshot that the application can make.
+#[derive(Debug)]
+pub(super) struct Provided {
+    name: String,
+    /// The places of its channels among the session's channels. Without any the application no longer makes the part.
+    channels: Vec<usize>,
+    /// The server of the transport in use was told.
+    pub(super) is_offered: bool,
+}
+
+impl Client {
+    /// States that the application makes a part of the room's snapshot, under this name: its state of these channels, which
+    /// stands for their transactions. The room asks for it by [`Event::SnapshotWanted`] when the log of these channels has
+    /// grown, of one participant that has all of them open. Those who join later and have all of them open begin with
+    /// [`Event::Snapshot`].
+    ///
+    /// No channel is in two parts of a room, and the channels of a part can only become more. A part without channels is no
+    /// longer made by this client.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    /// use groupwire_session::Qos;
+    ///
+    /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// let shapes = client.channel("shapes", Qos::transaction())?;
+    /// client.provide("drawing", &[shapes])?;
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A name of more than 128 bytes, an unknown channel, more than 64 parts.
+    pub fn provide(&mut self, part: &str, channels: &[ChannelId]) -> Result<(), Error> {
+        let Client { phase, session, .. } = self;
+        check_size("name of a part", part.len(), MAX_PART_NAME)?;
+        let mut places = Vec::new();
+        for &channel in channels {
+            session.open_mut(channel)?;
+            places.push(channel.0 as usize);
+        }
+        match session.parts.iter().position(|known| known.name == part) {
+            Some(at) => {
+                let known = &mut session.parts[at];
+                (known.channels, known.is_offered) = (places, false);
+            }
+            None if session.parts.len() >= MAX_PARTS => {
+                return Err(Error::TooMany { what: "parts of a snapshot", limit: MAX_PARTS });
+            }
+            None => {
+                let name = part.to_string();
+                session.parts.push(Provided { name, channels: places, is_offered: false });
+            }
+        }
+        if let Phase::Joined(joined) = phase {
+            session.offer_parts(&mut joined.link);
+        }
+        Ok(())
+    }
+
+    /// Answers [`Event::SnapshotWanted`]: `bytes` replace the transactions of the part's channels up to `as_of`. Nothing is
+    /// sent if the room did not ask for it on the present transport.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if the part is over the server's limit. The room then goes on without it.
+    pub fn snapshot(&mut self, part: &str, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
+        let limit = self.session.membership.map_or(0, |membership| membership.max_snapshot);
+        check_size("part of a snapshot", bytes.len(), limit)?;
+        let parts = &self.session.parts;
+        let is_it = |wanted: &mut (u32, Position)| {
+            parts.get(wanted.0 as usize).is_some_and(|known| known.name == part)
+                && wanted.1 == as_of
+        };
+        if let Phase::Joined(joined) = &mut self.phase
+            && let Some((number, as_of)) = joined.snapshot_wanted.take_if(is_it)
+        {
+            joined.upload = Some(Upload::new(number, as_of, bytes));
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// Tells the server of the parts that the application makes and whose channels are all open.
+    pub(super) fn offer_parts(&mut self, link: &mut Link) {
+        let Session { parts, channels, .. } = self;
+        for (number, part) in parts.iter_mut().enumerate().filter(|(_, part)| !part.is_offered) {
+            let number_of = |&at: &usize| {
+                let channel: &Channel = &channels[at];
+                let is_usable = channel.stage == Stage::Open
+                    && channel.access.subscribe
+                    && channel.qos.kind == Kind::Transaction;
+                channel.id.filter(|_| is_usable)
+            };
+            let ids: Option<Vec<ChannelNo>> = part.channels.iter().map(number_of).collect();
+            let Some(mut ids) = ids else { continue };
+            ids.sort_unstable();
+            ids.dedup();
+            part.is_offered = true;
+            let (number, counter, name) = (number as u32, Counter(0), part.name.as_str());
+            link.queue(&Frame::Part { part: number, counter, name, channels: ids });
+        }
+    }
+
+    /// The channel is closed, so the server has forgotten the parts that it belongs to.
+    pub(super) fn withdraw_parts(&mut self, at: usize) {
+        for part in self.parts.iter_mut().filter(|part| part.channels.contains(&at)) {
+            part.is_offered = false;
+        }
+    }
+
+    /// The server refused a part.
+    pub(super) fn on_part_refused(&mut self, number: u32, why: &str) {
+        let name = self.parts.get(number as usize).map_or("", |part| part.name.as_str());
+        let error = Error::PartRefused { why: alloc::format!("{name:?}: {why}") };
+        self.emit(Event::Error { error, channel: None, fatal: false });
+    }
+}
+
+impl Joined {
+    /// The server asks for a part of the snapshot.
+    pub(super) fn on_snapshot_wanted(
+        &mut self,
+        session: &mut Session,
+        number: u32,
+        at_least: Position,
+    ) -> Result<(), Error> {
+        let position = session.position;
+        if at_least > position {
+            return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
+        }
+        let Some(part) = session.parts.get(number as usize) else {
+            return Err(Error::malformed("SNAPSHOT_WANTED: of a part that was not offered"));
+        };
+        // The room asked before it read SHUT or OPEN: transactions of the channel were dropped here, or are still to come. Or
+        // this end has a part that is ahead of its place in the log.
+        let has_all = |&at: &usize| {
+            let channel = &session.channels[at];
+            channel.id.is_some() && channel.synced && channel.have <= position
+        };
+        if part.channels.is_empty() || !part.channels.iter().all(has_all) {
+            return Ok(());
+        }
+        self.snapshot_wanted = Some((number, position));
+        let part = part.name.clone();
+        session.emit(Event::SnapshotWanted { part, as_of: position });
+        Ok(())
+    }
+}
