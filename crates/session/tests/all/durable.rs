@@ -42,6 +42,7 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     let late = world.add();
     world.channel(late, "draw", DRAW);
     world.room.set_recording(true);
+    world.room.set_tracing(true);
     world.send(bo, draw, "a dot");
     world.run(2000 * MS);
     for person in [ada, bo, late] {
@@ -50,6 +51,7 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     assert_eq!(world.people[bo].texts(pointer), ["here"], "awareness waits for no disk");
     assert_eq!(world.people[ada].client.pending(), 1);
     assert!(world.room.recorded().0.is_empty(), "recordings wait, too");
+    assert!(world.room.traced().is_empty(), "and the inspector");
     assert_eq!(world.room.transactions_after(Default::default()).count(), 0, "and observers");
     world.disk.as_mut().unwrap().is_stuck = false;
     world.run(300 * MS);
@@ -58,6 +60,7 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     }
     assert_eq!(world.people[ada].client.pending(), 0);
     assert_eq!(world.room.recorded().0.len(), 2, "a transaction and a value");
+    assert!(!world.room.traced().is_empty());
 }
 
 #[test]
@@ -83,6 +86,66 @@ fn w94_a_restart_is_a_break_like_any_other_and_values_come_back() {
     assert_eq!(world.people[bo].texts(pointer), ["at 3, 4"], "who had it is not told again");
     let joined = |event: &&Event| matches!(event, Event::Joined { resumed: true, .. });
     assert_eq!(world.people[ada].events.iter().filter(joined).count(), 1);
+}
+
+#[test]
+fn w93_nobody_new_is_taken_in_before_a_number_is_durably_reserved() {
+    let (mut world, [ada, _], draw, _) = two(2);
+    world.send(ada, draw, "stored");
+    world.run(1000 * MS);
+    let disk = world.disk.as_mut().unwrap();
+    (disk.reserves, disk.is_stuck) = (1, true);
+    world.restart();
+    world.run(1000 * MS);
+    let new = [world.add(), world.add()];
+    for person in new {
+        world.channel(person, "draw", DRAW);
+    }
+    world.run(3000 * MS);
+    let joined = |world: &World| new.map(|one| !world.people[one].document.is_empty());
+    assert_eq!(joined(&world), [true, false], "one number was reserved");
+    world.disk.as_mut().unwrap().is_stuck = false;
+    world.run(10_000 * MS);
+    assert_eq!(joined(&world), [true, true]);
+}
+
+#[test]
+fn after_a_crash_a_number_is_not_given_to_somebody_else() {
+    let (mut world, [ada, _], draw, _) = two(2);
+    world.send(ada, draw, "stored");
+    world.run(1000 * MS);
+    // Neither is stored: they say nothing.
+    let (before, after) = (world.add(), {
+        world.run(1000 * MS);
+        world.restart();
+        world.add()
+    });
+    world.run(3000 * MS);
+    let number = |person: usize| {
+        world.people[person].events.iter().rev().find_map(|event| match event {
+            Event::Joined { participant, .. } => Some(*participant),
+            _ => None,
+        })
+    };
+    assert!(number(before).is_some() && number(after).is_some());
+    assert_ne!(number(before), number(after));
+}
+
+#[test]
+fn a_changed_qos_survives_the_server() {
+    let (mut world, [ada, _], draw, _) = two(2);
+    world.send(ada, draw, "stored");
+    world.run(1000 * MS);
+    let changed = Qos { priority: 5, ..DRAW };
+    world.people[ada].client.set_qos(draw, changed).unwrap();
+    world.run(1000 * MS);
+    world.restart();
+    world.run(3000 * MS);
+    let late = world.add();
+    world.channel(late, "draw", DRAW);
+    world.run(1000 * MS);
+    let opened = |event: &Event| matches!(event, Event::Opened { qos, .. } if *qos == changed);
+    assert!(world.people[late].saw(opened), "{:?}", world.people[late].events);
 }
 
 #[test]

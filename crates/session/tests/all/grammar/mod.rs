@@ -174,6 +174,7 @@ const KINDS: &[Kind] = &[
     optional(0x22, "CONTRACT", &[("stamp", Varint), ("entries", Entries)]),
     kind(0x26, "QUALITY", &[("reason", Text), ("channels", Quality)]),
     kind(0x27, "SHARED_AGAIN", &[("group", Varint), ("waited_ms", Varint), ("rest", Rest)]),
+    optional(0x28, "ROOM", &[("durability", U8), ("load", U64)]),
 ];
 
 /// The server's QUALITY.
