@@ -232,14 +232,14 @@ const OF_THE_ROOM = [
     file: "room/admission.rs",
     from: "hello.resume.filter(|resume| resume.incarnation == log.incarnation())",
     to: "hello.resume",
-    tests: "",
+    tests: "wire_rules::w12_outcomes",
   },
   {
     name: "secrets are not bound to the incarnation",
     file: "room/admission.rs",
     from: "(self.config.name.as_str(), self.log.incarnation())",
     to: "(self.config.name.as_str(), 7)",
-    tests: "",
+    tests: "durable::w13",
   },
   {
     name: "counters of stored transactions are not read",

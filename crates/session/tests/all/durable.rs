@@ -1,11 +1,14 @@
 //! Rooms whose transactions are stored: what is confirmed survives the server (wire W92 to W94).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Config as ClientConfig, Event, Sent};
+use groupwire_session::client::{self, ChannelId, Client, Config as ClientConfig, Event, Sent};
 use groupwire_session::room::{self, Input, Output, Room, Stored};
-use groupwire_session::{AllowAll, Durability, Limits, Qos};
+use groupwire_session::{
+    AllowAll, Durability, Limits, LinkId, Opening, Qos, Secret, Secrets, SessionName,
+};
 use proptest::prelude::*;
 
 use crate::support::{Air, MS, Random, World, tight};
@@ -129,6 +132,43 @@ fn after_a_crash_a_number_is_not_given_to_somebody_else() {
     };
     assert!(number(before).is_some() && number(after).is_some());
     assert_ne!(number(before), number(after));
+}
+
+/// Notes the sessions that it is asked for.
+#[derive(Debug, Default)]
+struct Noted(RefCell<Vec<(String, u64, u32)>>);
+
+impl Secrets for Noted {
+    fn secret(&self, session: &SessionName<'_>) -> Secret {
+        let SessionName { room, incarnation, participant, .. } = *session;
+        self.0.borrow_mut().push((room.to_owned(), incarnation, participant.get()));
+        Secret::default()
+    }
+}
+
+#[test]
+fn w13_a_secret_is_of_one_incarnation_of_one_room() {
+    let noted = Noted::default();
+    for incarnation in [7, 8] {
+        let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
+        client.handle_input(Duration::ZERO, client::Input::Timeout);
+        let packet = loop {
+            match client.poll_output(Duration::ZERO) {
+                client::Output::Dial => {
+                    client.handle_input(Duration::ZERO, client::Input::Opened { max_datagram: 0 });
+                }
+                client::Output::Send(packet) => break packet,
+                client::Output::Timeout(_) => panic!("it sends nothing"),
+                _ => {}
+            }
+        };
+        let opening = &Opening::read(&packet).unwrap();
+        let mut room = Room::new(room::Config::new("demo", incarnation), Box::new(AllowAll));
+        let (link, max_datagram) = (LinkId(1), 0);
+        let input = Input::Join { link, opening, secrets: &noted, max_datagram };
+        room.handle_input(Duration::ZERO, input);
+    }
+    assert_eq!(noted.0.into_inner(), [("demo".into(), 7, 1), ("demo".into(), 8, 1)]);
 }
 
 #[test]
