@@ -4,8 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use groupwire_server::store;
+
+use super::visitor::FOREVER;
 
 /// A server with a folder of its own, which is removed in the end.
 pub(super) struct Server {
@@ -71,6 +75,12 @@ impl Server {
 
     /// Waits until the server ends by itself, and returns its status.
     pub(super) fn wait(&mut self) -> Option<i32> {
+        let child = self.child.as_mut().unwrap();
+        let start = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(start.elapsed() < FOREVER, "it goes on");
+            sleep(Duration::from_millis(10));
+        }
         self.child.take().unwrap().wait().unwrap().code()
     }
 
