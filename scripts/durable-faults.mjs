@@ -323,12 +323,6 @@ const OF_THE_SERVER = [
     from: "joined.facts = facts.or(joined.facts);",
     to: "joined.facts = joined.facts.or(facts);",
   },
-  {
-    name: "a snapshot is stored before the transactions that it covers",
-    file: "durable/room_store.rs",
-    from: "false => self.waiting.push_front(of_snapshot),",
-    to: "false => self.waiting.push_front(std::mem::replace(&mut joined, of_snapshot)),",
-  },
   ...["room.as_bytes()", "&incarnation.to_le_bytes()", "&participant.get().to_le_bytes()", "identity"].map((field) => ({
     name: `secrets do not depend on ${field.match(/[a-z]+/)[0]}`,
     file: "durable/secrets.rs",

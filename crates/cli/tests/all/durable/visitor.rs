@@ -54,6 +54,12 @@ impl Visitor {
         self.lines.send(line, SendOptions::default()).unwrap();
     }
 
+    /// Sends a transaction on another channel, which it opens.
+    pub(super) fn say_on(&self, channel: &str, line: &str) {
+        let channel = self.room.channel(channel, Qos::transaction()).unwrap();
+        channel.send(line, SendOptions::default()).unwrap();
+    }
+
     /// Sends awareness.
     pub(super) fn hint(&self) {
         self.hints.send("here", SendOptions::default()).unwrap();
@@ -90,7 +96,7 @@ impl Visitor {
     fn note(&mut self, event: Event) {
         match event {
             Event::Message(message) if message.channel == self.hints.id() => self.hinted += 1,
-            Event::Message(message) => {
+            Event::Message(message) if message.channel == self.lines.id() => {
                 self.own += usize::from(message.own);
                 let line = String::from_utf8(message.bytes).unwrap();
                 self.told.push((message.position.get(), line));
