@@ -208,7 +208,7 @@ fn w93_a_room_whose_store_is_full_takes_no_more_and_heals() {
     world.channel(bo, "draw", DRAW);
     world.run(1000 * MS);
     world.disk.as_mut().unwrap().is_stuck = true;
-    let texts: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
+    let texts: Vec<String> = (0..200).map(|n| format!("line {n} {}", "x".repeat(200))).collect();
     for text in &texts {
         assert_eq!(world.send(ada, draw, text), Sent::Accepted);
         world.run(10 * MS);
