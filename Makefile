@@ -23,6 +23,7 @@ WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web
 SOAK_CASES ?= 10000
 SOAK_SESSIONS ?= 100000
 SOAK_KILLS ?= 1000
+SOAK_POWER_CUTS ?= 100
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # Inputs of up to 1024 bytes are sessions of some dozens of steps; the fuzzer grows them early, because sessions of few
@@ -128,8 +129,9 @@ test-python: build ## run the Python client, written from docs/wire alone, again
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
-soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000)
-	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) KILLS=$(SOAK_KILLS) cargo test $(LOCKED) --release
+soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100)
+	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) KILLS=$(SOAK_KILLS) POWER_CUTS=$(SOAK_POWER_CUTS) \
+		node scripts/skipped.mjs cargo test $(LOCKED) --release
 
 # The check links nothing, so that it needs no fuzzing library, which is C++.
 fuzz-check: ## check that the fuzz targets compile

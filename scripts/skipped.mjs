@@ -1,8 +1,8 @@
 // Tests that the machine cannot run: counts them, lists them, and fails in CI if CI has what they need.
 //
 // A test that cannot run appends a line "TEST: needs NEED" to the file that the environment variable GROUPWIRE_SKIPPED names,
-// and returns. A NEED is `data` (the folder ../shared/data), `namespaces` (for networks), `TUN devices`, `a user that is not
-// root`, or the name of a program on the PATH.
+// and returns. A NEED is `data` (the folder ../shared/data), `namespaces` (for networks), `TUN devices`, `loop
+// devices` (and root, to mount file systems on them), `a user that is not root`, or the name of a program on the PATH.
 //
 //   node scripts/skipped.mjs COMMAND...     runs a command, then prints what its tests skipped
 
@@ -54,6 +54,7 @@ export function machineHas(need) {
   const succeeds = (program, options) => spawnSync(program, options, { stdio: "ignore" }).status === 0;
   if (need === "namespaces") return succeeds("unshare", ["--net", "--map-root-user", "--", "true"]);
   if (need === "TUN devices") return existsSync("/dev/net/tun");
+  if (need === "loop devices") return process.getuid?.() === 0 && succeeds("losetup", ["--find"]);
   if (need === "data") return existsSync(DATA);
   if (need === "a user that is not root") return process.getuid?.() !== 0;
   return succeeds("sh", ["-c", 'command -v "$1"', "sh", need]);

@@ -1,5 +1,7 @@
 //! `groupwire store`: looks into, copies and mends the folder of stored rooms.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -85,41 +87,83 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
             }
         }
         Command::List { folder } => {
+            let rooms = open(folder)?.rooms();
             println!("{:>10} {:>12}  room", "records", "bytes");
-            for room in open(folder)?.rooms() {
+            for room in rooms {
                 println!("{:>10} {:>12}  {}", room.records, room.bytes, room.name.escape_debug());
             }
         }
         Command::Export { folder, file, rooms } => {
-            print(&store::export(folder, file, wanted(&rooms))?);
+            let wanted = Wanted::new(rooms);
+            print(&store::export(folder, file, |name| wanted.contains(name))?);
+            wanted.check()?;
         }
         Command::Import { folder, file, rooms, replace } => {
-            let names = open(folder)?.import(file, wanted(&rooms), replace, random)?;
+            let wanted = Wanted::new(rooms);
+            let contains = |name: &str| wanted.contains(name);
+            let names = open(folder)?.import(file, contains, replace, random)?;
             println!("imported rooms: {}", names.len());
+            wanted.check()?;
         }
         Command::Delete { folder, room, now } => {
             let store = open(folder)?;
-            store.wait(|done| store.delete(room, done))?;
+            match store.wait(|done| store.delete(room.clone(), done)) {
+                Err(store::Error::NoRoom) => return Err(no_room(&room).into()),
+                outcome => outcome?,
+            }
             if now {
                 store.wait(|done| store.erase(done))?;
             }
+            println!("deleted: {}", room.escape_debug());
         }
-        Command::Repair { folder } => print(&store::repair(folder, random)?),
+        Command::Repair { folder } => {
+            print(&store::repair(&folder, random)?);
+            println!(
+                "The damaged files are kept as {}*: delete them when nothing is missed.",
+                folder.join("rooms.damaged").display()
+            );
+        }
         Command::RotateKey { folder } => _ = Keys::rotate(folder, now_ms())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a store that is there: a folder that is named by mistake is not made.
+/// Opens a store. A folder that is named by mistake is not made.
 fn open(folder: PathBuf) -> Result<Store, Box<dyn Error>> {
     if !folder.is_dir() {
-        return Err(format!("{} is not a folder of stored rooms", folder.display()).into());
+        return Err(store::OpenError::NoStore(folder).into());
     }
     Ok(Store::open(folder, Options::default())?)
 }
 
-fn wanted(rooms: &[String]) -> impl Fn(&str) -> bool + '_ {
-    |name| rooms.is_empty() || rooms.iter().any(|room| room == name)
+/// The rooms that `--room` names; all if it names none.
+struct Wanted {
+    names: Vec<String>,
+    found: RefCell<BTreeSet<String>>,
+}
+
+impl Wanted {
+    fn new(names: Vec<String>) -> Self {
+        Wanted { names, found: RefCell::default() }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.found.borrow_mut().insert(name.to_owned());
+        self.names.is_empty() || self.names.iter().any(|wanted| wanted == name)
+    }
+
+    /// Refuses a name that no room has.
+    fn check(&self) -> Result<(), String> {
+        let found = self.found.borrow();
+        match self.names.iter().find(|name| !found.contains(*name)) {
+            Some(name) => Err(no_room(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn no_room(name: &str) -> String {
+    format!("there is no room {name:?}; `groupwire store list` names all rooms of a folder")
 }
 
 fn print(summary: &Summary) {

@@ -46,7 +46,10 @@ pub enum Error {
     Store(#[from] groupwire_store::OpenError),
     /// Writing to the store failed. Nothing is confirmed any more; the server has to be started again, which recovers what
     /// was confirmed.
-    #[error("the store failed: {reason}")]
+    #[error(
+        "the store failed, so that nothing is confirmed any more: {reason}. Look whether the disk works and can be \
+         written, and start the server again: it recovers what was confirmed"
+    )]
     StoreFailed {
         /// What the operating system or the database said.
         reason: String,

@@ -18,6 +18,18 @@ pub struct SessionName<'a> {
     pub identity: &'a [u8],
 }
 
+impl<'a> SessionName<'a> {
+    /// The name of this session. Rooms make names themselves; an implementation of [`Secrets`] needs this for its tests.
+    pub fn new(
+        room: &'a str,
+        incarnation: u64,
+        participant: ParticipantId,
+        identity: &'a [u8],
+    ) -> Self {
+        SessionName { room, incarnation, participant, identity }
+    }
+}
+
 /// Makes and checks the secrets of sessions. A secret is a function of the session's name and of a key that only servers know,
 /// so a server can check it without a table, also after a restart.
 ///

@@ -1,5 +1,7 @@
 //! What a caller hands to the store and gets back.
 
+use std::fmt;
+
 /// One transaction of a room's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
@@ -94,6 +96,19 @@ pub enum Damage {
     },
     /// The room's meta data, or its numbers.
     Meta,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Damage::Record { position } => write!(f, "transaction {position} cannot be read"),
+            Damage::Part { name, as_of, replaced } => {
+                write!(f, "snapshot {name:?} up to transaction {as_of} cannot be read")?;
+                if *replaced { f.write_str(", and an older one replaces it") } else { Ok(()) }
+            }
+            Damage::Meta => f.write_str("its channels and counters cannot be read"),
+        }
+    }
 }
 
 /// One room in a listing.

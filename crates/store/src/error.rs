@@ -33,7 +33,7 @@ pub enum Error {
     #[error("no such room")]
     NoRoom,
     /// The room to be imported is there already.
-    #[error("room {0:?} exists; delete it first, or import with replacing")]
+    #[error("room {0:?} exists; delete it first, or import with --replace")]
     Exists(String),
     /// The request exceeds a limit of [`limits`](crate::limits).
     #[error("{what} is larger than its limit, {limit}")]
@@ -110,6 +110,17 @@ pub enum OpenError {
     Damaged {
         /// The folder.
         folder: PathBuf,
+        /// What SQLite found.
+        reason: String,
+    },
+    /// There is no store in the folder.
+    #[error("{0} holds no stored rooms; name the folder of `groupwire serve --data`")]
+    NoStore(PathBuf),
+    /// The file is not that of an export, or cannot be read.
+    #[error("{file} is no export of rooms, or it is damaged ({reason}); use another copy")]
+    Export {
+        /// The file.
+        file: PathBuf,
         /// What SQLite found.
         reason: String,
     },

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row};
 
-use crate::error::{Error, Kind, OpenError, kind, reading};
+use crate::error::{Error, Kind, OpenError, kind};
 use crate::lock::{Lock, io_error};
 use crate::rows::{LogRow, PIECES, PartRow, Result as Sql, RoomRow, insert_piece, pieces};
 use crate::scan::check_structure;
 use crate::schema;
+use crate::store::check_wal;
 
 /// What an export or a check found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub fn export(
     let temporary = file.with_extension("unfinished");
     let _ = fs::remove_file(&temporary);
     let copied = copy(folder.as_ref(), &temporary, Structure::Intact, wanted, |stored| stored);
+    let copied = copied.map_err(|error| Error::Io(error.to_string()));
     let outcome = copied.and_then(|summary| publish(&temporary, file).map(|()| summary));
     if outcome.is_err() {
         let _ = fs::remove_file(&temporary);
@@ -55,12 +57,19 @@ pub fn export(
 /// Reads everything in the store in `folder`, or in the file of an export, and says what is there and what is damaged.
 pub fn check(path: impl AsRef<Path>) -> Result<Summary, OpenError> {
     let path = path.as_ref();
-    let describe = |error| schema::describe(path, error);
-    let db = if path.is_dir() {
-        schema::open_reader(path, None).map_err(describe)?
-    } else {
-        schema::open_export(path)?
+    let is_folder = path.is_dir();
+    let describe = |error| match is_folder {
+        true => schema::describe(path, error),
+        false => schema::of_export(path, &error),
     };
+    let db = match is_folder {
+        true => schema::open_stored(path, false)?,
+        false => schema::open_export(path)?,
+    };
+    // A server may begin its write-ahead log again while it is read, which looks like damage once.
+    if is_folder && !(0..3).any(|_| check_wal(path).is_ok()) {
+        check_wal(path)?;
+    }
     check_structure(&db).map_err(describe)?;
     db.execute_batch("BEGIN").map_err(describe)?;
     walk(&db, Structure::Intact, |_| true, &mut Nothing).map_err(describe)
@@ -74,13 +83,12 @@ pub fn repair(
     mut incarnation: impl FnMut() -> u64,
 ) -> Result<Summary, OpenError> {
     let folder = folder.as_ref();
+    schema::check_exists(folder)?;
     let _lock = Lock::take(folder)?;
     let repaired = folder.join("rooms.repaired");
     let _ = fs::remove_file(&repaired);
-    let summary =
-        copy(folder, &repaired, Structure::Damaged, |_| true, |_| incarnation()).map_err(
-            |error| OpenError::Damaged { folder: folder.to_owned(), reason: error.to_string() },
-        )?;
+    let summary = copy(folder, &repaired, Structure::Damaged, |_| true, |_| incarnation())
+        .inspect_err(|_| _ = fs::remove_file(&repaired))?;
     let replace = || -> std::io::Result<()> {
         File::open(&repaired)?.sync_all()?;
         // SQLite finds the write-ahead log by its name.
@@ -104,18 +112,22 @@ fn copy(
     structure: Structure,
     wanted: impl Fn(&str) -> bool,
     incarnation: impl FnMut(u64) -> u64,
-) -> Result<Summary, Error> {
-    if !folder.join(schema::DATABASE).exists() {
-        return Err(Error::Io(format!("{} holds no store", folder.display())));
-    }
-    let from = schema::open_reader(folder, None).map_err(reading)?;
-    from.execute_batch("BEGIN").map_err(reading)?;
-    let to = schema::create_export(file).map_err(reading)?;
-    to.execute_batch("BEGIN").map_err(reading)?;
+) -> Result<Summary, OpenError> {
+    let from = schema::open_stored(folder, structure == Structure::Damaged)?;
+    let describe = |error| schema::describe(folder, error);
+    let of_file = |error| schema::describe(file, error);
+    from.execute_batch("BEGIN").map_err(describe)?;
+    let to = schema::create_export(file).map_err(of_file)?;
+    to.execute_batch("BEGIN").map_err(of_file)?;
     let summary =
-        walk(&from, structure, wanted, &mut Copy { to: &to, incarnation }).map_err(reading)?;
-    to.execute_batch("COMMIT").map_err(reading)?;
-    to.close().map_err(|(_, error)| reading(error))?;
+        walk(&from, structure, wanted, &mut Copy { to: &to, incarnation }).map_err(|error| {
+            match kind(&error) {
+                Kind::Full => of_file(error),
+                _ => describe(error),
+            }
+        })?;
+    to.execute_batch("COMMIT").map_err(of_file)?;
+    to.close().map_err(|(_, error)| of_file(error))?;
     Ok(summary)
 }
 

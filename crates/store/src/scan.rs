@@ -27,7 +27,9 @@ pub(crate) fn check_structure(db: &Connection) -> Result<()> {
     if found == "ok" {
         return Ok(());
     }
-    Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), Some(found)))
+    // The lines before the last one are headings.
+    let found = found.lines().last().map(str::to_owned);
+    Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), found))
 }
 
 #[derive(Default)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::error::{Kind, OpenError, kind};
+use crate::error::{Kind, NotNow, OpenError, kind};
 use crate::options::Options;
 use crate::{gap, vfs};
 
@@ -58,6 +58,23 @@ pub(crate) fn open_reader(folder: &Path, vfs: Option<&str>) -> rusqlite::Result<
     open(folder, vfs, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// Opens the database of `folder`, which a server may use meanwhile, to read all of it. `even_if_damaged`: only the format of a
+/// newer version is refused.
+pub(crate) fn open_stored(folder: &Path, even_if_damaged: bool) -> Result<Connection, OpenError> {
+    check_exists(folder)?;
+    let connection = open_reader(folder, None).map_err(|error| describe(folder, error))?;
+    match check_format(&connection, folder) {
+        Err(error) if !even_if_damaged || matches!(error, OpenError::Newer { .. }) => Err(error),
+        _ => Ok(connection),
+    }
+}
+
+/// Refuses a folder without a database.
+pub(crate) fn check_exists(folder: &Path) -> Result<(), OpenError> {
+    let exists = folder.join(DATABASE).exists();
+    if exists { Ok(()) } else { Err(OpenError::NoStore(folder.to_owned())) }
+}
+
 /// Creates an empty database in a new file for an export.
 pub(crate) fn create_export(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -77,11 +94,17 @@ pub(crate) fn create_export(file: &Path) -> rusqlite::Result<Connection> {
 /// Opens a file of an export for reading.
 pub(crate) fn open_export(file: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags).map_err(|e| describe(file, e))?;
-    if check_format(&connection, file)? == 0 {
-        return Err(OpenError::Foreign(file.to_owned()));
+    let connection = Connection::open_with_flags(file, flags).map_err(|e| of_export(file, &e))?;
+    match check_format(&connection, file) {
+        Err(error @ OpenError::Newer { .. }) => Err(error),
+        Ok(FORMAT) => Ok(connection),
+        _ => Err(OpenError::Export { file: file.to_owned(), reason: "not of this format".into() }),
     }
-    Ok(connection)
+}
+
+/// What an error of reading an export means to the user.
+pub(crate) fn of_export(file: &Path, error: &rusqlite::Error) -> OpenError {
+    OpenError::Export { file: file.to_owned(), reason: error.to_string() }
 }
 
 /// What an error of opening means to the user.
@@ -90,6 +113,11 @@ pub(crate) fn describe(folder: &Path, error: rusqlite::Error) -> OpenError {
     match kind(&error) {
         Kind::Damaged => OpenError::Damaged { folder, reason: error.to_string() },
         Kind::ReadOnly => OpenError::ReadOnly(folder),
+        Kind::Full => OpenError::Io { folder, reason: NotNow::Disk.to_string() },
+        // SQLite makes files beside the database even for reading.
+        _ if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            OpenError::ReadOnly(folder)
+        }
         _ => OpenError::Io { folder, reason: error.to_string() },
     }
 }

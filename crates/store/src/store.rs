@@ -220,7 +220,7 @@ fn check_writable(folder: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn check_wal(folder: &Path) -> Result<(), OpenError> {
+pub(crate) fn check_wal(folder: &Path) -> Result<(), OpenError> {
     let wal = match fs::read(folder.join(format!("{}-wal", schema::DATABASE))) {
         Ok(wal) => wal,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

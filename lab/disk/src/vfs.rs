@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;
 use std::sync::Once;
+use std::time::Duration;
 
 use rusqlite::ffi;
 
@@ -275,7 +276,10 @@ unsafe extern "C" fn randomness(
     length
 }
 
+// SQLite waits for another thread, a hundred times at most, so time has to pass: without it, a reader gave up ("locking
+// protocol") when the thread that held a lock was not run for long.
 unsafe extern "C" fn sleep(_: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
+    std::thread::sleep(Duration::from_micros(microseconds.max(0) as u64));
     microseconds
 }
 

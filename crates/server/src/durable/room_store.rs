@@ -206,7 +206,7 @@ fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded,
         false => random_number(),
     };
     for damage in &loaded.damage {
-        tracing::error!(room = name, ?damage, "stored room is damaged");
+        tracing::error!(room = name, %damage, "stored room is damaged; what can be read is kept");
     }
     durable
         .store

@@ -77,7 +77,27 @@ fn secret(key: &Key, session: &SessionName<'_>) -> Secret {
 
 #[cfg(test)]
 mod tests {
+    use groupwire_session::ParticipantId;
+
     use super::*;
+
+    #[test]
+    fn every_field_of_a_session_changes_its_secret() {
+        let secrets = HmacSecrets::random();
+        let sessions = [
+            SessionName::new("room", 1, ParticipantId(2), b"ada"),
+            SessionName::new("rooms", 1, ParticipantId(2), b"ada"),
+            SessionName::new("room", 3, ParticipantId(2), b"ada"),
+            SessionName::new("room", 1, ParticipantId(3), b"ada"),
+            SessionName::new("room", 1, ParticipantId(2), b"adb"),
+        ];
+        for (at, one) in sessions.iter().enumerate() {
+            assert!(secrets.permits(one, &secrets.secret(one)));
+            for other in &sessions[at + 1..] {
+                assert!(!secrets.permits(other, &secrets.secret(one)), "{one:?} {other:?}");
+            }
+        }
+    }
 
     /// Test case 2 of RFC 4231 shows that this is HMAC-SHA-256.
     #[test]

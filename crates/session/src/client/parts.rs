@@ -110,9 +110,7 @@ impl Session {
                 channel.id.filter(|_| is_usable)
             };
             let ids: Option<Vec<ChannelNo>> = part.channels.iter().map(number_of).collect();
-            let Some(mut ids) = ids else { continue };
-            ids.sort_unstable();
-            ids.dedup();
+            let Some(ids) = ids.map(ascending) else { continue };
             part.is_offered = true;
             let (number, counter, name) = (number as u32, Counter(0), part.name.as_str());
             link.queue(&Frame::Part { part: number, counter, name, channels: ids });
@@ -129,9 +127,21 @@ impl Session {
     /// The server refused a part.
     pub(super) fn on_part_refused(&mut self, number: u32, why: &str) {
         let name = self.parts.get(number as usize).map_or("", |part| part.name.as_str());
-        let error = Error::PartRefused { why: alloc::format!("{name:?}: {why}") };
+        let error = Error::PartRefused { why: [name, ": ", why].concat() };
         self.emit(Event::Error { error, channel: None, fatal: false });
     }
+}
+
+/// The numbers in ascending order, each once. They are few, and the standard library's sorting is large code for a browser.
+fn ascending(ids: Vec<ChannelNo>) -> Vec<ChannelNo> {
+    let mut sorted: Vec<ChannelNo> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let place = sorted.partition_point(|other| *other < id);
+        if sorted.get(place) != Some(&id) {
+            sorted.insert(place, id);
+        }
+    }
+    sorted
 }
 
 impl Joined {

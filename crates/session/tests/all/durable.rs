@@ -1,11 +1,15 @@
 //! Rooms whose transactions are stored: what is confirmed survives the server (wire W92 to W94).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Config as ClientConfig, Event, Sent};
+use groupwire_session::client::{self, ChannelId, Client, Config as ClientConfig, Event, Sent};
 use groupwire_session::room::{self, Input, Output, Room, Stored, StoredPart};
-use groupwire_session::{AllowAll, ChannelNo, Durability, Limits, Position, Qos};
+use groupwire_session::{
+    AllowAll, ChannelNo, Durability, Limits, LinkId, Opening, Position, Qos, Secret, Secrets,
+    SessionName,
+};
 use proptest::prelude::*;
 
 use crate::support::{Air, MS, Random, World, tight};
@@ -42,6 +46,7 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     let late = world.add();
     world.channel(late, "draw", DRAW);
     world.room.set_recording(true);
+    world.room.set_tracing(true);
     world.send(bo, draw, "a dot");
     world.run(2000 * MS);
     for person in [ada, bo, late] {
@@ -50,6 +55,7 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     assert_eq!(world.people[bo].texts(pointer), ["here"], "awareness waits for no disk");
     assert_eq!(world.people[ada].client.pending(), 1);
     assert!(world.room.recorded().0.is_empty(), "recordings wait, too");
+    assert!(world.room.traced().is_empty(), "and the inspector");
     assert_eq!(world.room.transactions_after(Default::default()).count(), 0, "and observers");
     world.disk.as_mut().unwrap().is_stuck = false;
     world.run(300 * MS);
@@ -58,6 +64,7 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     }
     assert_eq!(world.people[ada].client.pending(), 0);
     assert_eq!(world.room.recorded().0.len(), 2, "a transaction and a value");
+    assert!(!world.room.traced().is_empty());
 }
 
 #[test]
@@ -86,6 +93,103 @@ fn w94_a_restart_is_a_break_like_any_other_and_values_come_back() {
 }
 
 #[test]
+fn w93_nobody_new_is_taken_in_before_a_number_is_durably_reserved() {
+    let (mut world, [ada, _], draw, _) = two(2);
+    world.send(ada, draw, "stored");
+    world.run(1000 * MS);
+    let disk = world.disk.as_mut().unwrap();
+    (disk.reserves, disk.is_stuck) = (1, true);
+    world.restart();
+    world.run(1000 * MS);
+    let new = [world.add(), world.add()];
+    for person in new {
+        world.channel(person, "draw", DRAW);
+    }
+    world.run(3000 * MS);
+    let joined = |world: &World| new.map(|one| !world.people[one].document.is_empty());
+    assert_eq!(joined(&world), [true, false], "one number was reserved");
+    world.disk.as_mut().unwrap().is_stuck = false;
+    world.run(10_000 * MS);
+    assert_eq!(joined(&world), [true, true]);
+}
+
+#[test]
+fn after_a_crash_a_number_is_not_given_to_somebody_else() {
+    let (mut world, [ada, _], draw, _) = two(2);
+    world.send(ada, draw, "stored");
+    world.run(1000 * MS);
+    // Neither is stored: they say nothing.
+    let (before, after) = (world.add(), {
+        world.run(1000 * MS);
+        world.restart();
+        world.add()
+    });
+    world.run(3000 * MS);
+    let number = |person: usize| {
+        world.people[person].events.iter().rev().find_map(|event| match event {
+            Event::Joined { participant, .. } => Some(*participant),
+            _ => None,
+        })
+    };
+    assert!(number(before).is_some() && number(after).is_some());
+    assert_ne!(number(before), number(after));
+}
+
+/// Notes the sessions that it is asked for.
+#[derive(Debug, Default)]
+struct Noted(RefCell<Vec<(String, u64, u32)>>);
+
+impl Secrets for Noted {
+    fn secret(&self, session: &SessionName<'_>) -> Secret {
+        let SessionName { room, incarnation, participant, .. } = *session;
+        self.0.borrow_mut().push((room.to_owned(), incarnation, participant.get()));
+        Secret::default()
+    }
+}
+
+#[test]
+fn w13_a_secret_is_of_one_incarnation_of_one_room() {
+    let noted = Noted::default();
+    for incarnation in [7, 8] {
+        let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
+        client.handle_input(Duration::ZERO, client::Input::Timeout);
+        let packet = loop {
+            match client.poll_output(Duration::ZERO) {
+                client::Output::Dial => {
+                    client.handle_input(Duration::ZERO, client::Input::Opened { max_datagram: 0 });
+                }
+                client::Output::Send(packet) => break packet,
+                client::Output::Timeout(_) => panic!("it sends nothing"),
+                _ => {}
+            }
+        };
+        let opening = &Opening::read(&packet).unwrap();
+        let mut room = Room::new(room::Config::new("demo", incarnation), Box::new(AllowAll));
+        let (link, max_datagram) = (LinkId(1), 0);
+        let input = Input::Join { link, opening, secrets: &noted, max_datagram };
+        room.handle_input(Duration::ZERO, input);
+    }
+    assert_eq!(noted.0.into_inner(), [("demo".into(), 7, 1), ("demo".into(), 8, 1)]);
+}
+
+#[test]
+fn a_changed_qos_survives_the_server() {
+    let (mut world, [ada, _], draw, _) = two(2);
+    world.send(ada, draw, "stored");
+    world.run(1000 * MS);
+    let changed = Qos { priority: 5, ..DRAW };
+    world.people[ada].client.set_qos(draw, changed).unwrap();
+    world.run(1000 * MS);
+    world.restart();
+    world.run(3000 * MS);
+    let late = world.add();
+    world.channel(late, "draw", DRAW);
+    world.run(1000 * MS);
+    let opened = |event: &Event| matches!(event, Event::Opened { qos, .. } if *qos == changed);
+    assert!(world.people[late].saw(opened), "{:?}", world.people[late].events);
+}
+
+#[test]
 fn a_room_without_transactions_stores_nothing() {
     let (mut world, [ada, _], _, pointer) = two(5);
     world.send(ada, pointer, "here");
@@ -105,7 +209,7 @@ fn w93_a_room_whose_store_is_full_takes_no_more_and_heals() {
     world.channel(bo, "draw", DRAW);
     world.run(1000 * MS);
     world.disk.as_mut().unwrap().is_stuck = true;
-    let texts: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
+    let texts: Vec<String> = (0..200).map(|n| format!("line {n} {}", "x".repeat(200))).collect();
     for text in &texts {
         assert_eq!(world.send(ada, draw, text), Sent::Accepted);
         world.run(10 * MS);

@@ -196,7 +196,7 @@ fn w95_the_server_may_refuse_a_part_and_a_channel_is_in_one_part_at_most() {
     draw(&mut world, ann, shapes, 40);
     let refused = errors(&world, ann);
     assert!(
-        refused.len() == 1 && refused[0].contains("\"secret\"") && refused[0].contains("not you")
+        refused.len() == 1 && refused[0].contains("secret: ") && refused[0].contains("not you")
     );
     // The part "shapes" exists now.
     let bob = world.add();

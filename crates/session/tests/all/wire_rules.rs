@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod groups;
+mod stored;
 
 use groupwire_session::{Error, name_of};
 

@@ -1,7 +1,8 @@
 //! Power cuts: at every write and sync of a random script the machine stops, of what was not synced an arbitrary choice
 //! remains, and then everything that was confirmed has to be there.
 //!
-//! `SIMULATIONS=100000 cargo test --release --package groupwire-store --test all crashes` runs many more.
+//! `SIMULATIONS=100000 cargo test --release --package groupwire-store --test all crashes` runs many more, and
+//! `FIRST_SEED=7` begins with that one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,8 +18,10 @@ const SIMULATIONS: u64 = 1000;
 
 #[test]
 fn what_was_confirmed_survives_power_cuts() {
-    let simulations = std::env::var("SIMULATIONS").map_or(SIMULATIONS, |n| n.parse().unwrap());
-    let outcomes: Vec<_> = (0..simulations).map(simulate).collect();
+    let number = |name| std::env::var(name).ok().map(|number| number.parse().unwrap());
+    let simulations = number("SIMULATIONS").unwrap_or(SIMULATIONS);
+    let first = number("FIRST_SEED").unwrap_or(0);
+    let outcomes: Vec<_> = (first..first + simulations).map(simulate).collect();
     // The simulations are worth something only if they reach these cases.
     let count =
         |what: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| what(outcome)).count() as u64;

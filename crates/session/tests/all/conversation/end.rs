@@ -9,8 +9,8 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, Room, whole_packet};
 use groupwire_session::{
-    Access, Authority, ChangeRequest, Grant, JoinRequest, Kind, Limits, LinkId, OpenRequest,
-    Opening, Overflow, Position, Qos, Rate, Timing, refusal,
+    Access, Authority, ChangeRequest, Durability, Grant, JoinRequest, Kind, Limits, LinkId,
+    OpenRequest, Opening, Overflow, ParticipantId, Position, Qos, Rate, Timing, refusal,
 };
 
 use crate::grammar::unhex;
@@ -61,6 +61,10 @@ impl End {
         let config = room::Config {
             timing: Timing { tick, ..Timing::default() },
             limits,
+            durability: match get("stored", 0) {
+                0 => Durability::Memory,
+                _ => Durability::Local,
+            },
             compress: get("compress", 1) == 1,
             share_stream_above: get("share_stream_above", usual.share_stream_above),
             share_datagrams_above: get("share_datagrams_above", usual.share_datagrams_above),
@@ -290,6 +294,10 @@ fn tell_room(
         }
         ["closed", link] => {
             room.handle_input(now, room::Input::Closed { link: LinkId(number(link)) });
+        }
+        ["durable", position] => {
+            let (position, reserved) = (Position(number(position)), ParticipantId(1024));
+            room.handle_input(now, room::Input::Durable { position, reserved });
         }
         ["inspect"] => {
             room.set_tracing(true);

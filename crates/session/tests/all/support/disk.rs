@@ -20,12 +20,14 @@ pub(crate) struct Disk {
     pub(crate) is_stuck: bool,
     /// Changes that were put.
     pub(crate) writes: usize,
+    /// The number of participants that a server reserves when it loads the room.
+    pub(crate) reserves: u32,
 }
 
 impl Disk {
     /// A disk with nothing on it, whose changes take at most this long.
     pub(crate) fn new(slowest_ms: u64) -> Self {
-        Disk { slowest_ms, ..Disk::default() }
+        Disk { slowest_ms, reserves: RESERVED_AT_ONCE, ..Disk::default() }
     }
 
     pub(crate) fn put(&mut self, now: Duration, write: Write, random: &mut Random) {
@@ -68,7 +70,7 @@ impl Disk {
     pub(crate) fn load(&mut self) -> Option<Stored> {
         let stored = self.stored.as_mut()?;
         let last_participant = stored.reserved;
-        stored.reserved = ParticipantId(last_participant.get() + RESERVED_AT_ONCE);
+        stored.reserved = ParticipantId(last_participant.get() + self.reserves);
         Some(Stored { last_participant, ..stored.clone() })
     }
 

@@ -1,0 +1,13 @@
+//! The promise of stored rooms, kept by the real `groupwire serve --data`: what was confirmed is neither lost, repeated nor moved,
+//! whatever ends the server; and what an operator is told on a bad day.
+
+mod bad_disk;
+mod damage;
+mod disk;
+mod kills;
+mod operator;
+mod people;
+mod power_cuts;
+mod server;
+mod sessions;
+mod visitor;

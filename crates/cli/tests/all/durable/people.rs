@@ -1,0 +1,188 @@
+//! People who write into stored rooms all the time and upload snapshots, and the check of what they were told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use groupwire_client::{Event, Options, Qos, Room, SendOptions};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+const ROOMS: usize = 3;
+const PEOPLE: usize = 4;
+/// The bytes that follow each line, so that the server wants a snapshot every some hundred lines.
+const FILLING: usize = 400;
+/// Longer than anything here takes on a busy machine; a test that hangs ends by this.
+const FOREVER: Duration = Duration::from_secs(120);
+
+/// Everybody in all rooms.
+pub(super) struct People {
+    shared: Arc<Shared>,
+    /// The number of the room and the task of each person.
+    tasks: Vec<(usize, JoinHandle<Person>)>,
+}
+
+/// What the test sees of all people.
+#[derive(Default)]
+struct Shared {
+    is_over: AtomicBool,
+    confirmed: AtomicUsize,
+    snapshots: AtomicUsize,
+}
+
+/// One person, with all lines that it was told, in their order.
+struct Person {
+    name: String,
+    lines: Vec<String>,
+    sent: usize,
+    /// The number of its own lines that it was told.
+    confirmed: usize,
+    /// Own lines that were confirmed as part of a snapshot, which comes next.
+    covered: Vec<String>,
+    shared: Arc<Shared>,
+}
+
+impl People {
+    /// Lets everybody join and begin to write.
+    pub(super) fn join(url: &str) -> Self {
+        let shared = Arc::new(Shared::default());
+        let tasks = (0..ROOMS * PEOPLE)
+            .map(|at| {
+                let room = format!("room {}", at % ROOMS);
+                let person = Person::new(format!("{at}"), Arc::clone(&shared));
+                (at % ROOMS, tokio::spawn(person.write(url.to_owned(), room)))
+            })
+            .collect();
+        People { shared, tasks }
+    }
+
+    /// The number of transactions that were confirmed to their senders.
+    pub(super) fn confirmed(&self) -> usize {
+        self.shared.confirmed.load(Ordering::Relaxed)
+    }
+
+    /// Waits for further confirmations.
+    pub(super) async fn progress(&self, further: usize) {
+        let before = self.confirmed();
+        let progress = async {
+            while self.confirmed() < before + further {
+                assert!(self.tasks.iter().all(|(_, task)| !task.is_finished()), "somebody gave up");
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(FOREVER, progress).await.expect("confirmations after a restart");
+    }
+
+    /// Lets everybody finish, and checks that every line has one position, the same for everybody. Returns a summary.
+    pub(super) async fn finish(self) -> String {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        let mut rooms: BTreeMap<usize, Vec<Person>> = BTreeMap::new();
+        for (room, task) in self.tasks {
+            let person = timeout(FOREVER, task).await.expect("everything is confirmed").unwrap();
+            rooms.entry(room).or_default().push(person);
+        }
+        rooms.values().for_each(|people| check(people));
+        let count = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+        let (confirmed, snapshots) = (count(&self.shared.confirmed), count(&self.shared.snapshots));
+        format!("{confirmed} confirmed, none lost, repeated or moved; {snapshots} snapshots")
+    }
+}
+
+impl Person {
+    fn new(name: String, shared: Arc<Shared>) -> Self {
+        Person { name, lines: Vec::new(), sent: 0, confirmed: 0, covered: Vec::new(), shared }
+    }
+
+    /// Writes numbered lines, a few at a time, until the test is over and everything is confirmed.
+    async fn write(mut self, url: String, room: String) -> Self {
+        let (room, mut events) = Room::connect(&url, Options::new(&room)).unwrap();
+        let lines = room.channel("lines", Qos::transaction()).unwrap();
+        while !self.is_over() || self.confirmed < self.sent {
+            while self.sent - self.confirmed < 5 && !self.is_over() {
+                let line = format!("{} {}{:FILLING$}", self.name, self.sent, "");
+                lines.send(&*line, SendOptions::default()).unwrap();
+                self.sent += 1;
+            }
+            let next = timeout(Duration::from_millis(20), events.next());
+            let Ok(event) = next.await else { continue };
+            self.note(event.unwrap(), &room);
+        }
+        // The others may still be waiting for a server: their last lines come, too.
+        while let Ok(Some(event)) = timeout(Duration::from_secs(3), events.next()).await {
+            self.note(event, &room);
+        }
+        self
+    }
+
+    fn is_over(&self) -> bool {
+        self.shared.is_over.load(Ordering::Relaxed)
+    }
+
+    fn note(&mut self, event: Event, room: &Room) {
+        match event {
+            Event::Message(message) => {
+                let line = String::from_utf8(message.bytes).unwrap().trim_end().to_owned();
+                assert_eq!(message.own, self.wrote(&line), "{line}");
+                self.put(message.position.get(), line);
+            }
+            Event::SnapshotWanted { as_of } => {
+                assert_eq!(self.lines.len() as u64, as_of.get(), "it was not told of everything");
+                room.snapshot(as_of, self.lines.join("\n").as_bytes()).unwrap();
+                self.shared.snapshots.fetch_add(1, Ordering::Relaxed);
+            }
+            Event::Snapshot { as_of, bytes } => {
+                let lines: Vec<String> =
+                    String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect();
+                assert_eq!(lines.len() as u64, as_of.get(), "another snapshot");
+                assert!(lines.starts_with(&self.lines), "the snapshot has another order");
+                let own = lines[self.lines.len()..].iter().filter(|line| self.wrote(line));
+                assert!(own.eq(&self.covered), "the snapshot confirms other lines");
+                self.covered.clear();
+                self.lines = lines;
+            }
+            // A room of which nothing is stored yet begins anew.
+            Event::Gap { reason, .. } => assert_eq!(self.lines.len(), 0, "gap: {reason:?}"),
+            Event::Error { error, fatal: true, .. } => panic!("{error}"),
+            _ => {}
+        }
+    }
+
+    /// Notes a line, which has to be the next one, or an own one in a snapshot that comes next.
+    fn put(&mut self, position: u64, line: String) {
+        if self.wrote(&line) {
+            self.confirmed += 1;
+            self.shared.confirmed.fetch_add(1, Ordering::Relaxed);
+        }
+        let next = self.lines.len() as u64 + 1;
+        if position > next && self.wrote(&line) {
+            return self.covered.push(line);
+        }
+        assert_eq!(position, next, "lost, repeated or moved: {line}");
+        assert!(self.covered.is_empty(), "no snapshot came");
+        self.lines.push(line);
+    }
+
+    /// True if the line is this person's own one.
+    fn wrote(&self, line: &str) -> bool {
+        line.split_once(' ').is_some_and(|(name, _)| name == self.name)
+    }
+}
+
+/// Checks what all people of a room were told.
+fn check(people: &[Person]) {
+    let all = &people[0].lines;
+    for one in people {
+        assert_eq!(&one.lines, all, "two people were told different orders");
+        assert_eq!(one.confirmed, one.sent);
+    }
+    let mut next: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in all {
+        let (name, number) = line.split_once(' ').unwrap();
+        let next = next.entry(name).or_default();
+        assert_eq!(number.parse::<usize>().unwrap(), *next, "lost, repeated or out of order");
+        *next += 1;
+    }
+    let sent: usize = people.iter().map(|one| one.sent).sum();
+    assert_eq!(all.len(), sent);
+}

@@ -1,0 +1,341 @@
+// The faults of durable-mutations.mjs, each of which breaks the promise of stored rooms, or a part of it.
+//
+// `file` is below crates/; `from` is replaced by `to`; `tests` are Cargo's options that choose the tests that have to fail.
+
+const STORE = ["--package", "groupwire-store", "--test", "all"];
+const SESSION = ["--package", "groupwire-session", "--test", "all"];
+const SERVER = ["--package", "groupwire-server", "--lib"];
+const COMMAND = ["--package", "groupwire-cli", "--test", "all"];
+
+const inStore = (fault) => ({
+  ...fault,
+  file: `store/src/${fault.file}`,
+  tests: typeof fault.tests === "string" ? [...STORE, fault.tests] : fault.tests,
+});
+const inSession = (fault) => ({
+  ...fault,
+  file: `session/src/${fault.file}`,
+  tests: [...SESSION, fault.tests ?? "durable::"],
+});
+const inServer = (fault) => ({
+  ...fault,
+  file: `server/src/${fault.file}`,
+  tests: fault.tests ?? [...COMMAND, "durable::"],
+});
+
+/** The store: what is answered is on the disk, whole, and what is deleted is gone. */
+const OF_THE_STORE = [
+  {
+    name: "commits are not synced",
+    file: "schema.rs",
+    from: 'connection.pragma_update(None, "synchronous", "FULL")?;\n    // Checkpoints',
+    to: 'connection.pragma_update(None, "synchronous", "OFF")?;\n    // Checkpoints',
+    tests: "crashes::",
+  },
+  {
+    name: "commits are not synced, on a real file system",
+    file: "schema.rs",
+    from: 'connection.pragma_update(None, "synchronous", "FULL")?;\n    // Checkpoints',
+    to: 'connection.pragma_update(None, "synchronous", "OFF")?;\n    // Checkpoints',
+    tests: [...COMMAND, "durable::power_cuts"],
+  },
+  {
+    name: "checksums are not compared",
+    file: "rows.rs",
+    from: "i64::from(self.header.crc(hash(self.bytes))) == self.crc",
+    to: "true",
+    tests: "damage::",
+  },
+  {
+    name: "the part is valid before its pieces are written",
+    file: "saving.rs",
+    from: "if saving.written < bytes.len() {",
+    to: "if saving.written == 0 && !bytes.is_empty() {\n            let row = part_row(1, saving.id, &saving.save.part, 0);\n            let _ = self.transaction(|db| row.insert(db));\n        }\n        if saving.written < bytes.len() {",
+    tests: "crashes::",
+  },
+  {
+    name: "records are trimmed once the newest part covers them",
+    file: "history.rs",
+    from: "        .filter(|part| now.saturating_sub(part.taken) >= history)\n",
+    to: "",
+    tests: "basics::",
+  },
+  {
+    name: "answers come before the commit",
+    file: "writer.rs",
+    from: "for (append, room, _) in &staged {",
+    to: "for (_, _, answer) in &mut staged {\n                    std::mem::replace(answer, Answer::new(Box::new(|_| ()))).send(Ok(()));\n                }\n                for (append, room, _) in &staged {",
+    tests: "crashes::",
+  },
+  {
+    name: "a failed sync does not poison",
+    file: "writer.rs",
+    from: "Err(error) if kind(&error) == Kind::Full && self.roll_back() => {",
+    to: "Err(_) if self.roll_back() => {",
+    tests: "crashes::a_sync",
+  },
+  {
+    name: "deleted content is not overwritten",
+    file: "schema.rs",
+    from: '"secure_delete", "ON"',
+    to: '"secure_delete", "OFF"',
+    tests: "erasure::",
+  },
+  {
+    name: "gaps of pages are not cleared",
+    file: "gap.rs",
+    from: "    let gap = find(page)?;\n",
+    to: "    let gap = find(&page[..0])?;\n",
+    tests: "erasure::",
+  },
+  {
+    name: "pages with gaps stay in the cache",
+    file: "sweep.rs",
+    from: "PRAGMA shrink_memory",
+    to: "",
+    tests: "erasure::",
+  },
+  {
+    name: "the write-ahead log is not truncated",
+    file: "sweep.rs",
+    from: 'self.checkpoint("TRUNCATE")',
+    to: 'self.checkpoint("PASSIVE")',
+    tests: "erasure::",
+  },
+  {
+    name: "orphans are not erased at the start",
+    file: "scan.rs",
+    from: "None => self.state.garbage.add_row(row.id, entry.cost()),",
+    to: "None => {}",
+    tests: "erasure::",
+  },
+  {
+    name: "free pages are kept",
+    file: "compact.rs",
+    from: "if free > live / 4 + slack / 4 {",
+    to: "if free > u64::MAX / 2 {",
+    tests: "erasure::",
+  },
+  {
+    name: "the structure is not checked",
+    file: "scan.rs",
+    from: 'if found == "ok" {',
+    to: 'if found == "ok" || !found.is_empty() {',
+    tests: "damage::",
+  },
+  {
+    name: "positions are not compared",
+    file: "plan.rs",
+    from: "if record.position != expected {",
+    to: "if record.position == 0 && expected == 0 {",
+    tests: "basics::",
+  },
+];
+
+/** The room: nobody is told of a transaction before it is durable, and a loaded room is the one that was stored. */
+const OF_THE_ROOM = [
+  {
+    name: "the gate is open",
+    file: "room/log/transactions.rs",
+    from: "self.durable.unwrap_or(self.head)",
+    to: "self.head",
+  },
+  {
+    name: "everything is durable once something is",
+    file: "room/storing.rs",
+    from: "position.min(self.handed)",
+    to: "self.handed.max(position)",
+  },
+  {
+    name: "WELCOME tells of what is not durable",
+    file: "room/admission.rs",
+    from: "position: log.durable(),",
+    to: "position: log.head(),",
+    tests: "wire_rules::stored",
+  },
+  {
+    name: "who claims what is not durable is believed",
+    file: "room/admission.rs",
+    from: "resume.position > log.durable()",
+    to: "resume.position > log.head()",
+    tests: "wire_rules::stored",
+  },
+  {
+    name: "observers do not wait",
+    file: "room/ordered.rs",
+    from: ".take_while(move |one| one.position <= durable)",
+    to: ".take_while(move |one| one.position.get() <= durable.get() + 9)",
+  },
+  {
+    name: "recordings do not wait",
+    file: "room/inspection.rs",
+    from: "let durable = self.common.log.durable();\n        self.common.inspector.recorded(durable)",
+    to: "let durable = self.common.log.head();\n        self.common.inspector.recorded(durable)",
+  },
+  {
+    name: "the inspector does not wait",
+    file: "room/inspection.rs",
+    from: "let durable = self.common.log.durable();\n        self.common.inspector.trace.take(durable)",
+    to: "let durable = self.common.log.head();\n        self.common.inspector.trace.take(durable)",
+  },
+  {
+    name: "a snapshot of what is not durable is taken",
+    file: "room/peer/snapshot.rs",
+    from: "chunk.as_of > common.log.durable()",
+    to: "chunk.as_of > common.log.head()",
+    tests: "wire_rules::stored",
+  },
+  {
+    name: "the store is handed less than the room says",
+    file: "room/storing.rs",
+    from: "        self.handed = log.head();\n        if let",
+    to: "        write.transactions.pop();\n        self.handed = log.head();\n        if let",
+  },
+  {
+    name: "new channels are not stored",
+    file: "room/storing.rs",
+    from: "self.is_changed |= self.channels.insert(transaction.message.channel);",
+    to: "self.channels.insert(transaction.message.channel);",
+  },
+  {
+    name: "a changed QoS is not stored",
+    file: "room/storing.rs",
+    from: "self.is_changed |= self.channels.contains(&channel);",
+    to: "let _ = channel;",
+  },
+  {
+    name: "counters do not travel with a snapshot",
+    file: "room/storing.rs",
+    from: "            self.snapshot = snapshot.as_of;\n            // The store deletes what the snapshot covers, and the counters must outlive it.\n            self.is_changed = true;",
+    to: "            self.snapshot = snapshot.as_of;",
+  },
+  {
+    name: "a snapshot is stored without the counters of its transactions",
+    file: "room/log/mod.rs",
+    from: "if self.is_stored() { self.counters_at(as_of) } else { BTreeMap::new() }",
+    to: "BTreeMap::new()",
+  },
+  {
+    name: "numbers of participants are given out before they are reserved",
+    file: "room/storing.rs",
+    from: "!is_stored || participant <= limit",
+    to: "!is_stored || participant <= limit.max(participant)",
+  },
+  {
+    name: "numbers of participants are given out again",
+    file: "room/log/facts.rs",
+    from: "Sessions::stored(last_participant, forgotten, former)",
+    to: "Sessions::stored(former.iter().map(|one| one.participant).max().unwrap_or(last_participant), forgotten, former)",
+  },
+  {
+    name: "sessions of another incarnation are resumed",
+    file: "room/admission.rs",
+    from: "hello.resume.filter(|resume| resume.incarnation == log.incarnation())",
+    to: "hello.resume",
+    tests: "wire_rules::w12_outcomes",
+  },
+  {
+    name: "secrets are not bound to the incarnation",
+    file: "room/admission.rs",
+    from: "(self.config.name.as_str(), self.log.incarnation())",
+    to: "(self.config.name.as_str(), 7)",
+    tests: "durable::w13",
+  },
+  {
+    name: "counters of stored transactions are not read",
+    file: "room/log/facts.rs",
+    from: "            known.0 = known.0.max(counter);\n",
+    to: "            known.0 = known.0.max(Counter(0));\n",
+  },
+  {
+    name: "a room that lacks transactions is loaded",
+    file: "room/log/facts.rs",
+    from: "if base > covered.max(lost) || head < covered {",
+    to: "if base > covered.max(lost) && head < covered {",
+  },
+  {
+    name: "a stored room drops what no snapshot covers",
+    file: "room/log/transactions.rs",
+    from: "            self.volatile_bytes += cost;\n            return position;",
+    to: "            self.volatile_bytes += cost;",
+  },
+  {
+    name: "a room takes transactions without end while its store takes none",
+    file: "room/log/mod.rs",
+    from: "        self.is_stored()\n            && (",
+    to: "        self.is_stored()\n            && max_volatile_bytes == 0\n            && (",
+  },
+  {
+    name: "ignored transactions are not asked for again",
+    file: "room/durable.rs",
+    from: 'peer.fail(now, Error::NotNow { what: "the store was full" }, common);',
+    to: 'let _ = (now, &peer, Error::NotNow { what: "" }, &common);',
+  },
+];
+
+/** The server between both: in order, nothing forgotten, and an end when the store fails. */
+const OF_THE_SERVER = [
+  {
+    name: "the server does not wait for the store's answer",
+    file: "durable/room_store.rs",
+    from: "store.append(Append { room, incarnation, records, meta, reserved }, done);",
+    to: "done(Ok(()));\n        store.append(Append { room, incarnation, records, meta, reserved }, Box::new(|_| ()));",
+  },
+  {
+    name: "a refused change is forgotten",
+    file: "durable/room_store.rs",
+    from: "            Err(Error::NotNow(why)) => {\n",
+    to: "            Err(Error::NotNow(why)) => {\n                self.waiting.pop_front();\n",
+  },
+  {
+    name: "a refused change is not tried again",
+    file: "durable/room_store.rs",
+    from: "let _ = task.send(Message::StoreAgain);",
+    to: "let _ = (task, Message::StoreAgain);",
+  },
+  {
+    name: "the server goes on after the store failed",
+    file: "durable/room_store.rs",
+    from: "self.durable.fail(why.clone());",
+    to: "let _ = why;",
+  },
+  {
+    name: "a loaded room reserves no numbers of participants",
+    file: "durable/room_store.rs",
+    from: "durable.store.wait(|done| durable.store.append(append, done)).map_err(failed)?;\n    let stored",
+    to: "drop(append);\n    let stored",
+  },
+  {
+    name: "a room that lost transactions keeps its incarnation",
+    file: "durable/room_store.rs",
+    from: "false => random_number(),",
+    to: "false => loaded.incarnation,",
+  },
+  {
+    name: "transactions after a lost one move",
+    file: "durable/room_store.rs",
+    from: "        fill(&mut next, record.position, &mut all);\n",
+    to: "        fill(&mut next, 0, &mut all);\n",
+  },
+  {
+    name: "older facts replace newer ones",
+    file: "durable/room_store.rs",
+    from: "joined.facts = facts.or(joined.facts);",
+    to: "joined.facts = joined.facts.or(facts);",
+  },
+  ...["room.as_bytes()", "&incarnation.to_le_bytes()", "&participant.get().to_le_bytes()", "identity"].map((field) => ({
+    name: `secrets do not depend on ${field.match(/[a-z]+/)[0]}`,
+    file: "durable/secrets.rs",
+    from: `    mac.update(${field});\n`,
+    to: "    let _ = (room, incarnation, participant, identity);\n",
+    tests: [...SERVER, "durable::secrets"],
+  })),
+  {
+    name: "the key before the newest is not accepted",
+    file: "durable/secrets.rs",
+    from: "keys.accepted(now).any(",
+    to: "keys.accepted(now).take(1).any(",
+  },
+];
+
+export const FAULTS = [...OF_THE_STORE.map(inStore), ...OF_THE_ROOM.map(inSession), ...OF_THE_SERVER.map(inServer)];
