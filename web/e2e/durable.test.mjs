@@ -26,6 +26,9 @@ const line = (person, round) => {
   ];
 };
 
+/** What a window says of its changes beside the state of the connection. */
+const saved = (board) => board.page.getByTestId("saved").textContent();
+
 test("two people draw, the server is killed again and again, and nothing is lost", { timeout: 600_000 }, async (t) => {
   const boards = await Promise.all([stage.open("kept", "Ada Lovelace"), stage.open("kept", "Bo Diddley")]);
   const [ada, bo] = boards;
@@ -45,11 +48,13 @@ test("two people draw, the server is killed again and again, and nothing is lost
     await ada.drag(line(0, 2 * round + 1));
     await bo.drag(line(1, 2 * round + 1));
     if (round === 0) await ada.screenshot("durable-reconnecting");
+    for (const board of boards) assert.equal(await saved(board), "", "nobody claims that something is saved");
     await stage.server.restart();
     drawn += 4;
     await Promise.all(boards.map((board) => board.objects(drawn)));
     await until("confirmed", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
   }
+  for (const board of boards) await until("saved", async () => (await saved(board)) === "Saved");
   const [here, there] = await Promise.all(boards.map((board) => board.objects(drawn)));
   assert.deepEqual(here, there);
   assert.deepEqual(await Promise.all(boards.map((board) => board.read("self"))), numbers, "they resumed");
@@ -63,4 +68,18 @@ test("two people draw, the server is killed again and again, and nothing is lost
   const byId = (list) => list.map(({ id }) => id).sort();
   assert.deepEqual(byId(await cy.objects(drawn)), byId(here));
   await cy.screenshot("durable-cy");
+});
+
+test("a change is shown as being saved until it is stored", async () => {
+  const ada = await stage.open("saved", "Ada Lovelace");
+  await ada.choose("pen");
+  await ada.drag(line(0, 0));
+  await until("saved", async () => (await saved(ada)) === "Saved");
+  stage.server.pause();
+  await ada.drag(line(0, 1));
+  await until("being saved", async () => (await saved(ada)) === "Saving…");
+  await ada.screenshot("durable-saving");
+  stage.server.resume();
+  await until("saved again", async () => (await saved(ada)) === "Saved");
+  assert.equal(await ada.read("waiting"), 0);
 });

@@ -5,6 +5,7 @@ import type {
   ConnectOptions,
   Contract,
   ContractEvent,
+  Durability,
   Gap,
   Message,
   Qos,
@@ -58,6 +59,10 @@ export interface Core {
   /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;
   snapshot(asOf: number, bytes: Uint8Array): void;
+  /** The number of own transactions that are not confirmed. */
+  pending(): number;
+  /** Undefined before the session has joined. */
+  durability(): Durability | undefined;
   leave(): void;
   stats(): CoreStats;
   free(): void;
@@ -110,6 +115,8 @@ export type CoreEvent =
   | { readonly type: "gap"; readonly reason: Gap["reason"]; readonly uncertain: number }
   | { readonly type: "quiet"; readonly quiet: boolean }
   | { readonly type: "drain" }
+  /** Own transactions begin to wait for their confirmation, or (0) all are confirmed. */
+  | { readonly type: "pending"; readonly count: number }
   | ({ readonly type: "error"; readonly channel: number | undefined } & Omit<RoomError, "channel">)
   | { readonly type: "unknown" };
 

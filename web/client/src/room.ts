@@ -3,6 +3,7 @@ import type {
   Channel,
   ChannelOptions,
   ConnectOptions,
+  Durability,
   Participant,
   Room,
   RoomError,
@@ -95,6 +96,14 @@ class ClientRoom<Presence> implements Room<Presence> {
     };
   }
 
+  get pending(): number {
+    return this.#driver.pending;
+  }
+
+  get durability(): Durability | undefined {
+    return this.#driver.durability;
+  }
+
   get transport(): Transport | undefined {
     return this.#driver.transport;
   }
@@ -176,6 +185,9 @@ class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "drain":
         this.#events.emit("drain", undefined);
+        break;
+      case "pending":
+        this.#events.emit("pending", event.count);
         break;
       case "error": {
         const { code, fault, message, fatal, channel } = event;

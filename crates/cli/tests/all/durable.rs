@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use groupwire_client::{Event, Options, Qos, Room, SendOptions};
+use groupwire_client::{Durability, Event, Options, Qos, Room, SendOptions};
 use tokio::time::{sleep, timeout};
 
 const ROOMS: usize = 3;
@@ -220,4 +220,22 @@ async fn an_operator_exports_while_the_server_runs_and_imports_into_another_fold
     }
     assert!(has_gap);
     std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
+async fn an_application_is_told_what_is_saved() {
+    let server = Server::start("saved");
+    let (room, mut events) = Room::connect(&server.url(), Options::new("saved")).unwrap();
+    let lines = room.channel("lines", Qos::transaction()).unwrap();
+    lines.send("one", SendOptions::default()).unwrap();
+    assert_eq!((room.pending(), room.durability()), (1, None));
+    let mut told = Vec::new();
+    while told.last() != Some(&0) {
+        let event = timeout(FOREVER, events.next()).await.expect("it is saved");
+        if let Some(Event::Pending { count }) = event {
+            told.push(count);
+        }
+    }
+    assert_eq!(told, [1, 0]);
+    assert_eq!((room.pending(), room.durability()), (0, Some(Durability::Local)));
 }

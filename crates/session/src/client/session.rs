@@ -37,6 +37,8 @@ pub(super) struct Session {
     pub(super) pending: VecDeque<Pending>,
     /// The bytes of memory of `pending`, as [`Item::cost`](super::outbox::Item::cost) counts it.
     pub(super) pending_bytes: usize,
+    /// True if the last [`Event::Pending`] told the application that transactions wait.
+    pub(super) has_pending: bool,
     /// The order number of the newest message that the application submitted.
     pub(super) order: Order,
     /// By [`ChannelId`].
@@ -84,6 +86,7 @@ impl Session {
             transports: 0,
             pending: VecDeque::new(),
             pending_bytes: 0,
+            has_pending: false,
             order: Order(0),
             channels: Vec::new(),
             delivered: Delivered::default(),
@@ -104,6 +107,15 @@ impl Session {
         if self.is_quiet != quiet {
             self.is_quiet = quiet;
             self.emit(Event::Quiet { quiet });
+        }
+    }
+
+    /// Tells the application whether own transactions wait for their confirmation, if that changed.
+    pub(super) fn report_pending(&mut self) {
+        let count = self.pending.len();
+        if self.has_pending == (count == 0) {
+            self.has_pending = count > 0;
+            self.emit(Event::Pending { count });
         }
     }
 

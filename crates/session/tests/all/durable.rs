@@ -61,6 +61,36 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
 }
 
 #[test]
+fn an_application_is_told_when_something_waits_and_when_all_is_confirmed() {
+    let (mut world, [ada, _], draw, pointer) = two(2);
+    let told = |world: &World| -> Vec<usize> {
+        let count = |event: &Event| match event {
+            Event::Pending { count } => Some(*count),
+            _ => None,
+        };
+        world.people[ada].events.iter().filter_map(count).collect()
+    };
+    world.send(ada, pointer, "here");
+    world.run(100 * MS);
+    assert!(told(&world).is_empty(), "only transactions are confirmed");
+    world.disk.as_mut().unwrap().is_stuck = true;
+    for text in ["one", "two", "three"] {
+        world.send(ada, draw, text);
+        world.run(100 * MS);
+    }
+    assert_eq!(told(&world), [1], "told once");
+    assert_eq!(world.people[ada].client.pending(), 3);
+    world.restart();
+    world.disk.as_mut().unwrap().is_stuck = false;
+    world.run(5000 * MS);
+    assert_eq!(world.people[ada].document, ["one", "two", "three"]);
+    assert_eq!(told(&world), [1, 0]);
+    world.send(ada, draw, "four");
+    world.run(1000 * MS);
+    assert_eq!(told(&world), [1, 0, 1, 0]);
+}
+
+#[test]
 fn w94_a_restart_is_a_break_like_any_other_and_values_come_back() {
     let (mut world, [ada, bo], draw, pointer) = two(5);
     assert_eq!(world.people[ada].client.durability(), Durability::Local);

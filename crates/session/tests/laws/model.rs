@@ -129,6 +129,10 @@ impl Model {
         if self.is_loud {
             eprintln!("{now:?} {at} is told {event:?}");
         }
+        // It says nothing of the order.
+        if matches!(event, Event::Pending { .. }) {
+            return None;
+        }
         let is_own = matches!(&event, Event::Message(message) if message.own);
         let replaces = matches!(event, Event::Snapshot { .. } | Event::Gap { .. });
         if !is_own && !replaces {
