@@ -38,6 +38,15 @@ test("two people draw, the server is killed again and again, and nothing is lost
     board.page.on("console", (message) => message.text().includes("gap") && gaps.push(message.text()));
   }
   const numbers = await Promise.all(boards.map((board) => board.read("self")));
+  // Each change of the lists of people, as the windows show them.
+  for (const board of boards) {
+    await board.page.evaluate(() => {
+      window.lists = [];
+      const list = document.querySelector('[data-testid="participants"]');
+      const note = () => window.lists.push(list.textContent);
+      new MutationObserver(note).observe(list, { childList: true, subtree: true, characterData: true });
+    });
+  }
   let drawn = 0;
   for (let round = 0; round < KILLS; round += 1) {
     await ada.drag(line(0, 2 * round));
@@ -55,6 +64,14 @@ test("two people draw, the server is killed again and again, and nothing is lost
     await until("confirmed", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
   }
   for (const board of boards) await until("saved", async () => (await saved(board)) === "Saved");
+  for (const [board, other] of [
+    [ada, "BD"],
+    [bo, "AL"],
+  ]) {
+    const lists = await board.page.evaluate(() => window.lists);
+    assert.ok(lists.length > 0, "the lists were shown anew");
+    assert.deepEqual([...new Set(lists)], [other], "the other person never left the list");
+  }
   const [here, there] = await Promise.all(boards.map((board) => board.objects(drawn)));
   assert.deepEqual(here, there);
   assert.deepEqual(await Promise.all(boards.map((board) => board.read("self"))), numbers, "they resumed");

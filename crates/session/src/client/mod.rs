@@ -22,6 +22,7 @@ mod join;
 mod lifecycle;
 mod numbers;
 mod outbox;
+mod participants;
 mod pending;
 mod phase;
 mod receive;

@@ -199,7 +199,7 @@ impl Joined {
             }
             Frame::Quality(bytes) => self.reports.on_wish(now, bytes),
             Frame::Room { durability, load } => {
-                session.on_room(durability, load);
+                session.on_room(durability, load, self.joined_at + self.timing.away);
                 Ok(())
             }
             Frame::Codecs { set } => {
@@ -439,7 +439,7 @@ impl Joined {
                 presence: entry.presence.to_vec(),
             })
             .collect();
-        session.emit(Event::Participants { complete, changes });
+        session.on_participants(complete, changes);
     }
 
     fn on_snapshot_wanted(

@@ -4,6 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::api::{Config, Output, Stats};
 use super::channel::Channel;
@@ -12,6 +13,7 @@ use super::delivered::Delivered;
 use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
+use super::participants::Participants;
 use crate::Durability;
 use crate::ids::{Counter, Order, ParticipantId, Position};
 use crate::seen::Seen;
@@ -45,6 +47,7 @@ pub(super) struct Session {
     pub(super) channels: Vec<Channel>,
     /// The newest transaction delivered of each sender.
     pub(super) delivered: Delivered,
+    pub(super) participants: Participants,
     /// Recognises awareness messages that were delivered before.
     pub(super) seen: Seen<ChannelId>,
     /// True if the newest presence was not sent to the room yet.
@@ -90,6 +93,7 @@ impl Session {
             order: Order(0),
             channels: Vec::new(),
             delivered: Delivered::default(),
+            participants: Participants::default(),
             seen: Seen::default(),
             presence_changed: false,
             is_quiet: false,
@@ -144,12 +148,13 @@ impl Session {
     }
 
     /// W94: the room is of this durability. If it was loaded again since this client was told last, it has lost the values
-    /// of channels that conflate, and they are sent again.
-    pub(super) fn on_room(&mut self, durability: Durability, load: u64) {
+    /// of channels that conflate, and they are sent again. Participants who were here before have until `away` to resume.
+    pub(super) fn on_room(&mut self, durability: Durability, load: u64, away: Duration) {
         let Some(membership) = &mut self.membership else { return };
         let before = membership.stored.replace((durability, load));
         if before.is_some_and(|(_, before)| before != load) {
             self.channels.iter_mut().for_each(Channel::restate);
+            self.participants.missing_until = Some(away);
         }
     }
 
@@ -163,6 +168,7 @@ impl Session {
         let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
         self.ordered = Counter(0);
         self.numbered = Counter(0);
+        self.participants = Participants::default();
         for pending in &mut self.pending {
             pending.counter = None;
             pending.sent = false;
