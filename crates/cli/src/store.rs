@@ -1,11 +1,12 @@
 //! `groupwire store`: looks into, copies and mends the folder of stored rooms.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
-use groupwire_server::store::{self, Keys, Options, RoomLog, Store, Summary};
+use groupwire_server::admin::{self, Reply, Request};
+use groupwire_server::store::{self, Keys, OpenError, Options, Store, Summary};
 
 /// The options of `groupwire store`.
 #[derive(Debug, ClapArgs)]
@@ -21,7 +22,7 @@ enum Command {
         /// The folder of `groupwire serve --data`, or the file of an export.
         path: PathBuf,
     },
-    /// List the rooms. No server may run on the folder.
+    /// List the rooms. Works while a server runs.
     List {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -36,7 +37,7 @@ enum Command {
         #[arg(long = "room", value_name = "NAME")]
         rooms: Vec<String>,
     },
-    /// Take rooms from the file of an export. Their clients are told of a gap. No server may run on the folder.
+    /// Take rooms from the file of an export. Their clients are told of a gap. Works while a server runs.
     Import {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -49,7 +50,8 @@ enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Delete a room. No server may run on the folder.
+    /// Delete a room. Works while a server runs: who is in the room comes back to an empty one, and apps that still have the
+    /// content may send it again.
     Delete {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -84,38 +86,46 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
                 return Ok(ExitCode::FAILURE);
             }
         }
-        Command::List { folder } => {
-            println!("{:>10} {:>12}  room", "records", "bytes");
-            for room in open(folder)?.rooms() {
-                println!("{:>10} {:>12}  {}", room.records, room.bytes, room.name.escape_debug());
-            }
-        }
+        Command::List { folder } => carry_out(&folder, Request::List)?,
         Command::Export { folder, file, rooms } => {
             print(&store::export(folder, file, wanted(&rooms))?);
         }
         Command::Import { folder, file, rooms, replace } => {
-            let names = open(folder)?.import(file, wanted(&rooms), replace, random)?;
-            println!("imported rooms: {}", names.len());
+            // A server has another working directory.
+            let file = std::path::absolute(file)?;
+            carry_out(&folder, Request::Import { file, rooms, replace })?;
         }
-        Command::Delete { folder, room, now } => {
-            let store = open(folder)?;
-            store.wait(|done| store.delete(room, done))?;
-            if now {
-                store.wait(|done| store.erase(done))?;
-            }
-        }
+        Command::Delete { folder, room, now } => carry_out(&folder, Request::Delete { room, now })?,
         Command::Repair { folder } => print(&store::repair(folder, random)?),
         Command::RotateKey { folder } => _ = Keys::rotate(folder, now_ms())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a store that is there: a folder that is named by mistake is not made.
-fn open(folder: PathBuf) -> Result<Store, Box<dyn Error>> {
+/// Carries a command out, or has the server do it that uses the folder. Prints what became of it.
+fn carry_out(folder: &Path, request: Request) -> Result<(), Box<dyn Error>> {
+    // A folder that is named by mistake is not made.
     if !folder.is_dir() {
         return Err(format!("{} is not a folder of stored rooms", folder.display()).into());
     }
-    Ok(Store::open(folder, Options::default())?)
+    let reply = match Store::open(folder, Options::default()) {
+        Ok(store) => admin::carry_out(&store, request, |_| {}),
+        Err(in_use @ OpenError::InUse { .. }) => admin::ask(folder, &request)
+            .map_err(|error| format!("{in_use}\nThat process could not be asked: {error}"))?,
+        Err(error) => return Err(error.into()),
+    };
+    match reply {
+        Reply::Rooms(rooms) => {
+            println!("{:>10} {:>12}  room", "records", "bytes");
+            for room in rooms {
+                println!("{:>10} {:>12}  {}", room.records, room.bytes, room.name.escape_debug());
+            }
+        }
+        Reply::Deleted => {}
+        Reply::Imported(names) => println!("imported rooms: {}", names.len()),
+        Reply::Failed(reason) => return Err(reason.into()),
+    }
+    Ok(())
 }
 
 fn wanted(rooms: &[String]) -> impl Fn(&str) -> bool + '_ {
