@@ -26,6 +26,9 @@ const line = (person, round) => {
   ];
 };
 
+/** What a window says of its changes beside the state of the connection. */
+const saved = (board) => board.page.getByTestId("saved").textContent();
+
 test("two people draw, the server is killed again and again, and nothing is lost", { timeout: 600_000 }, async (t) => {
   const boards = await Promise.all([stage.open("kept", "Ada Lovelace"), stage.open("kept", "Bo Diddley")]);
   const [ada, bo] = boards;
@@ -35,6 +38,15 @@ test("two people draw, the server is killed again and again, and nothing is lost
     board.page.on("console", (message) => message.text().includes("gap") && gaps.push(message.text()));
   }
   const numbers = await Promise.all(boards.map((board) => board.read("self")));
+  // Each change of the lists of people, as the windows show them.
+  for (const board of boards) {
+    await board.page.evaluate(() => {
+      window.lists = [];
+      const list = document.querySelector('[data-testid="participants"]');
+      const note = () => window.lists.push(list.textContent);
+      new MutationObserver(note).observe(list, { childList: true, subtree: true, characterData: true });
+    });
+  }
   let drawn = 0;
   for (let round = 0; round < KILLS; round += 1) {
     await ada.drag(line(0, 2 * round));
@@ -45,10 +57,20 @@ test("two people draw, the server is killed again and again, and nothing is lost
     await ada.drag(line(0, 2 * round + 1));
     await bo.drag(line(1, 2 * round + 1));
     if (round === 0) await ada.screenshot("durable-reconnecting");
+    for (const board of boards) assert.equal(await saved(board), "", "nobody claims that something is saved");
     await stage.server.restart();
     drawn += 4;
     await Promise.all(boards.map((board) => board.objects(drawn)));
     await until("confirmed", async () => (await ada.read("waiting")) + (await bo.read("waiting")) === 0);
+  }
+  for (const board of boards) await until("saved", async () => (await saved(board)) === "Saved");
+  for (const [board, other] of [
+    [ada, "BD"],
+    [bo, "AL"],
+  ]) {
+    const lists = await board.page.evaluate(() => window.lists);
+    assert.ok(lists.length > 0, "the lists were shown anew");
+    assert.deepEqual([...new Set(lists)], [other], "the other person never left the list");
   }
   const [here, there] = await Promise.all(boards.map((board) => board.objects(drawn)));
   assert.deepEqual(here, there);
@@ -63,4 +85,18 @@ test("two people draw, the server is killed again and again, and nothing is lost
   const byId = (list) => list.map(({ id }) => id).sort();
   assert.deepEqual(byId(await cy.objects(drawn)), byId(here));
   await cy.screenshot("durable-cy");
+});
+
+test("a change is shown as being saved until it is stored", async () => {
+  const ada = await stage.open("saved", "Ada Lovelace");
+  await ada.choose("pen");
+  await ada.drag(line(0, 0));
+  await until("saved", async () => (await saved(ada)) === "Saved");
+  stage.server.pause();
+  await ada.drag(line(0, 1));
+  await until("being saved", async () => (await saved(ada)) === "Saving…");
+  await ada.screenshot("durable-saving");
+  stage.server.resume();
+  await until("saved again", async () => (await saved(ada)) === "Saved");
+  assert.equal(await ada.read("waiting"), 0);
 });

@@ -35,6 +35,15 @@ export class Server {
     this.url = await address(this.#child);
   }
 
+  /** Stops the server in the middle of what it does, until `resume`. */
+  pause() {
+    this.#child.kill("SIGSTOP");
+  }
+
+  resume() {
+    this.#child.kill("SIGCONT");
+  }
+
   /** Kills the server without a chance to say goodbye or to save. */
   async kill() {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

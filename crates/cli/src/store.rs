@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
-use groupwire_server::store::{self, Keys, Options, RoomLog, Store, Summary};
+use groupwire_server::admin::{self, Reply, Request};
+use groupwire_server::store::{self, Keys, OpenError, Options, Store, Summary};
 
 /// The options of `groupwire store`.
 #[derive(Debug, ClapArgs)]
@@ -23,7 +24,7 @@ enum Command {
         /// The folder of `groupwire serve --data`, or the file of an export.
         path: PathBuf,
     },
-    /// List the rooms. No server may run on the folder.
+    /// List the rooms. Works while a server runs.
     List {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -38,7 +39,7 @@ enum Command {
         #[arg(long = "room", value_name = "NAME")]
         rooms: Vec<String>,
     },
-    /// Take rooms from the file of an export. Their clients are told of a gap. No server may run on the folder.
+    /// Take rooms from the file of an export. Their clients are told of a gap. Works while a server runs.
     Import {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -51,7 +52,8 @@ enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Delete a room. No server may run on the folder.
+    /// Delete a room. Works while a server runs: who is in the room comes back to an empty one, and apps that still have the
+    /// content may send it again.
     Delete {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -87,7 +89,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
             }
         }
         Command::List { folder } => {
-            let rooms = open(folder)?.rooms();
+            let Reply::Rooms(rooms) = carry_out(&folder, Request::List)? else {
+                return unexpected();
+            };
             println!("{:>10} {:>12}  room", "records", "bytes");
             for room in rooms {
                 println!("{:>10} {:>12}  {}", room.records, room.bytes, room.name.escape_debug());
@@ -99,21 +103,17 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
             wanted.check()?;
         }
         Command::Import { folder, file, rooms, replace } => {
-            let wanted = Wanted::new(rooms);
-            let contains = |name: &str| wanted.contains(name);
-            let names = open(folder)?.import(file, contains, replace, random)?;
+            // A server has another working directory.
+            let path = std::path::absolute(&file)?;
+            let request = Request::Import { file: path, rooms: rooms.clone(), replace };
+            let Reply::Imported(names) = carry_out(&folder, request)? else { return unexpected() };
             println!("imported rooms: {}", names.len());
-            wanted.check()?;
+            if let Some(missing) = rooms.iter().find(|room| !names.contains(room)) {
+                return Err(no_room(missing).into());
+            }
         }
         Command::Delete { folder, room, now } => {
-            let store = open(folder)?;
-            match store.wait(|done| store.delete(room.clone(), done)) {
-                Err(store::Error::NoRoom) => return Err(no_room(&room).into()),
-                outcome => outcome?,
-            }
-            if now {
-                store.wait(|done| store.erase(done))?;
-            }
+            carry_out(&folder, Request::Delete { room: room.clone(), now })?;
             println!("deleted: {}", room.escape_debug());
         }
         Command::Repair { folder } => {
@@ -128,12 +128,22 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a store. A folder that is named by mistake is not made.
-fn open(folder: PathBuf) -> Result<Store, Box<dyn Error>> {
+/// Carries a command out, or has the server do it that uses the folder.
+fn carry_out(folder: &Path, request: Request) -> Result<Reply, Box<dyn Error>> {
+    // A folder that is named by mistake is not made.
     if !folder.is_dir() {
-        return Err(store::OpenError::NoStore(folder).into());
+        return Err(OpenError::NoStore(folder.to_path_buf()).into());
     }
-    Ok(Store::open(folder, Options::default())?)
+    let reply = match Store::open(folder, Options::default()) {
+        Ok(store) => admin::carry_out(&store, request, |_| {}),
+        Err(in_use @ OpenError::InUse { .. }) => admin::ask(folder, &request)
+            .map_err(|error| format!("{in_use}\nThat process could not be asked: {error}"))?,
+        Err(error) => return Err(error.into()),
+    };
+    match reply {
+        Reply::Failed(reason) => Err(reason.into()),
+        reply => Ok(reply),
+    }
 }
 
 /// The rooms that `--room` names; all if it names none.
@@ -160,6 +170,10 @@ impl Wanted {
             None => Ok(()),
         }
     }
+}
+
+fn unexpected() -> Result<ExitCode, Box<dyn Error>> {
+    Err("the server answered something else: its version differs from this program's".into())
 }
 
 fn no_room(name: &str) -> String {

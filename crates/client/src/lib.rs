@@ -93,7 +93,7 @@ pub use groupwire_session::{
 };
 pub use groupwire_session::{ChannelStats, Compress, Index, ParticipantId, Position, Traffic};
 pub use groupwire_session::{
-    Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos, Rate,
+    Durability, Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos, Rate,
 };
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};

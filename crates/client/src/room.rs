@@ -8,7 +8,7 @@ use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Outgoing, Sent, Stats,
 };
 use groupwire_session::{
-    ChannelStats, Client, Compress, ContractReport, ParticipantId, Position, Qos, Rate,
+    ChannelStats, Client, Compress, ContractReport, Durability, ParticipantId, Position, Qos, Rate,
 };
 
 use crate::address::Address;
@@ -172,9 +172,30 @@ impl Room {
         let _ = progress.wait_for(|progress| matches!(progress, Progress::Ended(_))).await;
     }
 
-    /// The number of own transactions that the server has not put in order yet.
+    /// The number of own transactions that are not confirmed: the server has not put them in order, or not stored them yet.
+    /// [`Event::Pending`](crate::Event::Pending) tells when it is no longer 0, and when it is 0 again.
+    ///
+    /// ```no_run
+    /// # use groupwire_client::{Durability, Event, Events, Room};
+    /// # async fn example(room: Room, mut events: Events) {
+    /// while let Some(event) = events.next().await {
+    ///     match event {
+    ///         Event::Pending { count: 0 } if room.durability() == Some(Durability::Memory) => println!("sent"),
+    ///         Event::Pending { count: 0 } => println!("saved"),
+    ///         Event::Pending { .. } => println!("saving…"),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # }
+    /// ```
     pub fn pending(&self) -> usize {
         self.shared().lock().client.pending()
+    }
+
+    /// What a confirmed transaction survives; `None` before this participant has joined.
+    pub fn durability(&self) -> Option<Durability> {
+        let client = &self.shared().lock().client;
+        client.participant().map(|_| client.durability())
     }
 
     /// The position of the last transaction that was, or is about to be, handed to the application.

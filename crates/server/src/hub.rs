@@ -229,6 +229,14 @@ impl Hub {
         durable.forget(|room| rooms.contains_key(room));
     }
 
+    /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants come back to what is stored.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
+    pub(crate) fn end_stored(&self, name: &str) {
+        if let Some(room) = self.rooms().get(name) {
+            let _ = room.send(Message::EndStored);
+        }
+    }
+
     /// The names of all rooms.
     pub(crate) fn names(&self) -> Vec<String> {
         self.rooms().keys().cloned().collect()

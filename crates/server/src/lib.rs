@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+pub mod admin;
 mod answers;
 mod assets;
 mod authority;

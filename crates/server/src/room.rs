@@ -45,6 +45,9 @@ pub(crate) enum Message {
     Stored(Result<(), StoreError>),
     /// The store may take the change that it refused.
     StoreAgain,
+    /// What is stored of the room was deleted or replaced: it is loaded again.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
+    EndStored,
     /// Asks for the room's counters.
     Stats { answer: oneshot::Sender<Stats> },
     /// A closure of another task, to be run with the room.
@@ -242,6 +245,11 @@ impl Driver {
                     store.again();
                 }
             }
+            Message::EndStored if self.store.is_some() => {
+                tracing::info!("the stored room was deleted or replaced: it is loaded again");
+                self.end(now);
+            }
+            Message::EndStored => {}
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),
         }
@@ -280,10 +288,15 @@ impl Driver {
             }
             Err(error) => {
                 tracing::error!(%error, "the store refuses the room: it is loaded again");
-                self.is_over = true;
-                self.room.handle_input(now, Input::Shutdown { retry: RETRY_AFTER_REFUSAL });
+                self.end(now);
             }
         }
+    }
+
+    /// Disconnects everybody and ends the room, which is loaded when its participants come back.
+    fn end(&mut self, now: Duration) {
+        self.is_over = true;
+        self.room.handle_input(now, Input::Shutdown { retry: RETRY_AFTER_REFUSAL });
     }
 
     /// Carries out the room's outputs. Returns when the room's next timeout is due.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
+use crate::admin::AdminSocket;
 use crate::config::Config;
 use crate::error::Error;
 use crate::hub::Hub;
@@ -29,6 +30,7 @@ pub struct Server {
     local_addr: SocketAddr,
     socket: Option<(TcpListener, SocketAddr)>,
     hub: Arc<Hub>,
+    admin: Option<AdminSocket>,
     webtransport: Option<WebTransport>,
 }
 
@@ -52,7 +54,8 @@ impl Server {
         }
         let hub = tokio::task::spawn_blocking(|| Hub::new(config, offer)).await;
         let hub = Arc::new(hub.expect("opening the store does not panic")?);
-        Ok(Server { listener, local_addr, socket, hub, webtransport })
+        let admin = admin_socket(&hub);
+        Ok(Server { listener, local_addr, socket, hub, admin, webtransport })
     }
 
     /// The UDP port of WebTransport; `None` if the server has no WebTransport.
@@ -99,6 +102,12 @@ impl Server {
             }
             std::future::pending::<()>().await;
         };
+        let serving_commands = async {
+            match self.admin {
+                Some(admin) => admin.serve(Arc::clone(&hub)).await,
+                None => std::future::pending().await,
+            }
+        };
         let store_failed = async {
             let Some(durable) = &hub.durable else { return std::future::pending().await };
             let failed = Arc::clone(durable).failed();
@@ -116,6 +125,7 @@ impl Server {
             () = listen::serve(self.listener, router, Arc::clone(&hub)) => {}
             () = serving_sockets => {}
             () = serving_webtransport => {}
+            () = serving_commands => {}
             () = shutdown => {
                 tracing::info!("server is shutting down");
                 let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
@@ -126,6 +136,18 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands wait for the server's
+/// end.
+fn admin_socket(hub: &Hub) -> Option<AdminSocket> {
+    let folder = &hub.config.durable.as_ref()?.folder;
+    AdminSocket::bind(folder)
+        .inspect_err(|error| {
+            let folder = folder.display();
+            tracing::warn!(%folder, %error, "`groupwire store list, import, delete` need a stopped server");
+        })
+        .ok()
 }
 
 async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {

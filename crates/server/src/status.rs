@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
+use crate::durable::{Durable, StoreReport};
 use crate::hub::Hub;
 use crate::totals::Totals;
 
@@ -27,6 +28,8 @@ pub(crate) struct Report {
     rooms: usize,
     #[serde(flatten)]
     totals: Totals,
+    /// The store of rooms; `null` if rooms end with the server.
+    store: Option<StoreReport>,
 }
 
 pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
@@ -44,6 +47,7 @@ impl Report {
             connections: hub.connections.load(Ordering::Relaxed),
             rooms,
             totals,
+            store: hub.durable.as_deref().map(Durable::report),
         }
     }
 }
@@ -70,15 +74,21 @@ fn rss_bytes() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::durable::DurableConfig;
 
     #[tokio::test]
     async fn the_documentation_lists_every_field() {
-        let hub = Hub::new(Config::default(), None).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let durable = Some(DurableConfig::new(folder.path()));
+        let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
         let report = Report::new(&hub, 0, Totals::default());
         let report = serde_json::to_value(report).unwrap();
         let documentation = include_str!("../../../docs/operations.md");
         for field in report.as_object().unwrap().keys() {
             assert!(documentation.contains(&format!("`{field}`")), "{field}");
+        }
+        for field in report["store"].as_object().unwrap().keys() {
+            assert!(documentation.contains(&format!("`store.{field}`")), "store.{field}");
         }
     }
 }

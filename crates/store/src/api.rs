@@ -137,8 +137,10 @@ pub struct Usage {
     pub live: u64,
     /// Bytes that wait for their removal from the disk.
     pub garbage: u64,
-    /// Commits since the start.
+    /// Commits since the store was opened.
     pub commits: u64,
+    /// Syncs of the store's thread since the store was opened: one of each commit, and those of checkpoints.
+    pub syncs: u64,
 }
 
 /// The bytes that a record, a part or a room counts for, beside its content: the fields and SQLite's own bytes.

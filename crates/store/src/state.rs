@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 
 use crate::api::{OVERHEAD, Usage};
-use crate::error::{Error, reading};
+use crate::error::{Error, NotNow, reading};
 use crate::history::Surplus;
 use crate::index::Entry;
 use crate::options::Options;
@@ -37,6 +37,9 @@ pub(crate) struct State {
     pub(crate) next_part: i64,
     pub(crate) garbage: Garbage,
     pub(crate) commits: u64,
+    pub(crate) syncs: u64,
+    /// Why the newest append was refused, if it was for a reason that holds for all rooms.
+    pub(crate) refused: Option<NotNow>,
     /// Rooms whose own row is damaged. Nobody knows their names, so no room is created before they begin again or are
     /// deleted: it might be one of them.
     pub(crate) nameless: usize,
@@ -163,8 +166,8 @@ impl State {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let Self { ref rooms, live, ref garbage, commits, .. } = *self;
-        Usage { rooms: rooms.len(), live, garbage: garbage.bytes, commits }
+        let Self { ref rooms, live, ref garbage, commits, syncs, .. } = *self;
+        Usage { rooms: rooms.len(), live, garbage: garbage.bytes, commits, syncs }
     }
 }
 

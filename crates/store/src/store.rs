@@ -124,9 +124,20 @@ impl Store {
         self.shared.state().usage()
     }
 
-    /// The reason if a write failed, so that the store answers every request with [`Error::Poisoned`].
-    pub fn poisoned(&self) -> Option<String> {
-        self.shared.state().poisoned.clone()
+    /// The size of the database and its write-ahead log on the disk, in bytes. This asks the file system.
+    pub fn disk_bytes(&self) -> u64 {
+        let size = |end| {
+            let file = self.shared.folder.join(format!("{}{end}", schema::DATABASE));
+            fs::metadata(file).map_or(0, |file| file.len())
+        };
+        size("") + size("-wal")
+    }
+
+    /// Why the store takes no records: [`Error::Poisoned`] from the first write that failed on, [`Error::NotNow`] while there
+    /// is no space for any room. `None` if it takes them, as far as the newest request shows.
+    pub fn refusal(&self) -> Option<Error> {
+        let state = self.shared.state();
+        state.check_poison().err().or(state.refused.map(Error::NotNow))
     }
 
     /// Calls `done` when nothing that was deleted is on the disk any more.

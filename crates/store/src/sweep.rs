@@ -175,7 +175,9 @@ impl Writer {
     /// Copies the write-ahead log into the database. Returns false if that has to be tried again.
     pub(crate) fn checkpoint(&mut self, mode: &str) -> Result<bool, Error> {
         let query = format!("PRAGMA wal_checkpoint({mode})");
-        match self.db.query_row(&query, [], |row| row.get::<_, i64>(0)) {
+        let outcome = self.db.query_row(&query, [], |row| row.get::<_, i64>(0));
+        self.count_syncs();
+        match outcome {
             Ok(busy) => {
                 self.unsaved = 0;
                 Ok(busy == 0)

@@ -1,10 +1,11 @@
 //! Stands between SQLite and the VFS that reads and writes its files, and clears the gaps (`gap.rs`) of pages that are written to
-//! a database. All unsafe code of this crate is here: SQLite asks for functions that take raw pointers.
+//! a database. It also counts syncs. All unsafe code of this crate is here: SQLite asks for functions that take raw pointers.
 //!
-//! The table of a file's functions is replaced by a copy, in which writing and closing are ours. All else goes straight to the VFS
+//! The table of a file's functions is replaced by a copy, in which writing, syncing and closing are ours. All else goes straight to the VFS
 //! beneath, so that the file remains that VFS's own.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;
@@ -24,7 +25,17 @@ struct Vfs {
     beneath: *mut ffi::sqlite3_vfs,
 }
 
-/// The functions of an open database file.
+thread_local! {
+    /// A store writes with one thread of its own, so that these are the syncs of one store.
+    static SYNCS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The number of syncs that SQLite made on this thread.
+pub(crate) fn syncs() -> u64 {
+    SYNCS.get()
+}
+
+/// The functions of an open file, a database or its write-ahead log.
 #[repr(C)]
 struct Methods {
     ours: ffi::sqlite3_io_methods,
@@ -78,9 +89,14 @@ unsafe extern "C" fn open(
         let Some(open) = (*beneath).xOpen else { return ffi::SQLITE_CANTOPEN };
         let code = open(beneath, name, file, flags, out_flags);
         let methods = (*file).pMethods;
-        if code == ffi::SQLITE_OK && flags & ffi::SQLITE_OPEN_MAIN_DB != 0 && !methods.is_null() {
-            let ours =
-                ffi::sqlite3_io_methods { xWrite: Some(write), xClose: Some(close), ..*methods };
+        let is_database = flags & ffi::SQLITE_OPEN_MAIN_DB != 0;
+        let is_ours = is_database || flags & ffi::SQLITE_OPEN_WAL != 0;
+        if code == ffi::SQLITE_OK && is_ours && !methods.is_null() {
+            let mut ours =
+                ffi::sqlite3_io_methods { xSync: Some(sync), xClose: Some(close), ..*methods };
+            if is_database {
+                ours.xWrite = Some(write);
+            }
             let methods = Box::into_raw(Box::new(Methods { ours, beneath: methods }));
             (*file).pMethods = methods.cast();
         }
@@ -104,6 +120,15 @@ unsafe extern "C" fn write(
             Some(page) => write(file, page.as_ptr().cast(), length, offset),
             None => write(file, bytes, length, offset),
         }
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
+    SYNCS.set(SYNCS.get() + 1);
+    // SAFETY: `open` put our table there.
+    unsafe {
+        let beneath = (*(*file).pMethods.cast::<Methods>()).beneath;
+        (*beneath).xSync.map_or(ffi::SQLITE_OK, |sync| sync(file, flags))
     }
 }
 

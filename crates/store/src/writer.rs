@@ -17,6 +17,7 @@ use crate::saving::Saving;
 use crate::scan::seconds;
 use crate::state::Shared;
 use crate::sweep::Sweep;
+use crate::vfs;
 
 /// Appends of one commit, at most, and their bytes. More would delay the first of them.
 const BATCH: usize = 1024;
@@ -129,6 +130,7 @@ impl Writer {
                 Ok(())
             })
         };
+        self.note_refusal(&staged, &outcome, &refused);
         if outcome.is_ok() {
             self.index(staged.iter().map(|(append, room, _)| (append, room)), first_row, now);
         }
@@ -140,6 +142,28 @@ impl Writer {
                 self.give_up_history(&room);
             }
             answer.send(Err(error));
+        }
+    }
+
+    // Remembers whether appends of rooms that exist are taken.
+    fn note_refusal(
+        &self,
+        staged: &[(Append, Planned, Answer)],
+        outcome: &Result<(), Error>,
+        refused: &[(String, Answer, Error)],
+    ) {
+        let mut state = self.shared.state();
+        if !staged.is_empty() {
+            state.refused = match outcome {
+                Err(Error::NotNow(why)) => Some(*why),
+                _ => None,
+            };
+        }
+        let is_full = |(room, _, error): &(String, Answer, Error)| {
+            *error == Error::NotNow(NotNow::Bytes) && state.rooms.contains_key(room.as_str())
+        };
+        if refused.iter().any(is_full) {
+            state.refused = Some(NotNow::Bytes);
         }
     }
 
@@ -188,6 +212,7 @@ impl Writer {
             .and_then(|()| write(&self.db))
             .and_then(|()| self.db.execute_batch("COMMIT"));
         self.unsaved += COMMIT;
+        self.count_syncs();
         match outcome {
             Ok(()) => {
                 self.shared.state().commits += 1;
@@ -198,6 +223,11 @@ impl Writer {
             }
             Err(error) => Err(self.poison(&error)),
         }
+    }
+
+    /// Copies the number of syncs of this thread to where the handles read it.
+    pub(crate) fn count_syncs(&self) {
+        self.shared.state().syncs = vfs::syncs();
     }
 
     fn roll_back(&self) -> bool {

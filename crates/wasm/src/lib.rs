@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_session::client::{ChannelId, ChannelOptions, Config, Input, Outgoing, Sent};
-use groupwire_session::{Client, Position};
+use groupwire_session::{Client, Durability, Position};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use plain::Plain;
@@ -205,6 +205,21 @@ impl Core {
     #[wasm_bindgen(js_name = setReason)]
     pub fn set_reason(&mut self, reason: &str) {
         self.client.set_reason(reason);
+    }
+
+    /// The number of own transactions that are not confirmed.
+    pub fn pending(&self) -> u32 {
+        self.client.pending() as u32
+    }
+
+    /// What a confirmed transaction survives: `memory`, `local` or `cluster`. `undefined` before the session has joined.
+    pub fn durability(&self) -> JsValue {
+        let durability = self.client.participant().map(|_| match self.client.durability() {
+            Durability::Memory => "memory",
+            Durability::Local => "local",
+            Durability::Cluster => "cluster",
+        });
+        durability.map_or(JsValue::UNDEFINED, JsValue::from_str)
     }
 
     /// Leaves the room, which ends the session.

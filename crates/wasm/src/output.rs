@@ -74,6 +74,7 @@ fn tell(event: Event) -> Plain {
         }
         Event::Quiet { quiet } => Plain::of("quiet").with("quiet", quiet),
         Event::Drain => Plain::of("drain"),
+        Event::Pending { count } => Plain::of("pending").with("count", number(count as u64)),
         Event::Error { error, channel, fatal } => Plain::of("error")
             .with("code", error.name())
             .with("fault", failure::fault(&error))

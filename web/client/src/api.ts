@@ -116,6 +116,12 @@ export interface WebSocketLike {
  */
 export type Status = "connecting" | "connected" | "reconnecting" | "closed";
 
+/**
+ * What a confirmed transaction survives. `memory`: nothing, the room ends with its server. `local`: the end of the server and
+ * of its machine. `cluster`: the loss of the server's disk, too.
+ */
+export type Durability = "memory" | "local" | "cluster";
+
 /** A participant of the room. */
 export interface Participant<Presence = unknown> {
   /** Unique in the room and never reused for another participant. Ids are small numbers. */
@@ -409,6 +415,11 @@ export interface RoomEvents<Presence> {
   gap: Gap;
   /** After `send` returned `not-now`: the send queue takes messages again. */
   drain: undefined;
+  /**
+   * Own transactions begin to wait for their confirmation, or all are confirmed: the value is {@link Room.pending}. It is not
+   * emitted for each transaction.
+   */
+  pending: number;
   /** The session has moved to another transport, or the reason for the current one has changed. */
   transport: Transport;
   error: RoomError;
@@ -423,6 +434,20 @@ export interface Room<Presence = unknown> {
   /** The other participants, by their ids. */
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
   readonly stats: Stats;
+  /**
+   * The number of this participant's transactions that are not confirmed: the room has not ordered them, or not stored them
+   * yet. The event `pending` tells when it is no longer 0, and when it is 0 again. It is 0 once the room is closed.
+   *
+   * @example
+   * ```ts
+   * room.on("pending", (count) => {
+   *   label.textContent = count > 0 ? "Saving…" : room.durability === "memory" ? "Sent" : "Saved";
+   * });
+   * ```
+   */
+  readonly pending: number;
+  /** What a confirmed transaction survives; undefined before this participant has joined, and once the room is closed. */
+  readonly durability: Durability | undefined;
   /** The transport in use; undefined while there is none. */
   readonly transport: Transport | undefined;
   /**

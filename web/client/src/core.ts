@@ -5,6 +5,7 @@ import type {
   ConnectOptions,
   Contract,
   ContractEvent,
+  Durability,
   Gap,
   Message,
   Qos,
@@ -60,6 +61,10 @@ export interface Core {
   /** States that the application makes the part of the snapshot with this name, of these channels. */
   provide(part: string, channels: Uint32Array): void;
   snapshot(part: string, asOf: number, bytes: Uint8Array): void;
+  /** The number of own transactions that are not confirmed. */
+  pending(): number;
+  /** Undefined before the session has joined. */
+  durability(): Durability | undefined;
   leave(): void;
   stats(): CoreStats;
   free(): void;
@@ -117,6 +122,8 @@ export type CoreEvent =
     }
   | { readonly type: "quiet"; readonly quiet: boolean }
   | { readonly type: "drain" }
+  /** Own transactions begin to wait for their confirmation, or (0) all are confirmed. */
+  | { readonly type: "pending"; readonly count: number }
   | ({ readonly type: "error"; readonly channel: number | undefined } & Omit<RoomError, "channel">)
   | { readonly type: "unknown" };
 

@@ -3,6 +3,7 @@
 import type {
   ConnectOptions,
   Contract,
+  Durability,
   Qos,
   RoomError,
   SendOptions,
@@ -141,6 +142,15 @@ export class Driver {
   /** Why the session sends plain messages; undefined if it does not. */
   get plain(): string | undefined {
     return this.#plain;
+  }
+
+  get pending(): number {
+    const early = this.#early.filter(({ channel }) => channel.qos.kind === "transaction");
+    return this.#core?.pending() ?? early.length;
+  }
+
+  get durability(): Durability | undefined {
+    return this.#core?.durability();
   }
 
   get stats(): CoreStats {

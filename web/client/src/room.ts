@@ -3,6 +3,7 @@ import type {
   Channel,
   ChannelOptions,
   ConnectOptions,
+  Durability,
   Participant,
   Room,
   RoomError,
@@ -102,6 +103,14 @@ class ClientRoom<Presence> implements Room<Presence> {
     };
   }
 
+  get pending(): number {
+    return this.#driver.pending;
+  }
+
+  get durability(): Durability | undefined {
+    return this.#driver.durability;
+  }
+
   get transport(): Transport | undefined {
     return this.#driver.transport;
   }
@@ -189,6 +198,9 @@ class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "drain":
         this.#events.emit("drain", undefined);
+        break;
+      case "pending":
+        this.#events.emit("pending", event.count);
         break;
       case "error": {
         const { code, fault, message, fatal, channel } = event;

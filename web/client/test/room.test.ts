@@ -103,6 +103,35 @@ test("a message arrives as it was sent, with its fields", async () => {
   expect(got[0]?.age).toBeGreaterThanOrEqual(0);
 });
 
+test("pending is told when it is no longer 0 and when it is 0 again, and durability as the room states it", async () => {
+  const it = join();
+  const draw = it.room.channel("draw", transaction());
+  const pointer = it.room.channel("pointer", awareness());
+  const told: number[] = [];
+  it.room.on("pending", (count) => told.push(count));
+  draw.send("one");
+  pointer.send("here");
+  expect([it.room.pending, it.room.durability]).toEqual([1, undefined]);
+  const socket = await dialled(it);
+  expect([told, it.room.pending]).toEqual([[1], 1]);
+  socket.serverSends(wire.welcome());
+  expect(it.room.durability).toBe("memory");
+  const channels = [wire.opened(0, 1, "draw", 0), wire.opened(1, 2, "pointer", 1)];
+  socket.serverSends(wire.packet(wire.stored(1, 7), ...channels, wire.synced()));
+  expect(it.room.durability).toBe("local");
+  draw.send("two");
+  await settled();
+  expect([told, it.room.pending]).toEqual([[1], 2]);
+  const own = { channel: 1, sender: 1, own: true };
+  socket.serverSends(wire.packet(wire.messages(own)));
+  expect([told, it.room.pending]).toEqual([[1], 1]);
+  socket.serverSends(wire.packet(wire.messages(own)));
+  expect([told, it.room.pending]).toEqual([[1, 0], 0]);
+  it.room.leave();
+  await settled();
+  expect(it.room.pending).toBe(0);
+});
+
 test("an exception in a listener is reported and does not stop the others; a removed listener is not called", async () => {
   const report = vi.spyOn(console, "error").mockImplementation(() => {});
   const { socket, draw } = await joined();

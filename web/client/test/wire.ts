@@ -102,6 +102,11 @@ export function codecs(...numbers: readonly number[]): number[] {
   return frame(0x40 | CODECS, varint(numbers.reduce((set, number) => set + 2 ** number, 0)));
 }
 
+/** A ROOM frame: the room stores its transactions (1 local, 2 cluster), and was loaded under this number. */
+export function stored(durability: number, load: number): number[] {
+  return frame(0x40 | 0x28, [durability, load, 0, 0, 0, 0, 0, 0, 0]);
+}
+
 export function synced(): number[] {
   return frame(0x0d, [0]);
 }

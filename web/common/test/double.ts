@@ -108,6 +108,9 @@ export class Hub {
 export class DoubleRoom<P> implements Room<P> {
   status: Status = "connecting";
   transport: Transport = { name: "webtransport", why: "The double has no network." };
+  /** The double does not confirm transactions, and stores nothing. */
+  readonly pending = 0;
+  readonly durability = "memory";
   id = 0;
   incarnation = 0;
   private presence: P | undefined;

@@ -88,6 +88,7 @@ const session: Session = new Session({
       people?.update();
       settings?.show();
     },
+    pending: () => update(),
     synced: () => table.arrive(),
     participants: () => {
       people?.update();
@@ -149,7 +150,7 @@ setInterval(update, 500);
 update();
 
 function update(): void {
-  place.update(session.status, table.document.waiting);
+  place.update(session);
 }
 
 /** Writes the choice into the address, so that it is kept and can be shared. */

@@ -28,6 +28,7 @@ function join(name: string) {
   const nothing = () => {};
   const events = {
     status: nothing,
+    pending: nothing,
     synced: nothing,
     participants: nothing,
     moved: nothing,

@@ -77,6 +77,7 @@ const session = new Session({
       update();
       people?.update();
     },
+    pending: () => update(),
     synced: () => board.arrive(),
     participants: () => {
       people?.update();
@@ -161,6 +162,6 @@ function showTalking(): void {
 }
 
 function update(): void {
-  place.update(session.status, board.document.waiting);
+  place.update(session);
   hint?.update(session.isSynced);
 }

@@ -1,6 +1,7 @@
 //! Rooms that survive the server: their transactions are stored before anybody sees them (wire W92).
 
 mod modes;
+mod report;
 mod room_store;
 mod secrets;
 
@@ -13,6 +14,7 @@ use groupwire_store::{Forget, Keys, Options, RoomLog, Store};
 use tokio::sync::watch;
 
 pub use modes::{Modes, ModesError};
+pub(crate) use report::StoreReport;
 pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
 pub(crate) use secrets::HmacSecrets;
 
@@ -85,6 +87,11 @@ impl Durable {
             };
             self.store.delete(room, Box::new(done));
         }
+    }
+
+    /// What `GET /status` tells of the store.
+    pub(crate) fn report(&self) -> StoreReport {
+        StoreReport::of(&self.store)
     }
 
     /// Lets the server end, because the store has failed.

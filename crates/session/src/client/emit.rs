@@ -59,7 +59,8 @@ impl Session {
             | Event::Synced { channel: Some(_) }
             | Event::SnapshotWanted { .. }
             | Event::Snapshot { .. }
-            | Event::Drain => {}
+            | Event::Drain
+            | Event::Pending { .. } => {}
         }
     }
 

@@ -92,6 +92,12 @@ pub enum Event {
     },
     /// After [`Sent::NotNow`](super::Sent::NotNow): the client accepts messages again.
     Drain,
+    /// The first own transactions wait for their confirmation, or all are confirmed. It is emitted when
+    /// [`Client::pending`](super::Client::pending) is no longer 0 and when it is 0 again, not for each transaction.
+    Pending {
+        /// Own transactions that are not confirmed, at this moment.
+        count: usize,
+    },
     /// Something went wrong.
     Error {
         /// The error, which says who is at fault.

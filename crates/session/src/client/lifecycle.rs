@@ -53,6 +53,7 @@ impl Client {
                 if joined.link.quiet_at().is_some_and(|at| now >= at) {
                     session.set_quiet(true);
                 }
+                session.report_missing(now);
             }
             _ => {}
         }
@@ -66,7 +67,11 @@ impl Client {
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);
                 let sends = joined.sends_at(&self.session, now);
-                [Some(keep_alive), sends, joined.reports.next()].into_iter().flatten().min()
+                let missing = self.session.participants.missing_until;
+                [Some(keep_alive), sends, joined.reports.next(), missing]
+                    .into_iter()
+                    .flatten()
+                    .min()
             }
             // A client that leaves only waits until its BYE is sent.
             Phase::Leaving(joined) => Some(joined.keep_alive_at(&self.session)),

@@ -22,6 +22,7 @@ mod join;
 mod lifecycle;
 mod numbers;
 mod outbox;
+mod participants;
 mod parts;
 mod pending;
 mod phase;
@@ -70,7 +71,8 @@ use session::Session;
 /// let chat = client.channel("chat", Qos::transaction())?;
 /// let sent = client.send(now, chat, Outgoing { bytes: b"hello", text: true, ..Outgoing::default() })?;
 /// assert_eq!(sent, Sent::Accepted);
-/// // The first thing it wants, after saying so, is a transport.
+/// // It says that it connects, and that a transaction waits. The first thing it wants is a transport.
+/// assert!(matches!(client.poll_output(now), Output::Event(_)));
 /// assert!(matches!(client.poll_output(now), Output::Event(_)));
 /// assert!(matches!(client.poll_output(now), Output::Dial));
 /// # Ok::<(), groupwire_session::Error>(())
@@ -179,7 +181,8 @@ impl Client {
         stored.map_or(Durability::Memory, |(durability, _)| durability)
     }
 
-    /// Own transactions that are not yet confirmed.
+    /// Own transactions that are not yet confirmed: those of a stored room are not durable yet, as far as is known here.
+    /// After the session has ended, those that never were. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
         self.session.pending.len()
     }
@@ -245,6 +248,7 @@ impl Client {
             }
             Input::Closed => self.on_closed(now),
         }
+        self.session.report_pending();
     }
 
     /// Returns the next thing that the caller is to do.

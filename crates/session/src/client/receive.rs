@@ -212,7 +212,7 @@ impl Joined {
             }
             Frame::Quality(bytes) => self.reports.on_wish(now, bytes),
             Frame::Room { durability, load } => {
-                session.on_room(durability, load);
+                session.on_room(durability, load, self.joined_at + self.timing.away);
                 Ok(())
             }
             Frame::Codecs { set } => {
@@ -453,7 +453,7 @@ impl Joined {
                 presence: entry.presence.to_vec(),
             })
             .collect();
-        session.emit(Event::Participants { complete, changes });
+        session.on_participants(complete, changes);
     }
 
     /// W95: the server announces a part of the snapshot, which follows in chunks.

@@ -23,7 +23,9 @@ impl Client {
         channel: ChannelId,
         message: Outgoing<'_>,
     ) -> Result<Sent, Error> {
-        self.session.on_app_data(now, channel, message)
+        let sent = self.session.on_app_data(now, channel, message);
+        self.session.report_pending();
+        sent
     }
 }
 

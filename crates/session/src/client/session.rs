@@ -4,6 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::api::{Config, Output, Stats};
 use super::channel::Channel;
@@ -12,6 +13,7 @@ use super::delivered::Delivered;
 use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
+use super::participants::Participants;
 use super::parts::Provided;
 use crate::Durability;
 use crate::ids::{Counter, Order, ParticipantId, Position};
@@ -36,6 +38,8 @@ pub(super) struct Session {
     pub(super) pending: VecDeque<Pending>,
     /// The bytes of memory of `pending`, as [`Item::cost`](super::outbox::Item::cost) counts it.
     pub(super) pending_bytes: usize,
+    /// True if the last [`Event::Pending`] told the application that transactions wait.
+    pub(super) has_pending: bool,
     /// The order number of the newest message that the application submitted.
     pub(super) order: Order,
     /// By [`ChannelId`].
@@ -44,6 +48,7 @@ pub(super) struct Session {
     pub(super) parts: Vec<Provided>,
     /// The newest transaction delivered of each sender.
     pub(super) delivered: Delivered,
+    pub(super) participants: Participants,
     /// Recognises awareness messages that were delivered before.
     pub(super) seen: Seen<ChannelId>,
     /// True if the newest presence was not sent to the room yet.
@@ -84,10 +89,12 @@ impl Session {
             transports: 0,
             pending: VecDeque::new(),
             pending_bytes: 0,
+            has_pending: false,
             order: Order(0),
             channels: Vec::new(),
             parts: Vec::new(),
             delivered: Delivered::default(),
+            participants: Participants::default(),
             seen: Seen::default(),
             presence_changed: false,
             is_quiet: false,
@@ -105,6 +112,15 @@ impl Session {
         if self.is_quiet != quiet {
             self.is_quiet = quiet;
             self.emit(Event::Quiet { quiet });
+        }
+    }
+
+    /// Tells the application whether own transactions wait for their confirmation, if that changed.
+    pub(super) fn report_pending(&mut self) {
+        let count = self.pending.len();
+        if self.has_pending == (count == 0) {
+            self.has_pending = count > 0;
+            self.emit(Event::Pending { count });
         }
     }
 
@@ -133,12 +149,13 @@ impl Session {
     }
 
     /// W94: the room is of this durability. If it was loaded again since this client was told last, it has lost the values
-    /// of channels that conflate, and they are sent again.
-    pub(super) fn on_room(&mut self, durability: Durability, load: u64) {
+    /// of channels that conflate, and they are sent again. Participants who were here before have until `away` to resume.
+    pub(super) fn on_room(&mut self, durability: Durability, load: u64, away: Duration) {
         let Some(membership) = &mut self.membership else { return };
         let before = membership.stored.replace((durability, load));
         if before.is_some_and(|(_, before)| before != load) {
             self.channels.iter_mut().for_each(Channel::restate);
+            self.participants.missing_until = Some(away);
         }
     }
 
@@ -152,6 +169,7 @@ impl Session {
         let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
         self.ordered = Counter(0);
         self.numbered = Counter(0);
+        self.participants = Participants::default();
         for pending in &mut self.pending {
             pending.counter = None;
             pending.sent = false;

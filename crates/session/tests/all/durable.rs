@@ -7,8 +7,8 @@ use std::time::Duration;
 use groupwire_session::client::{self, ChannelId, Client, Config as ClientConfig, Event, Sent};
 use groupwire_session::room::{self, Input, Output, Room, Stored, StoredPart};
 use groupwire_session::{
-    AllowAll, ChannelNo, Durability, Limits, LinkId, Opening, Position, Qos, Secret, Secrets,
-    SessionName,
+    AllowAll, ChannelNo, Durability, Limits, LinkId, Opening, ParticipantId, Position,
+    PresenceState, Qos, Secret, Secrets, SessionName,
 };
 use proptest::prelude::*;
 
@@ -65,6 +65,127 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     assert_eq!(world.people[ada].client.pending(), 0);
     assert_eq!(world.room.recorded().0.len(), 2, "a transaction and a value");
     assert!(!world.room.traced().is_empty());
+}
+
+#[test]
+fn an_application_is_told_when_something_waits_and_when_all_is_confirmed() {
+    let (mut world, [ada, _], draw, pointer) = two(2);
+    let told = |world: &World| -> Vec<usize> {
+        let count = |event: &Event| match event {
+            Event::Pending { count } => Some(*count),
+            _ => None,
+        };
+        world.people[ada].events.iter().filter_map(count).collect()
+    };
+    world.send(ada, pointer, "here");
+    world.run(100 * MS);
+    assert!(told(&world).is_empty(), "only transactions are confirmed");
+    world.disk.as_mut().unwrap().is_stuck = true;
+    for text in ["one", "two", "three"] {
+        world.send(ada, draw, text);
+        world.run(100 * MS);
+    }
+    assert_eq!(told(&world), [1], "told once");
+    assert_eq!(world.people[ada].client.pending(), 3);
+    world.restart();
+    world.disk.as_mut().unwrap().is_stuck = false;
+    world.run(5000 * MS);
+    assert_eq!(world.people[ada].document, ["one", "two", "three"]);
+    assert_eq!(told(&world), [1, 0]);
+    world.send(ada, draw, "four");
+    world.run(1000 * MS);
+    assert_eq!(told(&world), [1, 0, 1, 0]);
+}
+
+/// The states of others in which a person's application was told of them, one after the other without repeats.
+fn states(world: &World, person: usize, other: ParticipantId) -> Vec<PresenceState> {
+    let changes = world.people[person].events.iter().filter_map(|event| match event {
+        // A complete list without the other one says that it left.
+        Event::Participants { complete, changes } => changes
+            .iter()
+            .find(|change| change.id == other)
+            .map(|change| change.state)
+            .or(complete.then_some(PresenceState::Left)),
+        _ => None,
+    });
+    let mut states: Vec<PresenceState> = changes.collect();
+    states.dedup();
+    states
+}
+
+/// Three people in a stored room. The third one cannot reach the server any more when it is started again.
+fn three_and_a_restart() -> (World, [usize; 3], [ParticipantId; 3]) {
+    let mut world = World::durable(3, demo(), 2);
+    let people = [world.add(), world.add(), world.add()];
+    for person in people {
+        world.channel(person, "draw", DRAW);
+    }
+    world.run(1000 * MS);
+    for person in people {
+        world.send(person, ChannelId(0), "so that the room is stored");
+    }
+    world.run(1000 * MS);
+    let ids = people.map(|person| world.people[person].client.participant().unwrap());
+    // They saw each other come.
+    for person in people {
+        world.people[person].events.clear();
+    }
+    world.people[people[2]].reachable = false;
+    world.restart();
+    (world, people, ids)
+}
+
+#[test]
+fn w94_after_a_restart_participants_are_away_until_they_resume_or_their_time_is_over() {
+    use PresenceState::{Away, Here, Left};
+    let (mut world, [ada, bo, _], [id_of_ada, id_of_bo, id_of_cy]) = three_and_a_restart();
+    world.run(8000 * MS);
+    for (person, other) in [(ada, id_of_bo), (bo, id_of_ada)] {
+        let seen = states(&world, person, other);
+        assert!(seen == [Here] || seen == [Away, Here], "never left: {seen:?}");
+        assert_eq!(states(&world, person, id_of_cy), [Away]);
+        assert_eq!(world.people[person].people[&id_of_cy], (Away, b"person 2".to_vec()));
+    }
+    world.run(6000 * MS);
+    for person in [ada, bo] {
+        assert_eq!(states(&world, person, id_of_cy), [Away, Left]);
+    }
+    assert_eq!(world.people[ada].people[&id_of_bo], (Here, b"person 1".to_vec()));
+}
+
+#[test]
+fn w94_a_move_to_another_transport_and_a_second_restart_do_not_end_the_time() {
+    use PresenceState::{Away, Here, Left};
+    let (mut world, [ada, bo, cy], [_, id_of_bo, id_of_cy]) = three_and_a_restart();
+    world.run(4000 * MS);
+    world.change_transport(ada, Air::default());
+    world.run(4000 * MS);
+    assert_eq!(states(&world, ada, id_of_cy), [Away]);
+    world.restart();
+    world.run(8000 * MS);
+    assert_eq!(states(&world, ada, id_of_cy), [Away], "the time began anew");
+    world.people[cy].reachable = true;
+    world.run(40_000 * MS);
+    for person in [ada, bo] {
+        assert_eq!(states(&world, person, id_of_cy).last(), Some(&Here), "{person}");
+    }
+    assert!(!states(&world, ada, id_of_bo).contains(&Left));
+}
+
+#[test]
+fn w94_a_room_that_was_not_loaded_decides_who_is_here() {
+    let (mut world, [ada, ..], _, _) = two(2);
+    let gone = world.add();
+    world.channel(gone, "draw", DRAW);
+    world.run(1000 * MS);
+    let gone = (gone, world.people[gone].client.participant().unwrap());
+    world.people[ada].reachable = false;
+    world.cut(ada);
+    world.people[gone.0].client.leave();
+    world.run(3000 * MS);
+    world.people[ada].reachable = true;
+    world.run(5000 * MS);
+    assert!(!world.people[ada].people.contains_key(&gone.1), "{:?}", world.people[ada].people);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Storing and reading back, limits, quotas, history.
 
-use groupwire_store::{Append, Error, NotNow, Options, RoomLog, Store, limits};
+use groupwire_store::{Append, Error, NotNow, Options, RoomLog, Store, Usage, limits};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -123,13 +123,14 @@ fn after_a_refused_append_the_later_ones_of_the_room_in_the_batch_are_refused() 
         let send = send.clone();
         store.append(append, Box::new(move |outcome| send.send(outcome).unwrap()));
     }
-    let commits = store.usage().commits;
+    let Usage { commits, syncs, .. } = store.usage();
     release.send(()).unwrap();
     let mut outcomes: Vec<_> = (0..4).map(|_| outcomes.recv().unwrap()).collect();
     outcomes.sort_by_key(Result::is_err);
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2);
     assert!(outcomes.contains(&Err(Error::Position { expected: 2, found: 3 })));
     assert_eq!(store.usage().commits - commits, 1, "one commit for the batch");
+    assert_eq!(store.usage().syncs - syncs, 1, "one sync of the commit");
     assert_eq!((store.get("a").head, store.get("b").head), (1, 1));
 }
 
@@ -142,15 +143,18 @@ fn above_four_fifths_of_the_quota_only_rooms_that_exist_grow() {
     store.put("a", vec![record(1, vec![0; 10_000])]).unwrap();
     store.put("a", (2..=8).map(|p| record(p, vec![0; 10_000])).collect()).unwrap();
     assert_eq!(store.put("b", vec![record(1, "")]), Err(Error::NotNow(NotNow::Bytes)));
+    assert_eq!(store.refusal(), None, "rooms that exist grow");
     store.put("a", vec![record(9, vec![0; 10_000])]).unwrap();
     assert_eq!(
         store.put("a", vec![record(10, vec![0; 10_000])]),
         Err(Error::NotNow(NotNow::Bytes))
     );
+    assert_eq!(store.refusal(), Some(Error::NotNow(NotNow::Bytes)));
     store.remove("a").unwrap();
     for room in 0..8 {
         store.put(&room.to_string(), vec![record(1, "")]).unwrap();
     }
+    assert_eq!(store.refusal(), None);
     assert_eq!(store.put("b", vec![record(1, "")]), Err(Error::NotNow(NotNow::Rooms)));
     store.put("7", vec![record(2, "")]).unwrap();
 }

@@ -257,7 +257,7 @@ fn a_sync_that_fails_poisons_the_store() {
         machine.disk.set_fault(Fault::None);
         assert!(poisoned(store.put("a", vec![record(2, "lost")])));
         assert!(matches!(store.load("a"), Err(Error::Poisoned(_))));
-        assert!(store.poisoned().is_some());
+        assert!(matches!(store.refusal(), Some(Error::Poisoned(_))));
     }
     drop(store);
     machine.disk.crash(1);
@@ -277,8 +277,10 @@ fn a_full_disk_is_not_now_and_heals() {
         assert_eq!(store.get("a").records.len(), 1, "reading goes on");
     }
     assert_eq!(store.save("a", part(1, vec![0; 50_000])), Err(Error::NotNow(NotNow::Disk)));
+    assert_eq!(store.refusal(), Some(Error::NotNow(NotNow::Disk)));
     machine.disk.set_fault(Fault::None);
     store.put("a", next()).unwrap();
+    assert_eq!(store.refusal(), None);
     drop(store);
     machine.disk.crash(3);
     assert_eq!(machine.open().unwrap().get("a").head, 2);

@@ -5,6 +5,7 @@ import {
   connect,
   transaction,
   type Channel,
+  type Durability,
   type Gap,
   type Message,
   type Participant,
@@ -46,6 +47,8 @@ export interface SessionOptions {
 
 export interface SessionEvents {
   status(status: Status): void;
+  /** Own operations begin to wait for their confirmation, or all are confirmed. */
+  pending(): void;
   /** The room's puzzle has arrived for the first time. */
   synced(): void;
   participants(): void;
@@ -95,6 +98,14 @@ export class Session {
 
   get status(): Status {
     return this.room.status;
+  }
+
+  get pending(): number {
+    return this.room.pending;
+  }
+
+  get durability(): Durability | undefined {
+    return this.room.durability;
   }
 
   get stats(): Stats {
@@ -169,6 +180,7 @@ export class Session {
     });
     this.room.on("drain", () => this.outbox.flush());
     this.room.on("status", (status) => events.status(status));
+    this.room.on("pending", () => events.pending());
     this.room.on("transport", () => events.transport());
     this.room.on("participants", (participants) => {
       const isHere = (id: number): boolean => participants.get(id)?.away === false;

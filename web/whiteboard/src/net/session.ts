@@ -6,6 +6,7 @@ import {
   transaction,
   type Channel,
   type Compress,
+  type Durability,
   type Gap,
   type Message,
   type Participant,
@@ -49,6 +50,8 @@ export interface SessionOptions {
 
 export interface SessionEvents {
   status(status: Status): void;
+  /** Own operations begin to wait for their confirmation, or all are confirmed. */
+  pending(): void;
   /** The room's drawing has arrived for the first time. */
   synced(): void;
   participants(): void;
@@ -97,6 +100,14 @@ export class Session {
 
   get status(): Status {
     return this.room.status;
+  }
+
+  get pending(): number {
+    return this.room.pending;
+  }
+
+  get durability(): Durability | undefined {
+    return this.room.durability;
   }
 
   get stats(): Stats {
@@ -201,6 +212,7 @@ export class Session {
     });
     this.room.on("drain", () => this.outbox.flush());
     this.room.on("status", (status) => events.status(status));
+    this.room.on("pending", () => events.pending());
     this.room.on("transport", () => events.transport());
     this.room.on("participants", (participants) => {
       const isHere = (id: number) => participants.get(id)?.away === false;

@@ -1,6 +1,7 @@
 //! The promise of stored rooms, kept by the real `groupwire serve --data`: what was confirmed is neither lost, repeated nor moved,
 //! whatever ends the server; and what an operator is told on a bad day.
 
+mod admin;
 mod bad_disk;
 mod damage;
 mod disk;

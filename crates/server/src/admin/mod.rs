@@ -1,0 +1,29 @@
+//! Commands for the store of a running server, over a Unix socket in its folder: `groupwire store list`, `delete` and `import`.
+//! Each connection carries one [`Request`] and one [`Reply`], a line of JSON each.
+//!
+//! Who may use the socket is decided by the file system: only the user of the server may open it (mode 0600).
+
+#[cfg(not(unix))]
+mod absent;
+#[cfg(unix)]
+mod ask;
+mod commands;
+#[cfg(unix)]
+mod listen;
+#[cfg_attr(not(unix), allow(dead_code, reason = "only the ends of a socket use all of it"))]
+mod protocol;
+
+#[cfg(not(unix))]
+pub(crate) use absent::AdminSocket;
+#[cfg(not(unix))]
+pub use absent::ask;
+#[cfg(unix)]
+pub use ask::ask;
+pub use commands::carry_out;
+#[cfg(unix)]
+pub(crate) use listen::AdminSocket;
+pub use protocol::{Reply, Request, RoomLine};
+
+/// The socket's name in the folder.
+#[cfg(unix)]
+const SOCKET: &str = "admin.sock";
