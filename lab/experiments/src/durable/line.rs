@@ -15,20 +15,30 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Texts {
     size: usize,
-    /// Letters, of which every text takes some from another place.
-    letters: String,
+    /// Words, of which every text takes some from another place.
+    words: String,
 }
 
-/// Letters that texts are taken from. More than a compressor's window would gain nothing: texts are never the same.
-const LETTERS: usize = 64 << 10;
+/// The bytes of words that texts are taken from: far more than the compression remembers.
+const STORE: usize = 1 << 20;
+
+/// Common English words, which make a text as compressible as what people write.
+const WORDS: &str = "the of and to in is you that it he was for on are as with his they at be this have from or one had by word but not \
+    what all were we when your can said there use an each which she do how their if will up other about out many then them \
+    these so some her would make like him into time has look two more write go see number no way could people my than first \
+    water been call who oil its now find long down day did get come made may part";
 
 impl Texts {
     /// Texts of `size` bytes, or a few more if the names need them.
     pub(super) fn new(size: usize, seed: u64) -> Self {
         let mut random = Rand32::new(seed);
-        let alphabet = b"abcdefghijklmnopqrstuvwxyz      ";
-        let letter = |_| char::from(alphabet[random.rand_range(0..32) as usize]);
-        Texts { size, letters: (0..LETTERS + size).map(letter).collect() }
+        let all: Vec<&str> = WORDS.split_whitespace().collect();
+        let mut words = String::with_capacity(STORE + size);
+        while words.len() < STORE + size {
+            words.push_str(all[random.rand_range(0..all.len() as u32) as usize]);
+            words.push(' ');
+        }
+        Texts { size, words }
     }
 
     /// The text of this name.
@@ -36,11 +46,10 @@ impl Texts {
         let Line { author, number } = line;
         let mut text = format!(r#"{{"by":{author},"n":{number},"text":""#);
         // Knuth's multiplier of MMIX spreads the places.
-        let place = (u64::from(author) << 32 | u64::from(number))
-            .wrapping_mul(6_364_136_223_846_793_005)
-            >> 48;
+        let name = u64::from(author) << 32 | u64::from(number);
+        let place = name.wrapping_mul(6_364_136_223_846_793_005) >> 44;
         let count = self.size.saturating_sub(text.len() + 2);
-        text.push_str(&self.letters[place as usize..][..count]);
+        text.push_str(&self.words[place as usize..][..count]);
         text.push_str("\"}");
         text
     }

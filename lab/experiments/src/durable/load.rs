@@ -16,6 +16,8 @@ use crate::{Result, Row, Update};
 
 /// What is still on its way when nobody writes any more may take so long.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The time between the last delivery to those who write and the end.
+const SETTLING: Duration = Duration::from_millis(300);
 /// Syncs of the bare program in one repetition.
 const SYNCS: usize = 400;
 const QUICK_SYNCS: usize = 100;
@@ -124,9 +126,11 @@ fn run(
             Window::measure(&server, &shared, plan.measured)
         });
         shared.tell(Stage::Listening);
-        let due = || shared.sent() * u64::from(load.people);
+        let due = || shared.sent() * u64::from(load.writers);
         // Who failed waits for nothing.
         await_that(PATIENCE, || shared.delivered() >= due() || shared.failure().is_some());
+        // Those who only listen are told at the same time, and may be served last.
+        thread::sleep(SETTLING);
         shared.tell(Stage::Over);
         let kept = threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default());
         let kept: Vec<(Seat, Kept)> = kept.collect();
@@ -134,7 +138,7 @@ fn run(
             failure.get_or_insert(why);
         }
         let window = window?;
-        figures.extend(window.figures(&kept, plan.options.bytes));
+        figures.extend(window.figures(&kept, load.people.into(), plan.options.bytes));
         if mode == Mode::Memory {
             figures.remove("write_amplification");
         }
@@ -173,7 +177,6 @@ struct Window {
     until: Instant,
     used: Used,
     generator: Option<Duration>,
-    deliveries: u64,
     sent: u64,
 }
 
@@ -181,16 +184,18 @@ impl Window {
     fn measure(server: &crate::server::Server, shared: &Shared, length: Duration) -> Self {
         let generator = || cpu(std::process::id());
         let (before, clients) = (Used::before(server), generator());
-        let (from, deliveries, sent) = (Instant::now(), shared.delivered(), shared.sent());
+        let (from, sent) = (Instant::now(), shared.sent());
         thread::sleep(length);
-        let (until, deliveries) = (Instant::now(), shared.delivered() - deliveries);
+        let until = Instant::now();
         let used = Used::after(server).since(before);
         let generator = generator().zip(clients).and_then(|(after, before)| after.checked_sub(before));
-        Window { from, until, used, generator, deliveries, sent: shared.sent() - sent }
+        Window { from, until, used, generator, sent: shared.sent() - sent }
     }
 
-    fn figures(&self, kept: &[(Seat, Kept)], bytes: usize) -> Figures {
-        let within = |sent: &Instant| *sent >= self.from && *sent < self.until;
+    fn figures(&self, kept: &[(Seat, Kept)], people: u64, bytes: usize) -> Figures {
+        let within = |at: &Instant| *at >= self.from && *at < self.until;
+        let arrivals = kept.iter().flat_map(|(_, kept)| &kept.arrivals);
+        let deliveries = arrivals.filter(|at| within(at)).count() as u64;
         let all = kept.iter().flat_map(|(_, kept)| &kept.confirmations);
         let times: Vec<f64> = all
             .filter(|(sent, _)| within(sent))
@@ -203,10 +208,11 @@ impl Window {
         let cpu = self.used.cpu.map(|cpu| cpu.as_secs_f64());
         let found = [
             ("transactions", Some(self.sent as f64)),
-            ("deliveries", Some(self.deliveries as f64)),
+            ("deliveries", Some(deliveries as f64)),
+            ("delivered", Some(deliveries as f64 / (self.sent * people).max(1) as f64)),
             ("confirm_p50_ms", Some(times.median)),
             ("confirm_p99_ms", Some(times.p99)),
-            ("server_us_per_delivery", cpu.map(|cpu| cpu * 1e6 / self.deliveries.max(1) as f64)),
+            ("server_us_per_delivery", cpu.map(|cpu| cpu * 1e6 / deliveries.max(1) as f64)),
             ("server_cpu", cpu.map(|cpu| cpu / seconds)),
             ("generator_cpu", self.generator.map(|cpu| cpu.as_secs_f64() / seconds)),
             ("commits_per_s", self.used.commits.map(per_second)),

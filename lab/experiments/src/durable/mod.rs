@@ -10,6 +10,7 @@ mod bare;
 mod host;
 mod kill;
 mod line;
+mod listener;
 mod load;
 mod people;
 mod row;

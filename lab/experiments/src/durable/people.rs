@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::line::{Line, Texts};
+use super::listener::Listener;
 use super::verdict::Told;
 use crate::Result;
 
@@ -24,12 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The channel that everybody writes on.
-const CHANNEL: &str = "lines";
+pub(super) const CHANNEL: &str = "lines";
 
 /// When a person writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
-    /// Never.
+    /// Never. Who is silent counts what comes, and decodes it in the end ([`Listener`]).
     Silent,
     /// After random pauses with this mean, so that transactions come at any time of a tick.
     Every(Duration),
@@ -63,17 +64,19 @@ pub(super) struct Kept {
     pub(super) sent: u64,
     /// For each confirmed transaction: when it was sent, and how long it took.
     pub(super) confirmations: Vec<(Instant, Duration)>,
+    /// When each transaction came.
+    pub(super) arrivals: Vec<Instant>,
 }
 
 /// What people and those who measure them share.
 pub(super) struct Shared {
-    url: String,
+    port: u16,
     texts: Texts,
     seed: u64,
     stage: watch::Sender<Stage>,
     joining: Semaphore,
     ready: AtomicUsize,
-    /// Texts that came to anybody, and own ones among them.
+    /// Transactions that came to those who write, their own ones included.
     delivered: AtomicU64,
     confirmed: AtomicU64,
     sent: AtomicU64,
@@ -83,7 +86,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(port: u16, texts: Texts, seed: u64) -> Arc<Self> {
         Arc::new(Shared {
-            url: format!("ws://127.0.0.1:{port}"),
+            port,
             texts,
             seed,
             stage: watch::Sender::new(Stage::Joining),
@@ -167,7 +170,11 @@ pub(super) fn run<'scope>(
             for seat in seats {
                 let shared = Arc::clone(&shared);
                 people.spawn(async move {
-                    let kept = live(&shared, &seat).await.unwrap_or_else(|why| {
+                    let kept = match seat.pace {
+                        Pace::Silent => listen(&shared, &seat).await,
+                        _ => live(&shared, &seat).await,
+                    };
+                    let kept = kept.unwrap_or_else(|why| {
                         shared.fail(format!("person {} in {}: {why}", seat.number, seat.room));
                         Kept::default()
                     });
@@ -189,6 +196,28 @@ pub(super) fn read(shared: &Shared, room: &str) -> Result<Told> {
         Ok::<_, String>(person.kept.told)
     });
     Ok(told.map_err(|why| format!("{room} cannot be read: {why}"))?)
+}
+
+async fn listen(shared: &Shared, seat: &Seat) -> std::result::Result<Kept, String> {
+    let mut stage = shared.stage.subscribe();
+    let mut listener = {
+        let _turn = shared.joining.acquire().await.map_err(|error| error.to_string())?;
+        Listener::join(shared.port, &seat.room, seat.number).await?
+    };
+    shared.ready.fetch_add(1, Ordering::Relaxed);
+    tokio::select! {
+        biased;
+        over = stage.wait_for(|stage| matches!(stage, Stage::Over)) => {
+            over.map_err(|error| error.to_string())?;
+        }
+        ended = listener.listen() => ended?,
+    }
+    let mut kept = Kept::default();
+    for came in listener.finish()? {
+        kept.told.lines.push((came.position, shared.texts.read(&came.text)));
+        kept.arrivals.push(came.at);
+    }
+    Ok(kept)
 }
 
 async fn live(shared: &Shared, seat: &Seat) -> std::result::Result<Kept, String> {
@@ -252,7 +281,8 @@ struct Person<'a> {
 impl<'a> Person<'a> {
     fn join(shared: &'a Shared, seat: &Seat) -> std::result::Result<Self, String> {
         let options = Options::new(&seat.room);
-        let (room, events) = Room::connect(&shared.url, options).map_err(|e| e.to_string())?;
+        let url = format!("ws://127.0.0.1:{}", shared.port);
+        let (room, events) = Room::connect(&url, options).map_err(|error| error.to_string())?;
         let channel = room.channel(CHANNEL, Qos::transaction()).map_err(|e| e.to_string())?;
         Ok(Person {
             shared,
@@ -308,6 +338,7 @@ impl<'a> Person<'a> {
     fn note(&mut self, message: &Incoming) {
         let line = self.shared.texts.read(&message.bytes);
         self.kept.told.lines.push((message.position.get(), line));
+        self.kept.arrivals.push(Instant::now());
         self.shared.delivered.fetch_add(1, Ordering::Relaxed);
         // Own transactions come back in the order in which they were sent.
         if message.own && let Some(sent) = self.unconfirmed.pop_front() {

@@ -7,7 +7,7 @@ use crate::Row;
 
 /// lab/README.md says what each field means.
 const FIELDS: &str = "part mode store rooms people writers rate bytes tick_ms seconds repetitions transactions deliveries \
-    confirm_p50_ms confirm_p99_ms fdatasync_p50_ms fdatasync_p99_ms commits_per_s fsyncs_per_s write_amplification \
+    delivered confirm_p50_ms confirm_p99_ms fdatasync_p50_ms fdatasync_p99_ms commits_per_s fsyncs_per_s write_amplification \
     server_us_per_delivery cpu_over_memory server_cpu generator_cpu cores fault rounds confirmed lost repeated reordered \
     listen_s recover_s disk_mb cache rss_mb memory_bytes_per_room goals";
 

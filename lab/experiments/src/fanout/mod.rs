@@ -13,7 +13,7 @@ mod certificates;
 mod colyseus;
 mod crowd;
 mod follower;
-mod frames;
+pub(crate) mod frames;
 mod http3;
 mod ledger;
 mod line;
@@ -25,7 +25,7 @@ mod row;
 mod shared;
 mod speaker;
 mod system;
-mod websocket;
+pub(crate) mod websocket;
 mod webtransport;
 mod wire;
 
