@@ -22,7 +22,7 @@ const OVERHEAD: usize = 40;
 /// The content of a room of the large log. A server loads the whole log of a room that was never replaced by a snapshot.
 const LOG_OF_ROOM: usize = 1 << 20;
 /// Transactions under way in the room that all others are copies of.
-const AHEAD: usize = 500;
+const AHEAD: usize = 64;
 /// Appends under way while rooms are stored.
 const APPENDS: usize = 256;
 /// Confirmations before the server is killed.
