@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    Result, Update, browsers, contract, deadlines, durable, fanout, lossless, messages, report, streams,
+    Result, Update, browsers, contract, deadlines, durable, fanout, lossless, messages, report,
+    streams,
 };
 
 /// Experiments that compare Groupwire with similar software.

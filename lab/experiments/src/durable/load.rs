@@ -57,7 +57,8 @@ pub(super) fn measure(load: &Load, plan: &Plan<'_>, tell: &mut dyn FnMut(Update)
         }
     }
     let cost = |mode| runs.get(&mode).and_then(|(runs, _)| middle(runs, "server_us_per_delivery"));
-    let over = cost(Mode::Local).zip(cost(Mode::Memory)).map(|(local, memory)| local / memory - 1.0);
+    let over =
+        cost(Mode::Local).zip(cost(Mode::Memory)).map(|(local, memory)| local / memory - 1.0);
     for (&mode, (figures, verdict)) in &runs {
         let mut row = with_medians(row_of(load, mode, plan), figures);
         row = row::with_verdict(row, verdict, failure.clone());
@@ -188,7 +189,8 @@ impl Window {
         thread::sleep(length);
         let until = Instant::now();
         let used = Used::after(server).since(before);
-        let generator = generator().zip(clients).and_then(|(after, before)| after.checked_sub(before));
+        let generator =
+            generator().zip(clients).and_then(|(after, before)| after.checked_sub(before));
         Window { from, until, used, generator, sent: shared.sent() - sent }
     }
 

@@ -181,11 +181,13 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     };
     let rate = options.rate;
     if load {
-        let everybody = Load { part: Part::Load, rooms: options.rooms, people: 4, writers: 4, rate };
+        let everybody =
+            Load { part: Part::Load, rooms: options.rooms, people: 4, writers: 4, rate };
         load::measure(&everybody, &plan, tell)?;
     }
     if crowd {
-        let few = Load { part: Part::Crowd, rooms: 1, people: options.people, writers: 10, rate: 100.0 };
+        let few =
+            Load { part: Part::Crowd, rooms: 1, people: options.people, writers: 10, rate: 100.0 };
         load::measure(&few, &plan, tell)?;
     }
     if is_wanted(Part::Kill) {

@@ -341,7 +341,9 @@ impl<'a> Person<'a> {
         self.kept.arrivals.push(Instant::now());
         self.shared.delivered.fetch_add(1, Ordering::Relaxed);
         // Own transactions come back in the order in which they were sent.
-        if message.own && let Some(sent) = self.unconfirmed.pop_front() {
+        if message.own
+            && let Some(sent) = self.unconfirmed.pop_front()
+        {
             self.kept.told.confirmed += 1;
             self.kept.confirmations.push((sent, sent.elapsed()));
             self.shared.confirmed.fetch_add(1, Ordering::Relaxed);

@@ -62,9 +62,8 @@ pub(super) fn measure(
     fill(folder.path(), &template, content.rooms)?;
     plan.begun(tell, format!("{}: killing the server", content.part));
     let empty = Folder::new(&plan.data)?;
-    let start = |folder: &Folder, port| {
-        serve(&plan.program, Some(folder.path()), plan.options.tick, port)
-    };
+    let start =
+        |folder: &Folder, port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
     let alone = start(&empty, 0)?.memory();
 
     let server = start(&folder, 0)?;
@@ -155,11 +154,8 @@ fn template(records: u64, plan: &Plan<'_>) -> Result<(Loaded, Told)> {
 
 /// Stores copies of a room.
 fn fill(folder: &Path, template: &Loaded, rooms: usize) -> Result<()> {
-    let options = StoreOptions {
-        max_rooms: usize::MAX,
-        max_bytes: u64::MAX >> 8,
-        ..StoreOptions::default()
-    };
+    let options =
+        StoreOptions { max_rooms: usize::MAX, max_bytes: u64::MAX >> 8, ..StoreOptions::default() };
     let store = Store::open(folder, options).map_err(|error| error.to_string())?;
     let (done, outcomes) = mpsc::channel();
     for number in 0..rooms {

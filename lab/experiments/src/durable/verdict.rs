@@ -91,8 +91,9 @@ impl Verdict {
     /// What is wrong, in words.
     pub(super) fn failure(&self) -> Option<String> {
         let Verdict { lost, repeated, reordered, .. } = self;
-        (lost + repeated + reordered > 0)
-            .then(|| format!("{lost} transactions lost, {repeated} repeated, {reordered} reordered"))
+        (lost + repeated + reordered > 0).then(|| {
+            format!("{lost} transactions lost, {repeated} repeated, {reordered} reordered")
+        })
     }
 }
 
