@@ -194,8 +194,8 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         let row = kill::measure(&plan, tell)?;
         tell(Update::Row(row));
     }
-    let stored = common.quick_or(options.stored.min(10_000), options.stored) as usize;
-    let mib = common.quick_or(options.log.min(64), options.log) as usize;
+    let stored = common.quick_or(options.stored.min(5_000), options.stored) as usize;
+    let mib = common.quick_or(options.log.min(32), options.log) as usize;
     for content in [Content::rooms(stored), Content::log(mib, options.bytes)] {
         if is_wanted(content.part) {
             let row = start::measure(content, &plan, tell)?;

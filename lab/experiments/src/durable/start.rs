@@ -127,7 +127,8 @@ fn room(number: usize) -> String {
 /// A room with so many transactions, or a few more, as a server stored it, and what its clients were told.
 fn template(records: u64, plan: &Plan<'_>) -> Result<(Loaded, Told)> {
     let folder = Folder::new(&plan.data)?;
-    let server = serve(&plan.program, Some(folder.path()), plan.options.tick, 0)?;
+    // Without a tick it is soon written.
+    let server = serve(&plan.program, Some(folder.path()), 0, 0)?;
     let seed = plan.options.common.seed;
     let shared = Shared::new(server.port, Texts::new(plan.options.bytes, seed), seed);
     let ahead = AHEAD.min(records as usize);
