@@ -29,7 +29,7 @@ const ARROWS = {
   sim: [],
   disk: [],
   papers: ["ace", "codecs"],
-  lab: ["sim", "papers", "client", "session", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
+  lab: ["sim", "papers", "client", "session", "store", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
   wasm: ["session"],
   "wasm-codecs": ["codecs"],
   "wasm-brotli": ["codecs"],

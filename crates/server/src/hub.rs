@@ -62,7 +62,7 @@ impl Hub {
         let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
-                let (durable, keys) = Durable::open(durable)?;
+                let (durable, keys) = Durable::open(durable, config.room.timing.tick)?;
                 (Some(Arc::new(durable)), HmacSecrets::stored(keys))
             }
             None => (None, HmacSecrets::random()),

@@ -23,6 +23,9 @@ pub struct Options {
     /// A checkpoint follows when about this many bytes were written to the write-ahead log. It takes time in which no commit
     /// happens, so it is small.
     pub checkpoint: u64,
+    /// The least time between two commits of appends, so that more of them share a commit, which costs more processor time than a
+    /// record. An append that comes later than this after the last commit is stored at once. Zero stores everything at once.
+    pub gather: Duration,
     /// The clock, in milliseconds since 1970. Tests set it; servers leave it as it is.
     pub clock: Clock,
     /// The name of the SQLite VFS that reads and writes the files; `None` is the system's. Tests put a simulated disk here.
@@ -38,6 +41,7 @@ impl Default for Options {
             history: Duration::from_secs(24 * 60 * 60),
             slack: 128 << 20,
             checkpoint: 4 << 20,
+            gather: Duration::ZERO,
             clock: Arc::new(system_time),
             vfs: None,
         }
@@ -53,6 +57,7 @@ impl fmt::Debug for Options {
             .field("history", &self.history)
             .field("slack", &self.slack)
             .field("checkpoint", &self.checkpoint)
+            .field("gather", &self.gather)
             .field("vfs", &self.vfs)
             .finish_non_exhaustive()
     }

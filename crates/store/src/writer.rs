@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::thread;
+use std::time::Instant;
 
 use rusqlite::Connection;
 
@@ -32,6 +34,8 @@ pub(crate) struct Writer {
     pub(crate) sweep: Sweep,
     /// About the bytes in the write-ahead log since the last checkpoint.
     pub(crate) unsaved: u64,
+    /// When the last commit of appends began; `None` if the next one need not wait for more appends.
+    last_append: Option<Instant>,
 }
 
 impl Writer {
@@ -39,7 +43,7 @@ impl Writer {
         let mut sweep = Sweep::default();
         // The process before may have ended in the middle of a deletion.
         sweep.erase_soon();
-        Self { db, shared, saving: VecDeque::new(), sweep, unsaved: 0 }
+        Self { db, shared, saving: VecDeque::new(), sweep, unsaved: 0, last_append: None }
     }
 
     /// Serves requests until one of them says stop, or there are no handles any more.
@@ -58,7 +62,13 @@ impl Writer {
             match request {
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(Request::Append(append, answer)) => {
+                    // While there is other work between commits, no time is lost by waiting.
+                    if !has_work {
+                        self.gather();
+                    }
                     let (batch, other) = collect(append, answer, requests);
+                    // After a full batch more appends wait already.
+                    self.last_append = (batch.len() < BATCH).then(Instant::now);
                     self.append(batch);
                     next = other;
                 }
@@ -68,6 +78,13 @@ impl Writer {
             self.step();
         }
         self.finish();
+    }
+
+    /// Waits until the last commit of appends is so long ago as the options say.
+    fn gather(&self) {
+        if let Some(last) = self.last_append {
+            thread::sleep(self.shared.options.gather.saturating_sub(last.elapsed()));
+        }
     }
 
     fn handle(&mut self, request: Request) {

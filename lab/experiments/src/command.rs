@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    Result, Update, browsers, contract, deadlines, fanout, lossless, messages, report, streams,
+    Result, Update, browsers, contract, deadlines, durable, fanout, lossless, messages, report,
+    streams,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -25,6 +26,8 @@ enum Experiment {
     Afec(deadlines::Options),
     /// Measure whether channels meet their QoS contract, from application to application.
     Contract(contract::Options),
+    /// Measure rooms that outlive their server: confirmations, the cost of storing, and the start after a crash.
+    Durable(durable::Options),
     /// Measure the cost of a delivery when few participants send and all receive, for several servers.
     Fanout(fanout::Options),
     /// Measure size, time and memory of message compression.
@@ -57,6 +60,9 @@ impl Experiment {
             }
             Experiment::Contract(options) => {
                 show(options.common.json, |tell| contract::run(options, tell))
+            }
+            Experiment::Durable(options) => {
+                show(options.common.json, |tell| durable::run(options, tell))
             }
             Experiment::Fanout(options) => {
                 show(options.common.json, |tell| fanout::run(options, tell))

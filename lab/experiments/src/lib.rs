@@ -1,7 +1,7 @@
 //! What Groupwire is measured with: a generated session of a `drawing` program in several formats, the formats written by
 //! `hand` that the compressor is compared with, a `link` and a whole network ([`sim`]) in simulated time, an `emulator` of
 //! networks for real programs, and the experiments. Each module of an experiment is named for its subject: `gmc` measures
-//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout` and `contract` have the names of
+//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable` and `contract` have the names of
 //! their experiments. A `report` shows what they yielded.
 
 mod browsers;
@@ -9,6 +9,7 @@ mod command;
 mod contract;
 mod deadlines;
 mod drawing;
+mod durable;
 mod emulator;
 mod error;
 mod fanout;
@@ -23,6 +24,7 @@ mod program;
 mod recordings;
 mod report;
 mod row;
+mod server;
 pub mod sim;
 mod statistics;
 mod streams;

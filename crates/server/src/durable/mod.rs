@@ -7,7 +7,7 @@ mod secrets;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::Durability;
 use groupwire_store::{Forget, Keys, Options, RoomLog, Store};
@@ -27,7 +27,7 @@ pub struct DurableConfig {
     pub folder: PathBuf,
     /// Which rooms are stored.
     pub modes: Modes,
-    /// The store's quotas and times.
+    /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at most.
     pub options: Options,
     /// Which rooms are deleted when nobody has written to them for a time.
     pub forget: Vec<Forget>,
@@ -45,6 +45,10 @@ impl DurableConfig {
     }
 }
 
+/// Commits of the store are at most this far apart. A transaction waits for the next tick anyway, so this delays none by more than a
+/// tick, and at 1,000 transactions per second 20 of them share a commit, which costs as much processor time as 20 records.
+const GATHER: Duration = Duration::from_millis(20);
+
 /// The open store of a server.
 #[derive(Debug)]
 pub(crate) struct Durable {
@@ -56,10 +60,11 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    /// Opens the store and reads all of its log. This takes seconds if the log is large.
-    pub(crate) fn open(config: &DurableConfig) -> Result<(Self, Keys), Error> {
+    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick` is that of the rooms.
+    pub(crate) fn open(config: &DurableConfig, tick: Duration) -> Result<(Self, Keys), Error> {
         let keys = Keys::load_or_create(&config.folder)?;
-        let store = Store::open(&config.folder, config.options.clone())?;
+        let options = Options { gather: (tick / 2).min(GATHER), ..config.options.clone() };
+        let store = Store::open(&config.folder, options)?;
         log_opened(&config.folder, &store);
         let failed = watch::Sender::new(None);
         Ok((
@@ -117,6 +122,6 @@ fn log_opened(folder: &Path, store: &Store) {
 }
 
 /// The time of day, as the time since 1970. A clock that is set before 1970 counts as 1970.
-pub(crate) fn wall() -> std::time::Duration {
+pub(crate) fn wall() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

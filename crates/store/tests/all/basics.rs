@@ -1,5 +1,7 @@
 //! Storing and reading back, limits, quotas, history.
 
+use std::time::Duration;
+
 use groupwire_store::{Append, Error, NotNow, Options, RoomLog, Store, Usage, limits};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -132,6 +134,30 @@ fn after_a_refused_append_the_later_ones_of_the_room_in_the_batch_are_refused() 
     assert_eq!(store.usage().commits - commits, 1, "one commit for the batch");
     assert_eq!(store.usage().syncs - syncs, 1, "one sync of the commit");
     assert_eq!((store.get("a").head, store.get("b").head), (1, 1));
+}
+
+#[test]
+fn appends_that_come_soon_after_a_commit_share_the_next_one() {
+    let mut machine = Machine::new();
+    machine.options.gather = Duration::from_millis(100);
+    let store = machine.open().unwrap();
+    store.wait(|done| store.erase(done)).unwrap();
+    store.put("x", vec![record(1, "")]).unwrap();
+    // A busy machine may let more time pass between two appends, so this is tried again.
+    let is_shared = (1..50).any(|position| {
+        let before = store.usage().commits;
+        let (send, outcomes) = std::sync::mpsc::channel();
+        for room in ["a", "b", "c"] {
+            let send = send.clone();
+            let append = append(room, vec![record(position, "")]);
+            store.append(append, Box::new(move |outcome| send.send(outcome).unwrap()));
+            // Alone, each of them would have been committed in this time.
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        outcomes.iter().take(3).collect::<Result<(), _>>().unwrap();
+        store.usage().commits - before == 1
+    });
+    assert!(is_shared, "three appends within the time took a commit each");
 }
 
 #[test]

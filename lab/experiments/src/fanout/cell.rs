@@ -9,11 +9,11 @@ use super::crowd::{Seat, run};
 use super::ledger::{Ledger, Tally};
 use super::message::Pointer;
 use super::row;
-use super::server::{Server, cpu};
 use super::shared::{Shared, Stage};
 use super::system::{Clients, System};
 use super::wire::Left;
 use super::{Plan, SAMPLED, webtransport};
+use crate::server::{Server, cpu};
 use crate::statistics::Summary;
 use crate::{Result, Row};
 

@@ -58,6 +58,28 @@ pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
+/// What answers the PING of a packet, if it has one before its body, at `micros` of this end's clock.
+pub(crate) fn pong_to(packet: &[u8], micros: u64) -> Option<Vec<u8>> {
+    ping(packet).map(|time| pong(time, micros))
+}
+
+const PING: u8 = 0x0e;
+const PONG: u8 = 0x0f;
+
+/// The time in the first PING of a packet (W35), as it stands there. A body, which is last, is not looked at.
+fn ping(packet: &[u8]) -> Option<&[u8]> {
+    let mut before_body = frames(packet).take_while(|parts| parts.whole[0] & LAST == 0);
+    before_body.find(|parts| parts.kind == PING).map(|parts| parts.payload)
+}
+
+/// What answers it at `micros` of this end's clock.
+fn pong(time: &[u8], micros: u64) -> Vec<u8> {
+    let mut payload = time.to_vec();
+    write_varint(micros, &mut payload);
+    write_varint(micros, &mut payload);
+    frame(PONG, &payload)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +93,16 @@ mod tests {
         assert_eq!(kinds, [(0x0d, 1), (0x1e, 200), (6, 2)]);
         assert_eq!(found.iter().flat_map(|parts| parts.whole).count(), packet.len());
         assert_eq!(frames(&packet[..100]).count(), 1);
+    }
+
+    #[test]
+    fn w35_a_ping_is_found_before_a_body_and_answered() {
+        assert_eq!(ping(&[0x0d, 1, 0, PING, 2, 0x85, 1, 0x86, 9, 9]), Some(&[0x85, 1][..]));
+        assert_eq!(ping(&[0x86, PING, 1, 5]), None);
+        assert_eq!(ping(&[PING, 3, 1]), None);
+        assert_eq!(ping(&[0x0d, 0xff]), None);
+        assert_eq!(ping(&[]), None);
+        assert_eq!(pong(&[0x85, 1], 200), [PONG, 6, 0x85, 1, 0xc8, 1, 0xc8, 1]);
     }
 
     proptest! {

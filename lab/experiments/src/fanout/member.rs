@@ -6,7 +6,7 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Config, Event, Input, Outgoing, Output};
 use groupwire_session::{Client, Qos};
 
-use super::frames::{LAST, frame, frames, write_varint};
+use super::frames::pong_to;
 use super::ledger::{Ledger, Tally};
 
 /// What is on its way to the server.
@@ -60,9 +60,7 @@ impl Member {
         if !(self.counts && self.is_ready) {
             return self.input(ledger, at, Input::Packet(packet), out);
         }
-        if let Some(time) = ping(packet) {
-            out.push(Packet::Stream(pong(time, at / 1000)));
-        }
+        out.extend(pong_to(packet, at / 1000).map(Packet::Stream));
         self.octets.extend_from_slice(packet);
         self.kept.push((at, self.octets.len()));
     }
@@ -155,36 +153,9 @@ impl Member {
     }
 }
 
-const PING: u8 = 0x0e;
-const PONG: u8 = 0x0f;
-
-/// The time in the first PING of a packet (W35), as it stands there. A body, which is last, is not looked at.
-fn ping(packet: &[u8]) -> Option<&[u8]> {
-    let mut before_body = frames(packet).take_while(|parts| parts.whole[0] & LAST == 0);
-    before_body.find(|parts| parts.kind == PING).map(|parts| parts.payload)
-}
-
-/// What answers it at `micros` of this end's clock.
-fn pong(time: &[u8], micros: u64) -> Vec<u8> {
-    let mut payload = time.to_vec();
-    write_varint(micros, &mut payload);
-    write_varint(micros, &mut payload);
-    frame(PONG, &payload)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn w35_a_ping_is_found_before_a_body_and_answered() {
-        assert_eq!(ping(&[0x0d, 1, 0, PING, 2, 0x85, 1, 0x86, 9, 9]), Some(&[0x85, 1][..]));
-        assert_eq!(ping(&[0x86, PING, 1, 5]), None);
-        assert_eq!(ping(&[PING, 3, 1]), None);
-        assert_eq!(ping(&[0x0d, 0xff]), None);
-        assert_eq!(ping(&[]), None);
-        assert_eq!(pong(&[0x85, 1], 200), [PONG, 6, 0x85, 1, 0xc8, 1, 0xc8, 1]);
-    }
 
     #[test]
     fn a_member_greets_when_its_transport_is_open() {

@@ -13,7 +13,7 @@ mod certificates;
 mod colyseus;
 mod crowd;
 mod follower;
-mod frames;
+pub(crate) mod frames;
 mod http3;
 mod ledger;
 mod line;
@@ -22,11 +22,10 @@ mod message;
 mod reference;
 mod room;
 mod row;
-mod server;
 mod shared;
 mod speaker;
 mod system;
-mod websocket;
+pub(crate) mod websocket;
 mod webtransport;
 mod wire;
 
@@ -37,6 +36,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use crate::options::{Common, Program, between, or_usual};
+use crate::server::allow_files;
 use crate::{Result, Update, parallel};
 use cell::Times;
 use message::MAX_SENDERS;
@@ -133,17 +133,6 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     let job = |_, system: &System, tell: &mut dyn FnMut(Update)| plan.measure(system, tell);
     parallel::run((&systems, total), workers, &job, tell);
     Ok(())
-}
-
-/// Raises the limit of open files. Each connection is a file, here and in the server, which inherits the limit.
-fn allow_files() {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let limit = getrlimit(Resource::Nofile);
-        // If this fails, clients that cannot join report it.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    }
 }
 
 /// What is the same for all systems.

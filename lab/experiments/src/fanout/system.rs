@@ -10,6 +10,7 @@ use super::{Options, Plan};
 use crate::Result;
 use crate::options::{is_wanted, or_usual};
 use crate::program::installed;
+use crate::server::{Start, groupwire};
 
 /// All systems, in the order of the rows.
 pub(super) const SYSTEMS: [&str; 15] = [
@@ -55,13 +56,6 @@ pub(super) enum Clients {
     WebTransport,
     /// A peer's.
     Peer(Protocol),
-}
-
-/// How its server starts.
-pub(super) struct Start {
-    pub(super) command: Command,
-    /// None: it says so itself.
-    pub(super) port: Option<u16>,
 }
 
 /// What was asked for. A peer that sends at once has a tick of 0, one that collects any other.
@@ -124,17 +118,9 @@ impl System {
     }
 
     fn groupwire(&self, program: &Path, webtransport: bool) -> Command {
-        let mut command = Command::new(program);
-        command.args(["serve", "--log", "error", "--listen", "127.0.0.1:0"]);
-        command.args(["--tick", &self.tick_ms.to_string()]);
+        let mut command = groupwire(program, self.tick_ms, 0);
         if !webtransport {
             command.arg("--no-webtransport");
-        }
-        // What the user has set for servers of theirs is not meant for this one.
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GROUPWIRE_") {
-                command.env_remove(name);
-            }
         }
         command
     }

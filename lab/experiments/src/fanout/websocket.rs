@@ -17,7 +17,7 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// Upgrades a connection. Gives it and what came behind the answer.
-pub(super) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8>)> {
+pub(crate) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8>)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream.set_nodelay(true)?;
     // The key of RFC 6455, section 1.3; whether the server knows its answer is not in question.
@@ -44,14 +44,14 @@ pub(super) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8
 
 /// What a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Text,
     Binary,
     Pong,
 }
 
 /// Appends a frame. Its mask is 0, which is one of the permitted ones and leaves the payload as it is.
-pub(super) fn write(kind: Kind, payload: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn write(kind: Kind, payload: &[u8], out: &mut Vec<u8>) {
     let opcode = match kind {
         Kind::Text => TEXT,
         Kind::Binary => BINARY,
@@ -75,14 +75,14 @@ pub(super) fn write(kind: Kind, payload: &[u8], out: &mut Vec<u8>) {
 
 /// What came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame<'a> {
+pub(crate) enum Frame<'a> {
     Message(&'a [u8]),
     Ping(&'a [u8]),
     Close,
 }
 
 /// Splits off the first frame. None: it is not all there.
-pub(super) fn read<'a>(octets: &mut &'a [u8]) -> Result<Option<Frame<'a>>, String> {
+pub(crate) fn read<'a>(octets: &mut &'a [u8]) -> Result<Option<Frame<'a>>, String> {
     let &[first, second, ref rest @ ..] = *octets else { return Ok(None) };
     let (length, rest) = match second {
         126 => match rest.split_first_chunk() {

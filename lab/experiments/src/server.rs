@@ -1,28 +1,48 @@
-//! The server under test: a process of its own, and what it uses.
+//! The server under test: a process of its own, and what it uses. The experiments fanout and durable.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-use super::system::Start;
 
 /// What a server may take to start.
 const STARTING: Duration = Duration::from_secs(20);
 
-/// A server that runs until this is dropped.
+/// How a server starts.
+pub(crate) struct Start {
+    pub(crate) command: Command,
+    /// None: it says so itself.
+    pub(crate) port: Option<u16>,
+}
+
+/// The command of `groupwire serve` on a port of this machine; 0 is any free one.
+pub(crate) fn groupwire(program: &Path, tick_ms: u64, port: u16) -> Command {
+    let mut command = Command::new(program);
+    command.args(["serve", "--log", "error", "--listen", &format!("127.0.0.1:{port}")]);
+    command.args(["--tick", &tick_ms.to_string()]);
+    // What the user has set for servers of theirs is not meant for this one.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GROUPWIRE_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A server that runs until this is dropped, which kills it.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
-    pub(super) port: u16,
+    pub(crate) port: u16,
     /// Name and version, if it says so.
-    pub(super) version: Option<String>,
+    pub(crate) version: Option<String>,
 }
 
 impl Server {
-    pub(super) fn start(start: Start) -> Result<Self, String> {
+    pub(crate) fn start(start: Start) -> Result<Self, String> {
         let Start { mut command, port } = start;
         let stdout = if port.is_none() { Stdio::piped() } else { Stdio::null() };
         let child = command.stdin(Stdio::null()).stdout(stdout).spawn();
@@ -53,13 +73,18 @@ impl Server {
         Ok(())
     }
 
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What its processor time was until now.
-    pub(super) fn cpu(&self) -> Option<Duration> {
+    pub(crate) fn cpu(&self) -> Option<Duration> {
         cpu(self.child.id())
     }
 
     /// Octets of memory that it has now.
-    pub(super) fn memory(&self) -> Option<u64> {
+    pub(crate) fn memory(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
@@ -74,9 +99,20 @@ impl Drop for Server {
     }
 }
 
+/// Raises the limit of open files. Each connection is a file, here and in the server, which inherits the limit.
+pub(crate) fn allow_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        // If this fails, clients that cannot join report it.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
+}
+
 /// The processor time of all threads that a process has. `/proc/PID/stat` has steps of 10 ms, which is much of a short
 /// measurement.
-pub(super) fn cpu(process: u32) -> Option<Duration> {
+pub(crate) fn cpu(process: u32) -> Option<Duration> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
     let nanos = threads.filter_map(|thread| {
         let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;

@@ -1,0 +1,164 @@
+//! Servers with a folder of their own, and what such a server uses.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::Result;
+use crate::options::named;
+use crate::server::{Server, Start, groupwire};
+
+/// What a confirmed transaction survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(super) enum Mode {
+    /// Nothing: rooms end with the server.
+    Memory,
+    /// The end of the server and of its machine.
+    Local,
+}
+
+named!(Mode);
+
+/// A folder that is removed in the end.
+#[derive(Debug)]
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// A new folder below `parent`.
+    pub(super) fn new(parent: &Path) -> Result<Self> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("groupwire-lab-durable-{}-{count}", std::process::id()));
+        let made = fs::create_dir_all(&path);
+        made.map_err(|error| format!("{}: {error}; --data names another", path.display()))?;
+        Ok(Folder(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The size of all files, in bytes.
+    pub(super) fn size(&self) -> u64 {
+        let Ok(files) = fs::read_dir(&self.0) else { return 0 };
+        files.flatten().filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Starts `groupwire serve`, with its rooms in a folder or in memory. Port 0 is any free one.
+pub(super) fn serve(
+    program: &Path,
+    folder: Option<&Path>,
+    tick_ms: u64,
+    port: u16,
+) -> Result<Server> {
+    let mut command = groupwire(program, tick_ms, port);
+    command.arg("--no-webtransport");
+    if let Some(folder) = folder {
+        command.arg("--data").arg(folder);
+    }
+    Ok(Server::start(Start { command, port: None })?)
+}
+
+/// What a server used until a moment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Used {
+    /// Processor time of all threads.
+    pub(super) cpu: Option<Duration>,
+    /// Bytes that the process made the system write to disks.
+    pub(super) written: Option<u64>,
+    pub(super) commits: Option<u64>,
+    pub(super) syncs: Option<u64>,
+}
+
+impl Used {
+    /// What the server used until now. The answer of `/status` costs it something, so that the processor time is taken last
+    /// before a measurement and first after it.
+    pub(super) fn before(server: &Server) -> Self {
+        let (commits, syncs) = store_counters(server.port);
+        Used { commits, syncs, written: written(server.process()), cpu: server.cpu() }
+    }
+
+    /// See [`Used::before`].
+    pub(super) fn after(server: &Server) -> Self {
+        let (cpu, written) = (server.cpu(), written(server.process()));
+        let (commits, syncs) = store_counters(server.port);
+        Used { commits, syncs, written, cpu }
+    }
+
+    /// What was used since `before`.
+    pub(super) fn since(self, before: Used) -> Self {
+        let difference = |after: Option<u64>, before: Option<u64>| after?.checked_sub(before?);
+        Used {
+            cpu: self.cpu.zip(before.cpu).and_then(|(after, before)| after.checked_sub(before)),
+            written: difference(self.written, before.written),
+            commits: difference(self.commits, before.commits),
+            syncs: difference(self.syncs, before.syncs),
+        }
+    }
+}
+
+/// Bytes that a process made the system write, by Linux: pages that it made dirty and that were clean before.
+fn written(process: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/io")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.trim().parse().ok()
+}
+
+/// Commits and syncs of the server's store, as it says itself.
+fn store_counters(port: u16) -> (Option<u64>, Option<u64>) {
+    let status = status(port).unwrap_or_default();
+    let counter = |name| status.pointer(name).and_then(Value::as_u64);
+    (counter("/store/commits"), counter("/store/syncs"))
+}
+
+/// The answer to `GET /status`.
+fn status(port: u16) -> Option<Value> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.write_all(b"GET /status HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_has_a_size_and_is_removed() {
+        let folder = Folder::new(&std::env::temp_dir()).unwrap();
+        let path = folder.path().to_owned();
+        fs::write(path.join("a"), [0; 300]).unwrap();
+        fs::write(path.join("b"), [0; 50]).unwrap();
+        assert_eq!(folder.size(), 350);
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_was_used_is_the_difference() {
+        assert!(written(std::process::id()).is_some());
+        let used = |cpu, commits| Used {
+            cpu: Some(Duration::from_secs(cpu)),
+            written: None,
+            commits: Some(commits),
+            syncs: None,
+        };
+        let since = used(5, 30).since(used(3, 10));
+        assert_eq!((since.cpu, since.commits), (Some(Duration::from_secs(2)), Some(20)));
+        assert_eq!((since.written, since.syncs), (None, None));
+    }
+}
