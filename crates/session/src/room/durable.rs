@@ -22,8 +22,9 @@ impl Room {
             return;
         }
         common.log.set_durable(position);
-        match before < common.ticked_head {
-            // Some came before the last tick: they have waited long enough.
+        let is_awaited = common.timers.waiting.is_some_and(|(_, head)| position >= head);
+        match before < common.ticked_head || is_awaited {
+            // Some came before the last tick, or the tick waits for them: they have waited long enough.
             true => common.timers.tick_at(now),
             false => common.timers.schedule_tick(now),
         }

@@ -18,6 +18,9 @@ use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 /// A ping that measures the round trip is sent at intervals of this many `Timing::ping` (W35).
 const MEASURE_EVERY: u32 = 5;
 
+/// A tick waits this long at most for transactions to become durable. A commit is usually faster.
+const WORTH_WAITING: Duration = Duration::from_millis(10);
+
 /// How long a participant may take to upload a part of the snapshot before another one is asked.
 const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -28,7 +31,7 @@ impl Room {
     /// Runs the timers that are due.
     pub(super) fn run_timers(&mut self, now: Duration) {
         let is_due = |at: Option<Duration>| at.is_some_and(|at| at <= now);
-        if is_due(self.common.timers.tick) {
+        if is_due(self.common.timers.tick) && !self.waits_for_store(now) {
             self.tick(now);
         }
         if is_due(self.common.timers.turn) {
@@ -48,6 +51,24 @@ impl Room {
                 peer.flush_datagrams(now, common);
             }
         }
+    }
+
+    /// Delays a tick of transactions alone, of which the newest ones are about to become durable, by at most
+    /// [`WORTH_WAITING`]: otherwise these would go at once after the tick (W92), and every receiver be sent two packets.
+    fn waits_for_store(&mut self, now: Duration) -> bool {
+        let Common { log, timers, roster, ticked, .. } = &mut self.common;
+        let has_others = roster.has_changed() || log.has_values_after(*ticked);
+        if log.durable() == log.head() || has_others {
+            timers.waiting = None;
+            return false;
+        }
+        let (since, head) = *timers.waiting.get_or_insert((now, log.head()));
+        let waits = log.durable() < head && now < since + WORTH_WAITING;
+        timers.tick = Some(since + WORTH_WAITING);
+        if !waits {
+            timers.waiting = None;
+        }
+        waits
     }
 
     /// Sends the messages and changes since the last tick.

@@ -50,6 +50,11 @@ impl Roster {
         self.changed.insert(participant);
     }
 
+    /// True if changes have to be sent.
+    pub(super) fn has_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
     /// The participants whose changes have to be sent to all others, since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<ParticipantId> {
         core::mem::take(&mut self.changed)

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeSet;
 use core::time::Duration;
 
-use crate::ParticipantId;
+use crate::{ParticipantId, Position};
 
 /// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire W35).
 pub(super) const HOUSEKEEPING: Duration = Duration::from_millis(250);
@@ -19,6 +19,8 @@ pub(super) struct Timers {
     /// The next tick.
     pub(super) tick: Option<Duration>,
     pub(super) last_tick: Option<Duration>,
+    /// Since when the tick that is due waits for the store, and up to which position.
+    pub(super) waiting: Option<(Duration, Position)>,
     /// When values that a rate limit holds back may be sent next.
     pub(super) turn: Option<Duration>,
     pub(super) housekeeping: Option<Duration>,
@@ -28,8 +30,15 @@ pub(super) struct Timers {
 
 impl Timers {
     pub(super) fn new(interval: Duration) -> Self {
-        let (tick, last_tick, turn, housekeeping) = (None, None, None, None);
-        Timers { interval, tick, last_tick, turn, housekeeping, datagrams: BTreeSet::new() }
+        Timers {
+            interval,
+            tick: None,
+            last_tick: None,
+            waiting: None,
+            turn: None,
+            housekeeping: None,
+            datagrams: BTreeSet::new(),
+        }
     }
 
     /// Plans a tick because there is something to send: now, or one interval after the last tick if that is later.

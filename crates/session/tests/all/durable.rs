@@ -97,6 +97,25 @@ fn an_application_is_told_when_something_waits_and_when_all_is_confirmed() {
     assert_eq!(told(&world), [1, 0, 1, 0]);
 }
 
+#[test]
+fn w92_a_tick_of_transactions_alone_is_one_packet() {
+    let mut world = World::durable(4, demo(), 8);
+    let people: Vec<usize> = (0..10).map(|_| world.add()).collect();
+    for &person in &people {
+        world.channel(person, "draw", DRAW);
+    }
+    world.run(2000 * MS);
+    let before = world.room.stats().packets_out;
+    // Two seconds, a transaction every 5 ms.
+    for nth in 0..400 {
+        world.send(people[nth % 10], ChannelId(0), &nth.to_string());
+        world.run(5 * MS);
+    }
+    let packets = world.room.stats().packets_out - before;
+    // 50 ticks, pings and what is in between; 10 more ticks than that if each of them went twice.
+    assert!(packets < 10 * 60, "{packets} packets");
+}
+
 /// The states of others in which a person's application was told of them, one after the other without repeats.
 fn states(world: &World, person: usize, other: ParticipantId) -> Vec<PresenceState> {
     let changes = world.people[person].events.iter().filter_map(|event| match event {

@@ -246,6 +246,11 @@ impl Log {
         self.transactions.after(position)
     }
 
+    /// True if a value came after this order.
+    pub(super) fn has_values_after(&self, order: Order) -> bool {
+        self.values.after(order).next().is_some()
+    }
+
     /// The position of the newest transaction.
     pub(super) fn head(&self) -> Position {
         self.transactions.head()
