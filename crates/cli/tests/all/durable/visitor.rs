@@ -30,6 +30,7 @@ impl Visitor {
     pub(super) async fn join(url: &str, room: &str) -> Self {
         let (room, events) = Room::connect(url, Options::new(room)).unwrap();
         let lines = room.channel("lines", Qos::transaction()).unwrap();
+        room.provide("lines", &[&lines]).unwrap();
         let hints = room.channel("hints", Qos::awareness()).unwrap();
         let (numbers, told) = (Vec::new(), Vec::new());
         let mut visitor = Visitor {
@@ -108,12 +109,12 @@ impl Visitor {
             }
             Event::Status(Status::Reconnecting) => self.is_away = true,
             // The lines are its snapshot.
-            Event::SnapshotWanted { as_of } => {
+            Event::SnapshotWanted { part, as_of } => {
                 let lines: Vec<&str> = self.told.iter().map(|(_, line)| line.as_str()).collect();
-                self.room.snapshot(as_of, lines.join("\n").as_bytes()).unwrap();
+                self.room.snapshot(&part, as_of, lines.join("\n").as_bytes()).unwrap();
                 self.snapshots += 1;
             }
-            Event::Snapshot { as_of, bytes } => {
+            Event::Snapshot { as_of, bytes, .. } => {
                 let lines = String::from_utf8(bytes).unwrap();
                 self.told = lines.lines().map(|line| (as_of.get(), line.to_owned())).collect();
             }
