@@ -7,6 +7,9 @@ use super::*;
 fn half_durable() -> ByHand {
     let mut room = ByHand::new("compress=0 stored=1 snapshot_after=1");
     join(&mut room, ANN);
+    let part = Fields::default().num("part", 0).num("counter", 0);
+    let part = part.with("name", Value::Text("all".into())).with("rest", Value::Octets(vec![1]));
+    room.say(ANN, &[Frame::new("PART", part)]);
     say(&mut room, ANN, record(1, 0, 0, None, "one"));
     room.run(100);
     assert!(records(&room.hear(ANN)).is_empty(), "her own record before it is durable");
@@ -39,8 +42,8 @@ fn w92_no_snapshot_is_taken_beyond_what_is_durable() {
     for (as_of, code) in [(1, None), (2, Some(8))] {
         let mut room = half_durable();
         let chunk = Fields::default()
+            .num("part", 0)
             .num("as_of", as_of)
-            .num("counter", 0)
             .num("total", 5)
             .num("offset", 0)
             .with("rest", Value::Octets(b"state".to_vec()));
