@@ -66,7 +66,7 @@ export class Hub {
     member.incarnation = this.incarnation;
     this.members.add(member);
     member.setStatus("connected");
-    if (isLost) member.emit("gap", { reason: "incarnation", uncertain: 0 });
+    if (isLost) member.emit("gap", { reason: "incarnation", uncertain: 0, channel: undefined });
     for (const post of this.log) member.receive(post, true);
     member.emit("synced", undefined);
     this.announce();

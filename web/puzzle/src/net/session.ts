@@ -170,7 +170,7 @@ export class Session {
       live.receive(sender, value, { now, age, index, state }),
     );
     this.moves.on("message", (message) => this.receiveOperation(message));
-    this.room.provideSnapshot(() => document.snapshot());
+    this.room.provideSnapshot(() => document.snapshot(), { part: "pieces", channels: [this.moves] });
     this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
     this.room.on("gap", (gap) => this.receiveGap(gap));
     this.room.on("synced", () => {

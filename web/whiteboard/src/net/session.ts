@@ -202,7 +202,7 @@ export class Session {
     this.onLive(this.drag, ({ sender, age }, value, now) => live.receiveDrag(sender, value, now, age));
     this.pointer.on("qos", () => events.talking());
     this.draw.on("message", (message) => this.receiveOperation(message));
-    this.room.provideSnapshot(() => document.snapshot());
+    this.room.provideSnapshot(() => document.snapshot(), { part: "drawing", channels: [this.draw] });
     this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
     this.room.on("gap", (gap) => this.receiveGap(gap));
     this.room.on("synced", () => {
