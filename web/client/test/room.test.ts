@@ -242,8 +242,8 @@ test("a snapshot contains the transactions that were delivered before the reques
   socket.serverSends(wire.packet(record("a"), wire.snapshotWanted(1), record("b")));
   await settled();
   const payload = socket.frames().find(({ type }) => type === wire.SNAPSHOT)?.payload;
-  // as_of 1, counter 0, total 1, offset 0.
-  expect([...(payload ?? [])]).toEqual([1, 0, 1, 0, "a".charCodeAt(0)]);
+  // Part 0, as_of 1, total 1, offset 0.
+  expect([...(payload ?? [])]).toEqual([0, 1, 1, 0, "a".charCodeAt(0)]);
 });
 
 test("at most two packets wait in a network that accepts nothing, until it drains", async () => {

@@ -112,7 +112,7 @@ export function synced(): number[] {
 }
 
 export function snapshotWanted(atLeast: number): number[] {
-  return frame(0x0c, varint(atLeast));
+  return frame(0x0c, [0, ...varint(atLeast)]);
 }
 
 export function packet(...parts: readonly (readonly number[])[]): Uint8Array {
