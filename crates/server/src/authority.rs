@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use groupwire_session::{Authority, ChangeRequest, Grant, JoinRequest, OpenRequest, Qos};
+use groupwire_session::{
+    Authority, ChangeRequest, Grant, JoinRequest, OpenRequest, PartRequest, Qos,
+};
 
 /// Forwards every question of a room to the authority of the server's configuration.
 pub(crate) struct SharedAuthority(pub(crate) Arc<dyn Authority + Send + Sync>);
@@ -20,5 +22,9 @@ impl Authority for SharedAuthority {
 
     fn change(&self, request: &ChangeRequest<'_>) -> Result<Qos, String> {
         self.0.change(request)
+    }
+
+    fn part(&self, request: &PartRequest<'_>) -> Result<(), String> {
+        self.0.part(request)
     }
 }
