@@ -26,6 +26,7 @@ mod participants;
 mod parts;
 mod pending;
 mod phase;
+mod provided;
 mod receive;
 mod send;
 mod session;

@@ -1,12 +1,13 @@
 //! The parts of the room's snapshot that the application makes (wire W32, W95).
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::channel::{Channel, Stage};
 use super::channel_id::ChannelId;
 use super::event::Event;
 use super::phase::{Joined, Phase};
+use super::provided::Provided;
 use super::session::Session;
 use super::upload::Upload;
 use super::{Client, check_size};
@@ -15,16 +16,6 @@ use crate::limits::{MAX_PART_NAME, MAX_PARTS};
 use crate::link::Link;
 use crate::wire::frame::Frame;
 use crate::{Error, Kind};
-
-/// A part of the snapshot that the application can make.
-#[derive(Debug)]
-pub(super) struct Provided {
-    name: String,
-    /// The places of its channels among the session's channels. Without any the application no longer makes the part.
-    channels: Vec<usize>,
-    /// The server of the transport in use was told.
-    pub(super) is_offered: bool,
-}
 
 impl Client {
     /// States that the application makes a part of the room's snapshot, under this name: its state of these channels, which

@@ -14,7 +14,7 @@ use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
 use super::participants::Participants;
-use super::parts::Provided;
+use super::provided::Provided;
 use crate::Durability;
 use crate::ids::{Counter, Order, ParticipantId, Position};
 use crate::seen::Seen;
