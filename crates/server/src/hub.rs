@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use groupwire_session::limits::MAX_STORED_PART;
 use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
@@ -143,7 +144,11 @@ impl Hub {
         let (room, store) = match durable {
             None | Some((Durability::Memory, _)) => (Room::new(config, authority), None),
             Some((durability, durable)) => {
-                let limits = Limits { max_former: MAX_STORED_FORMER, ..config.limits.clone() };
+                let limits = Limits {
+                    max_former: MAX_STORED_FORMER,
+                    max_snapshot: config.limits.max_snapshot.max(MAX_STORED_PART),
+                    ..config.limits.clone()
+                };
                 let config = room::Config { durability, limits, ..config };
                 let store = Arc::clone(&durable);
                 let loading =

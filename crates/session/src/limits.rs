@@ -11,6 +11,8 @@ pub const MAX_CHANNEL_NAME: usize = 128;
 pub const MAX_PART_NAME: usize = 128;
 /// The most parts that a participant offers on a transport, and that it is being sent at a time (wire W95).
 pub const MAX_PARTS: usize = 64;
+/// The largest part of a snapshot in a stored room, and that a client accepts unless it is configured otherwise.
+pub const MAX_STORED_PART: usize = 64 << 20;
 /// The largest token (wire W11). It leaves room for a JSON web token with many claims.
 pub const MAX_TOKEN: usize = 4096;
 /// The largest presence of one participant (wire W11).

@@ -4,8 +4,8 @@
 pub const MAX_NAME: usize = 256;
 /// The largest content of a record: 16 MiB.
 pub const MAX_RECORD: usize = 16 << 20;
-/// The largest part of a snapshot: 64 MiB.
-pub const MAX_PART: usize = 64 << 20;
+/// The largest part of a snapshot: 64 MiB of the application's, and 1 MiB for what the room adds.
+pub const MAX_PART: usize = 65 << 20;
 /// The most channels of a part.
 pub const MAX_CHANNELS: usize = 4096;
 /// The largest meta data of a room: enough for 10,000 counters of participants and some thousand channels.

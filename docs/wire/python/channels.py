@@ -46,7 +46,7 @@ class Channel:
 
     def have(self, position):
         """The position up to which all transactions of this channel are here (W18)."""
-        return position if self.is_synced else self.has
+        return max(position, self.has) if self.is_synced else self.has
 
     def freeze(self, position):
         """Remembers what is here when the application closes the channel: what follows is dropped."""

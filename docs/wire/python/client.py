@@ -20,10 +20,10 @@ LONGEST_RETRY_S = 24 * 3600
 class Client:
     """A participant of a room. Run `start` in an event loop; events collect in `log`, `until` waits for them."""
 
-    def __init__(self, url, room, presence=b"", token=b"", on_snapshot_wanted=None):
+    def __init__(self, url, room, presence=b"", token=b""):
         self.url = room_url(url, room)
         self.session = Session(room, presence, token)
-        self.on_snapshot_wanted = on_snapshot_wanted
+        self.makers = {}
         self.log = []
         self.close_codes = []
         self.socket = None
@@ -51,6 +51,12 @@ class Client:
     def shut(self, name):
         """Closes a channel."""
         self.session.shut(name, now_us())
+        self._transmit()
+
+    def provide(self, part, names, make):
+        """The application makes a part of the room's snapshot, of channels that it opened, by calling `make`."""
+        self.makers[part] = make
+        self.session.provide(part, names)
         self._transmit()
 
     def set_presence(self, octets):
@@ -142,8 +148,8 @@ class Client:
         """Passes on events in their order, and sends what the session answers."""
         for event in news:
             self.log.append(event)
-            if isinstance(event, events.SnapshotWanted) and self.on_snapshot_wanted is not None:
-                self.session.give_snapshot(event.as_of, self.on_snapshot_wanted())
+            if isinstance(event, events.SnapshotWanted):
+                self.session.give_snapshot(event.part, event.as_of, self.makers[event.part]())
         self._transmit()
         if self.session.wants_close and self.socket is not None:
             self.socket.close()

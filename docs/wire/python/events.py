@@ -102,25 +102,28 @@ class Presence:
 
 @dataclass
 class SnapshotCame:
-    """The application replaces its state by this one, which stands for all transactions up to `as_of`."""
+    """The application replaces its state of a part's channels by this one, which stands for their transactions up to
+    `as_of` (W32)."""
 
+    part: str
     as_of: int
     state: bytes
 
 
 @dataclass
 class SnapshotWanted:
-    """The server asks for the state after everything up to `as_of`: the events before this one."""
+    """The server asks for a part: the state of its channels after everything up to `as_of`, the events before this one."""
 
+    part: str
     as_of: int
 
 
 @dataclass
 class Gap:
-    """Transactions up to `position` can no longer be had; `is_late_channel`: only of a channel opened late."""
+    """Transactions of a channel up to `position` can no longer be had (W33)."""
 
+    channel: str
     position: int
-    is_late_channel: bool
 
 
 @dataclass

@@ -236,6 +236,7 @@ MAX_PACKET = number_between(SMALLEST_MAX_PACKET, (1 << 64) - 1)
 SECRET = Kind(lambda reader: reader.take(16), bytes)
 ROOM = text_between(1, 256)
 NAME = text_between(1, 128)
+PART_NAME = text_between(0, 128)
 DETAIL = text_between(0, 1_024)
 UP_TO_4096 = octets_up_to(4_096)
 QOS = Kind(read_qos, write_qos)
@@ -261,9 +262,9 @@ LAYOUTS = {
     0x06: ("MESSAGES", {CLIENT, SERVER}, [("records", RECORDS)]),
     0x09: ("PRESENCE", {CLIENT}, [("rest", rest_up_to(4_096))]),
     0x0A: ("PARTICIPANTS", {SERVER}, [("complete", FLAG), ("participants", PARTICIPANTS)]),
-    0x0B: ("SNAPSHOT", {CLIENT, SERVER}, [("as_of", VARINT), ("counter", VARINT32), ("total", VARINT),
+    0x0B: ("SNAPSHOT", {CLIENT, SERVER}, [("part", VARINT32), ("as_of", VARINT), ("total", VARINT),
                                           ("offset", VARINT), ("rest", rest_up_to())]),
-    0x0C: ("SNAPSHOT_WANTED", {SERVER}, [("at_least", VARINT)]),
+    0x0C: ("SNAPSHOT_WANTED", {SERVER}, [("part", VARINT32), ("at_least", VARINT)]),
     0x0D: ("SYNCED", {SERVER}, [("id", VARINT32)]),
     0x0E: ("PING", {CLIENT, SERVER}, [("time", VARINT)]),
     0x0F: ("PONG", {CLIENT, SERVER}, [("time", VARINT), ("received", VARINT), ("sent", VARINT)]),
@@ -271,9 +272,12 @@ LAYOUTS = {
                                        ("detail", DETAIL)]),
     0x11: ("BYE", {CLIENT, SERVER}, [("reason", VARINT), ("retry_ms", VARINT)]),
     0x12: ("POSITION", {SERVER}, [("position", VARINT)]),
-    0x13: ("GAP", {SERVER}, [("position", VARINT), ("counter", VARINT32)]),
+    0x13: ("GAP", {SERVER}, [("id", VARINT32), ("position", VARINT)]),
     0x19: ("CODECS", {CLIENT, SERVER}, [("set", VARINT)]),
     0x1A: ("COMPRESS", {CLIENT}, [("id", VARINT32), ("compress", COMPRESS)]),
+    0x29: ("PART", {CLIENT, SERVER}, [("part", VARINT32), ("counter", VARINT32), ("name", PART_NAME),
+                                      ("rest", rest_up_to())]),
+    0x2A: ("ORDERED", {SERVER}, [("counter", VARINT32)]),
 }
 NUMBERS = {layout[0]: number_ for number_, layout in LAYOUTS.items()}
 NOT_AGREED = {0x07, 0x16, 0x18, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0x20, 0x21, 0x22, 0x26, 0x27}

@@ -12,14 +12,15 @@ import channels
 import events
 import records
 from channels import CLOSING, OPEN, OPENING, PUBLISH, REFUSED, SHUT, SUBSCRIBE, Channel, ChannelError
-from errors import (COMPRESSION, FAULTS, MISUNDERSTANDINGS, SILENT, TOO_LARGE, UNKNOWN_CHANNEL, WireError,
+from errors import (COMPRESSION, FAULTS, MISUNDERSTANDINGS, PART_REFUSED, SILENT, TOO_LARGE, UNKNOWN_CHANNEL, WireError,
                     ends_session, malformed)
 from errors import VERSION as VERSION_ERROR
 from frames import LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_qos, read_packet, write_packet
 from freshness import Freshness
 from numbering import Numbering
 from records import FILL, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
-from snapshots import CHUNK, SnapshotAssembler, cut_snapshot
+from octets import varint
+from snapshots import CHUNK, SnapshotAssembler, cut_snapshot, read_channels
 
 VERSION = 1
 MAX_MESSAGE = 60_000
@@ -66,6 +67,7 @@ class Session:
         self.unsure = {}
         self.freshness = Freshness()
         self.delivered = {}
+        self.parts = {}
         self.misunderstandings = 0
         self.has_lasted = False
         self.max_packet, self.max_message, self.max_snapshot = LARGEST_PACKET, MAX_MESSAGE, 0
@@ -137,12 +139,19 @@ class Session:
         if self.phase == JOINED:
             self._send(Frame("PRESENCE", {"rest": octets}))
 
-    def give_snapshot(self, as_of, state, chunk=CHUNK):
+    def provide(self, part, names):
+        """The application can make this part of the room's snapshot: its state of these channels (W95)."""
+        number = self.parts[part][0] if part in self.parts else len(self.parts)
+        self.parts[part] = (number, [self.channels[name] for name in names])
+        self.offered.discard(part)
+        self._offer_parts()
+
+    def give_snapshot(self, part, as_of, state, chunk=CHUNK):
         """Answers SnapshotWanted with the state after everything up to `as_of`, in chunks of at most this size."""
         if len(state) > self.max_snapshot:
-            raise WireError(TOO_LARGE, "a snapshot that is too large")
+            raise WireError(TOO_LARGE, "a part of a snapshot that is too large")
         if self.phase == JOINED:
-            for frame in cut_snapshot(as_of, state, chunk):
+            for frame in cut_snapshot(self.parts[part][0], as_of, state, chunk):
                 self._send(frame)
 
     def leave(self, now):
@@ -237,6 +246,8 @@ class Session:
         self.pending = []
         self.packets = []
         self.snapshot = SnapshotAssembler()
+        self.offered = set()
+        self.announced = {}
         self.room_counter = 0
         self.last_heard = now
         self.is_unheard = self.is_unanswered = False
@@ -370,6 +381,7 @@ class Session:
                 channel.status = OPEN
             elif channel.status == CLOSING and self.is_ready:
                 self._finish_closing(channel, now)
+            self._offer_parts()
         if channel.status == OPEN:
             self.events.append(events.ChannelOpened(channel.name, channel.access, channel.qos))
         self._become_ready(now)
@@ -428,23 +440,45 @@ class Session:
                 if self.channels[name].status == SHUT:
                     self.events.append(events.ChannelClosed(name))
 
+    def _offer_parts(self):
+        """Tells the server of the parts that the application makes and whose channels are all open (W95)."""
+        for part, (number, members) in self.parts.items():
+            is_usable = all(one.status == OPEN and one.ref in self.granted and one.access & SUBSCRIBE for one in members)
+            if self.phase == JOINED and is_usable and part not in self.offered:
+                self.offered.add(part)
+                ids = b"".join(map(varint, sorted(one.id for one in members)))
+                self._send(Frame("PART", {"part": number, "counter": 0, "name": part, "rest": ids}))
+
+    def _read_part(self, frame, now):
+        """The server announces a part whose chunks follow (W95)."""
+        members = [self.by_id.get(number) for number in read_channels(frame["rest"])]
+        if None in members:
+            raise WireError(UNKNOWN_CHANNEL, "a part with a channel that is not open")
+        self.announced[frame["part"]] = (frame["name"], frame["counter"], members)
+
     def _read_snapshot(self, frame, now):
-        """Puts a snapshot together; a whole one stands for everything up to its position (W32)."""
+        """Puts a part together; a whole one stands for its channels' transactions up to its position (W32)."""
+        if frame["part"] not in self.announced:
+            raise malformed("a SNAPSHOT of a part that was not announced")
         state = self.snapshot.add(frame, self.max_snapshot)
         if state is None:
             return
-        if frame["as_of"] < self.position:
-            raise malformed("a SNAPSHOT before the last position")
-        self._move_to(frame["as_of"], frame["counter"])
-        for channel in self.channels.values():
+        name, counter, members = self.announced.pop(frame["part"])
+        covered = [one for one in self.waiting if one.number <= counter and one.channel in members]
+        for message in covered:
+            self._order(message, None)
+        for channel in members:
             channel.has = frame["as_of"]
-        self.events.append(events.SnapshotCame(frame["as_of"], state))
+        self.events.append(events.SnapshotCame(name, frame["as_of"], state))
 
     def _read_snapshot_wanted(self, frame, now):
-        """Asks the application for its state, unless some transactions of a closed or late channel are missing (W32)."""
-        if any(one.is_transaction and not one.is_synced and one.status != REFUSED for one in self.channels.values()):
-            return
-        self.events.append(events.SnapshotWanted(self.position))
+        """Asks the application for a part, unless transactions of a closed or late channel of it are missing (W32)."""
+        for part, (number, members) in self.parts.items():
+            if number == frame["part"]:
+                if all(one.status == OPEN and one.is_synced and one.has <= self.position for one in members):
+                    self.events.append(events.SnapshotWanted(part, self.position))
+                return
+        raise malformed("SNAPSHOT_WANTED of a part that was not offered")
 
     def _read_position(self, frame, now):
         """Transactions of channels that are not open here are skipped (W33)."""
@@ -453,26 +487,26 @@ class Session:
         self.position = self.incoming.position = frame["position"]
 
     def _read_gap(self, frame, now):
-        """Transactions can no longer be had (W33)."""
-        is_late_channel = frame["position"] <= self.position
-        if not is_late_channel:
-            self._move_to(frame["position"], frame["counter"])
-        self.events.append(events.Gap(frame["position"], is_late_channel))
+        """Transactions of a channel can no longer be had (W33)."""
+        channel = self.by_id.get(frame["id"])
+        if channel is None:
+            raise WireError(UNKNOWN_CHANNEL, "GAP of a channel that is not open")
+        channel.has = max(channel.has, frame["position"])
+        if channel.status == OPEN:
+            self.events.append(events.Gap(channel.name, frame["position"]))
 
-    def _move_to(self, position, counter):
-        """Counts on from a position; own transactions up to the counter are ordered."""
-        self.position = self.incoming.position = position
-        self.incoming.counters[self.participant] = counter
-        while self.waiting and self.waiting[0].number <= counter:
-            self._order_oldest(None)
-        self.ordered = max(self.ordered, counter)
+    def _read_ordered(self, frame, now):
+        """Own transactions are ordered, at places that this end is not told (W96)."""
+        if frame["counter"] > self.counter:
+            raise malformed("ORDERED names a transaction that was never sent")
+        self._order_before(frame["counter"] + 1)
 
     def _read_error(self, frame, now):
         """An answer to OPEN, another remark, or the end of the transport (W8, W37)."""
         if frame["fatal"]:
             self._break(frame["code"], frame["detail"], not ends_session(frame["code"], frame["fault"]))
             return
-        channel = self._by_ref(frame["subject"])
+        channel = None if frame["code"] == PART_REFUSED else self._by_ref(frame["subject"])
         if channel is None:
             self.events.append(events.Warned(frame["code"], frame["subject"], frame["detail"]))
             return
@@ -507,16 +541,22 @@ class Session:
         """An own transaction has its place now (W29)."""
         counter = self.incoming.read_counter(record)
         self.position = self.incoming.read_position(record)
-        if not self.waiting or self.waiting[0].number != counter:
-            raise malformed("an own record that is not of the oldest waiting transaction")
-        channel = self._order_oldest(self.position)
+        if all(one.number != counter for one in self.waiting):
+            raise malformed("an own record that is not of a waiting transaction")
+        self._order_before(counter)
+        channel = self._order(self.waiting[0], self.position)
         if channel.status == CLOSING:
             self._finish_closing(channel, self.last_heard)
 
-    def _order_oldest(self, position):
-        """Takes the oldest waiting transaction off the list; returns its channel."""
-        message = self.waiting.pop(0)
-        self.ordered = message.number
+    def _order_before(self, counter):
+        """Own transactions before this one are ordered: a part stands for them, or they can no longer be had (W29)."""
+        for message in [one for one in self.waiting if one.number < counter]:
+            self._order(message, None)
+
+    def _order(self, message, position):
+        """Takes a waiting transaction off the list; returns its channel."""
+        self.waiting.remove(message)
+        self.ordered = self.waiting[0].number - 1 if self.waiting else self.counter
         self.events.append(events.Ordered(message.channel.name, message.number, message.octets, position))
         return message.channel
 
@@ -627,6 +667,7 @@ class Session:
     def _shut_frame(self, channel):
         """The frame that ends the use of a channel on this transport."""
         self.granted.discard(channel.ref)
+        self.offered = {part for part in self.offered if channel not in self.parts[part][1]}
         self.opened_at_join.discard(channel.ref)
         return Frame("SHUT", {"id": channel.id})
 

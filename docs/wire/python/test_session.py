@@ -58,66 +58,74 @@ class Cases(unittest.TestCase):
         event, = [event for event in heard if isinstance(event, events.Broken)]
         return event.code, event.may_resume
 
-    def test_snapshot_in_chunks(self):
-        """Chunks become one snapshot, counting goes on from it, and own transactions within it are ordered."""
-        self.send("one", "two", "three")
-        head = {"as_of": 50, "counter": 2, "total": 6}
-        self.assertEqual(self.hear(Frame("SNAPSHOT", head | {"offset": 0, "rest": b"abcd"})), [])
-        heard = self.hear(Frame("SNAPSHOT", head | {"offset": 4, "rest": b"ef"}), self.own())
-        self.assertEqual(heard, [events.Ordered("draw", 1, b"one", None), events.Ordered("draw", 2, b"two", None),
-                                 events.SnapshotCame(50, b"abcdef"), events.Ordered("draw", 3, b"three", 51)])
+    def announce(self, counter=0):
+        """The server announces part 1, of the channel draw."""
+        return Frame("PART", {"part": 1, "counter": counter, "name": "drawing", "rest": b"\1"})
 
-    def test_snapshot_out_of_order(self):
+    def test_part_in_chunks(self):
+        """Chunks become one part, its own transactions are ordered, and others of its channels are dropped (W32, W95)."""
+        self.send("one", "two", "three")
+        head = {"part": 1, "as_of": 50, "total": 6}
+        self.assertEqual(self.hear(self.announce(2), Frame("SNAPSHOT", head | {"offset": 0, "rest": b"abcd"})), [])
+        old = Frame("MESSAGES", {"records": [Record(1, 2, TEXT, 0, 0, 39, b"x")]})
+        heard = self.hear(Frame("SNAPSHOT", head | {"offset": 4, "rest": b"ef"}), old, self.own(gap=2, stamp=10))
+        self.assertEqual(heard, [events.Ordered("draw", 1, b"one", None), events.Ordered("draw", 2, b"two", None),
+                                 events.SnapshotCame("drawing", 50, b"abcdef"), events.Ordered("draw", 3, b"three", 51)])
+
+    def test_part_out_of_order(self):
         """A chunk that does not follow the last one is malformed."""
-        head = {"as_of": 50, "counter": 0, "total": 6}
-        self.hear(Frame("SNAPSHOT", head | {"offset": 0, "rest": b"abcd"}))
+        head = {"part": 1, "as_of": 50, "total": 6}
+        self.hear(self.announce(), Frame("SNAPSHOT", head | {"offset": 0, "rest": b"abcd"}))
         heard = self.hear(Frame("SNAPSHOT", head | {"offset": 5, "rest": b"f"}))
         self.assertEqual(self.broken(heard), (MALFORMED, True))
         self.assertEqual(self.said()[-1].type, "ERROR")
 
+    def test_part_that_was_not_announced(self):
+        """A chunk of a part that was not announced is malformed."""
+        chunk = Frame("SNAPSHOT", {"part": 2, "as_of": 8, "total": 1, "offset": 0, "rest": b"x"})
+        self.assertEqual(self.broken(self.hear(self.announce(), chunk)), (MALFORMED, True))
+
     def test_snapshot_wanted(self):
-        """The state is sent in chunks, as of the last position before the question, once all transactions came."""
-        self.assertEqual(self.hear(Frame("SNAPSHOT_WANTED", {"at_least": 0})), [])
+        """A part is offered, and sent in chunks as of the last position before the question once all transactions came."""
+        self.session.provide("drawing", ["draw"])
+        self.assertEqual([(one.type, one["part"], one["rest"]) for one in self.said()], [("PART", 0, b"\1")])
+        self.assertEqual(self.hear(Frame("SNAPSHOT_WANTED", {"part": 0, "at_least": 0})), [])
         self.hear(Frame("SYNCED", {"id": 0}))
         self.hear(Frame("POSITION", {"position": 9}))
-        heard = self.hear(Frame("SNAPSHOT_WANTED", {"at_least": 7}), Frame("POSITION", {"position": 12}))
-        self.assertEqual(heard, [events.SnapshotWanted(9)])
+        wanted = Frame("SNAPSHOT_WANTED", {"part": 0, "at_least": 7})
+        self.assertEqual(self.hear(wanted, Frame("POSITION", {"position": 12})), [events.SnapshotWanted("drawing", 9)])
         state = bytes(range(256)) * 200
-        self.session.give_snapshot(9, state)
+        self.session.give_snapshot("drawing", 9, state)
         chunks = self.said()
-        self.assertEqual({(one["as_of"], one["counter"], one["total"]) for one in chunks}, {(9, 0, len(state))})
+        self.assertEqual({(one["part"], one["as_of"], one["total"]) for one in chunks}, {(0, 9, len(state))})
         self.assertEqual(b"".join(one["rest"] for one in chunks), state)
         self.assertGreater(len(chunks), 1)
 
     def test_gap(self):
-        """A gap moves the counts; one about a channel that was opened late moves nothing."""
+        """A gap moves nothing but what is here of its channel; own transactions in it are ordered (W33, W96)."""
         self.send("one", "two")
-        heard = self.hear(Frame("GAP", {"position": 20, "counter": 1}), self.own(stamp=1))
-        self.assertEqual(heard, [events.Ordered("draw", 1, b"one", None), events.Gap(20, False),
+        heard = self.hear(Frame("GAP", {"id": 1, "position": 20}), Frame("ORDERED", {"counter": 1}),
+                          self.own(gap=1, stamp=21))
+        self.assertEqual(heard, [events.Gap("draw", 20), events.Ordered("draw", 1, b"one", None),
                                  events.Ordered("draw", 2, b"two", 22)])
-        self.assertEqual(self.hear(Frame("GAP", {"position": 15, "counter": 0})), [events.Gap(15, True)])
-        self.assertEqual(self.session.position, 22)
+        self.assertEqual(self.broken(self.hear(Frame("ORDERED", {"counter": 3}))), (MALFORMED, True))
 
     def test_position(self):
         """A POSITION that is not before the last one is fine, else it is malformed."""
         self.hear(Frame("POSITION", {"position": 9}), Frame("POSITION", {"position": 9}))
         self.assertEqual(self.broken(self.hear(Frame("POSITION", {"position": 8}))), (MALFORMED, True))
 
-    def test_own_record_of_another_transaction(self):
-        """An own record that skips a waiting transaction is malformed."""
+    def test_own_record_of_a_later_transaction(self):
+        """The own record of a later transaction orders those before it; one of none that waits is malformed (W29)."""
         self.send("one", "two")
-        self.assertEqual(self.broken(self.hear(self.own(gap=1))), (MALFORMED, True))
+        self.assertEqual(self.hear(self.own(gap=1)),
+                         [events.Ordered("draw", 1, b"one", None), events.Ordered("draw", 2, b"two", 1)])
+        self.assertEqual(self.broken(self.hear(self.own())), (MALFORMED, True))
 
     def test_unknown_channel(self):
         """A record of a channel that never was open is an error that the server is told."""
         heard = self.hear(Frame("MESSAGES", {"records": [Record(9, 2, TEXT, 0, 0, 0, b"x")]}))
         self.assertEqual(self.broken(heard), (UNKNOWN_CHANNEL, True))
-
-    def test_snapshot_of_the_past(self):
-        """A snapshot before the last position is malformed."""
-        self.hear(Frame("POSITION", {"position": 9}))
-        old = Frame("SNAPSHOT", {"as_of": 8, "counter": 0, "total": 1, "offset": 0, "rest": b"x"})
-        self.assertEqual(self.broken(self.hear(old)), (MALFORMED, True))
 
     def test_fill_comes_twice(self):
         """A fill that is here already is dropped."""

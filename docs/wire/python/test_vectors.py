@@ -290,15 +290,17 @@ class Conversations(unittest.TestCase):
         ann.transport_ended(script.now())
         script.connect()
         heard = script.hears(2)
-        self.assertIn(events.Gap(17, False), heard)
+        self.assertIn(events.Gap("draw", 17), heard)
         self.assertIn(events.Ordered("draw", 4, b"four", None), heard)
         positions = [event.position for event in heard if isinstance(event, events.Message)]
         self.assertEqual(positions, list(range(18, 27)))
         script.says(1)
         script.pings()
-        heard = script.hears(6)
-        self.assertEqual(heard[-1], events.SnapshotWanted(30))
-        ann.give_snapshot(30, b"all that Ann's application shows", chunk=12)
+        self.assertEqual(script.hears(1), [])
+        script.does(lambda now: ann.provide("drawing", ["draw"]))
+        heard = script.hears(5)
+        self.assertEqual(heard[-1], events.SnapshotWanted("drawing", 30))
+        ann.give_snapshot("drawing", 30, b"all that Ann's application shows", chunk=12)
         script.says(3)
 
     def _begin_anew(self, script, ann):
@@ -311,10 +313,10 @@ class Conversations(unittest.TestCase):
         heard = script.hears(4)
         self.assertEqual(heard[0], events.Welcomed(events.STARTED_ANEW, 3, False))
         snapshot, = [event for event in heard if isinstance(event, events.SnapshotCame)]
-        self.assertEqual(snapshot, events.SnapshotCame(60, b"a line of what Bob's application shows" * 216))
+        self.assertEqual(snapshot, events.SnapshotCame("drawing", 60, b"a line of what Bob's application shows" * 216))
         positions = [event.position for event in heard if isinstance(event, events.Message)]
         self.assertEqual(positions, [61, 62, 63])
-        script.says(2)
+        script.says(3)
         script.pings()
         self.assertEqual(script.hears(3), [events.Ordered("draw", 1, b"five", 64),
                                            events.Ordered("draw", 2, b"six", 65),
@@ -416,12 +418,6 @@ class Counting:
             self.awareness.add(frame["id"])
         elif frame.type == "POSITION":
             numbering.position = frame["position"]
-        elif frame.type == "GAP" and frame["position"] > numbering.position:
-            numbering.position = frame["position"]
-            numbering.counters[self.participant] = frame["counter"]
-        elif frame.type == "SNAPSHOT" and frame["offset"] + len(frame["rest"]) == frame["total"]:
-            numbering.position = frame["as_of"]
-            numbering.counters[self.participant] = frame["counter"]
         elif frame.type == "PARTICIPANTS":
             for one in frame["participants"]:
                 if one["state"] == events.LEFT:

@@ -7,6 +7,7 @@ use core::time::Duration;
 use groupwire_codecs::{ALL, Codec, Costs};
 
 use super::event::Event;
+use crate::limits::MAX_STORED_PART;
 use crate::{Access, Compress, Limits, Redundancy};
 
 /// The configuration of a client.
@@ -55,7 +56,7 @@ impl Config {
             codecs: ALL,
             costs: Costs::reference(),
             clock: None,
-            limits: Limits::default(),
+            limits: Limits { max_snapshot: MAX_STORED_PART, ..Limits::default() },
         }
     }
 }

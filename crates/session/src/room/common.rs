@@ -58,7 +58,9 @@ pub(super) struct Common {
 pub(super) enum Effect {
     /// The QoS of a channel changed: all participants that have it open are sent the new one.
     Changed(ChannelNo),
-    /// A complete snapshot came: answers of other participants are not needed any more.
+    /// A piece of a part of the snapshot came: the participant that sends it is given more time.
+    SnapshotComes,
+    /// A complete part of the snapshot came: answers of other participants are not needed any more.
     SnapshotCame,
     /// A rate limit changed: the time of the next turn of rate-limited values has to be found again.
     TurnsMoved,

@@ -21,8 +21,8 @@ const MEASURE_EVERY: u32 = 5;
 /// A tick waits this long at most for transactions to become durable. A commit is usually faster.
 const WORTH_WAITING: Duration = Duration::from_millis(10);
 
-/// How long a participant may take to upload a part of the snapshot before another one is asked.
-const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long nothing may come of a part of the snapshot before another participant is asked.
+pub(super) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// If nobody can make the parts that are needed, participants are looked at again after this time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -238,6 +238,8 @@ impl Room {
             *snapshot_due = Some(now + LOOK_AGAIN);
             return;
         };
+        // Only one part arrives at a time, which bounds the memory that parts take on their way.
+        peers.values_mut().filter_map(Peer::connection_mut).for_each(|one| one.upload.forget());
         let Some(peer) = peers.get_mut(&id) else { return };
         (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
         peer.ask_for_part(part);

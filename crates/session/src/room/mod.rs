@@ -256,6 +256,9 @@ impl Room {
                     let connections = self.connections_mut().filter(open);
                     connections.for_each(|connection| _ = connection.renewed.insert(channel));
                 }
+                Effect::SnapshotComes => {
+                    self.snapshot_due = Some(self.common.now + housekeeping::SNAPSHOT_PATIENCE);
+                }
                 Effect::SnapshotCame => {
                     self.connections_mut().for_each(|connection| connection.upload.forget());
                     self.snapshot_due = None;

@@ -9,7 +9,7 @@ use groupwire_session::{
     Access, Authority, Durability, Grant, JoinRequest, Limits, OpenRequest, PartRequest, Qos,
 };
 
-use crate::support::{MS, World, errors};
+use crate::support::{MS, Random, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 
@@ -165,6 +165,36 @@ fn w96_transactions_that_a_part_took_along_are_confirmed_once() {
     let document = &world.people[bob].document;
     assert_eq!(document.iter().filter(|text| *text == "mine").count(), 1, "{document:?}");
     assert_eq!(*document, world.people[ann].document);
+}
+
+#[test]
+fn w32_who_uploads_slowly_is_given_the_time_and_nobody_else_is_asked() {
+    let mut world = World::new(1, config());
+    let (ann, bob) = (world.add(), world.add());
+    let shapes = world.channel(ann, "shapes", DRAW);
+    world.run(500 * MS);
+    for nth in 0..20 {
+        world.send(ann, shapes, &format!("{nth} {}", noise(nth, 20_000)));
+        world.run(45 * MS);
+    }
+    world.channel(bob, "shapes", DRAW);
+    // 400 KB at 20 KB a second: four times as long as nobody may be silent.
+    world.people[ann].per_octet = 50 * MS / 1000;
+    world.send(ann, shapes, "and one more");
+    world.run(Duration::from_secs(60));
+    let wanted = |person: usize| {
+        let events = world.people[person].events.iter();
+        events.filter(|event| matches!(event, Event::SnapshotWanted { .. })).count()
+    };
+    assert_eq!([wanted(ann), wanted(bob)], [1, 0]);
+    let parts = world.log.iter().filter(|event| matches!(event, room::Event::Snapshot { .. }));
+    assert_eq!(parts.count(), 1);
+}
+
+/// Text that no codec makes much smaller.
+fn noise(seed: usize, length: usize) -> String {
+    let mut random = Random::new(seed as u64 + 1);
+    (0..length).map(|_| char::from(b'!' + random.below(90) as u8)).collect()
 }
 
 /// Nobody may make the part "secret".

@@ -6,6 +6,7 @@ mod bad_disk;
 mod damage;
 mod disk;
 mod kills;
+mod large;
 mod operator;
 mod people;
 mod power_cuts;

@@ -18,6 +18,9 @@ use crate::wire::frame::{Frame, error_frame};
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{ChannelNo, Error, Kind, PartRequest, ParticipantId, Position};
 
+/// A chunk of at least this many bytes gives its sender more time. Usual ones have 16 KiB.
+const LEAST_PROGRESS: usize = 1024;
+
 impl Peer {
     /// The participant can make this part of the snapshot; or, without channels, no longer can (W95).
     pub(super) fn offer(
@@ -128,6 +131,9 @@ impl Peer {
         if is_rest || !is_awaited {
             // This chunk belongs to an answer that is no longer needed: another participant's part came first.
             return Ok(());
+        }
+        if chunk.bytes.len() >= LEAST_PROGRESS {
+            common.effects.push(Effect::SnapshotComes);
         }
         let whole = match is_packed {
             false => Assembly::add(&mut upload.arriving, chunk, limit)?,

@@ -111,11 +111,11 @@ fn break_with_a_gap(talk: &mut Conversation, ann: &mut Person, bob: &mut Person)
     talk.remark("not told.");
     talk.room.say(ANN[2], &opening("Ann, drawing", resume(1, 5, 3), 5));
     ann.moves_to(ANN[2], 4);
+    ann.pong(&mut talk.room);
+    ann.ping(&mut talk.room);
     talk.remark("Ann's application can make a part of the room's snapshot, of the channel draw, and Bob's can, too.");
     talk.room.say(ANN[2], &[part()]);
     talk.room.say(bob.link, &[part()]);
-    ann.pong(&mut talk.room);
-    ann.ping(&mut talk.room);
     talk.room.run(60);
 }
 
@@ -160,6 +160,7 @@ fn begin_anew(talk: &mut Conversation, ann: &mut Person, bob: &mut Person) {
     talk.room.say(ANN[3], &opening("Ann, drawing", resume(1, 30, 4), 30));
     *ann = Person::new(ANN[3]);
     ann.pong(&mut talk.room);
+    talk.room.say(ANN[3], &[part()]);
     let due = vec![
         ann.next_transaction(1, "five"),
         ann.next_transaction(1, "six"),
