@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Event, Outgoing};
+use groupwire_session::client::{ChannelId, ChannelOptions, Event, Outgoing};
 use groupwire_session::room::{self, Room};
 use groupwire_session::{
     Access, Authority, Durability, Grant, JoinRequest, Limits, OpenRequest, PartRequest, Qos,
@@ -165,6 +165,28 @@ fn w96_transactions_that_a_part_took_along_are_confirmed_once() {
     let document = &world.people[bob].document;
     assert_eq!(document.iter().filter(|text| *text == "mine").count(), 1, "{document:?}");
     assert_eq!(*document, world.people[ann].document);
+}
+
+#[test]
+fn w96_own_transactions_of_a_channel_that_is_only_written_are_confirmed_though_the_room_dropped_them()
+ {
+    let limits = Limits { max_log_bytes: 3000, ..config().limits };
+    let mut world = World::new(1, room::Config { limits, ..config() });
+    let (ann, bob) = (world.add(), world.add());
+    world.channel(bob, "shapes", DRAW);
+    let options = ChannelOptions {
+        access: Access { publish: true, subscribe: false },
+        ..ChannelOptions::default()
+    };
+    let shapes = world.people[ann].client.channel_with("shapes", DRAW, options).unwrap();
+    world.run(500 * MS);
+    // The room keeps neither of them until its next tick.
+    for nth in 0..2 {
+        world.send(ann, shapes, &noise(nth, 4000));
+    }
+    world.run(2000 * MS);
+    assert_eq!(world.people[ann].client.pending(), 0);
+    assert_eq!(world.people[bob].holes, 1);
 }
 
 #[test]

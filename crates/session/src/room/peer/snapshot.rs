@@ -166,7 +166,9 @@ impl Peer {
         let place = connection.stream.feed.cursor.log;
         let is_new = is_join && place == Position(0);
         let is_behind = connection.is_behind(participant, log);
-        if !is_new && !is_behind && connection.unfilled.is_empty() {
+        // Own transactions may be among those that are no longer in memory, also of channels that it does not receive.
+        let may_lack_own = connection.is_behind_any(log) && connection.reach.is_none();
+        if !is_new && !is_behind && !may_lack_own && connection.unfilled.is_empty() {
             return;
         }
         if is_behind && !is_join {
@@ -268,7 +270,7 @@ impl Connection {
             entry = entry.max(log.begin().min(log.durable()));
         }
         self.stream.feed.cursor.log = entry;
-        if entry > place || !self.starts.is_empty() {
+        if entry > place || !self.starts.is_empty() || place < log.trimmed_any() {
             self.reach = Some((log.durable(), log.durable_counter(participant)));
         }
     }
@@ -295,10 +297,15 @@ impl Connection {
         self.stream.history.push_back(History { opened, channels, feed });
     }
 
+    /// True if transactions after the participant's place in the log are no longer in memory, whoever they are for.
+    fn is_behind_any(&self, log: &Log) -> bool {
+        self.stream.feed.cursor.log < log.trimmed_any() && !self.is_member()
+    }
+
     /// True if transactions that the participant still has to be sent are no longer in memory.
     pub(super) fn is_behind(&mut self, participant: ParticipantId, log: &Log) -> bool {
         let place = self.stream.feed.cursor.log;
-        place < log.trimmed_any() && !self.is_member() && {
+        self.is_behind_any(log) && {
             let (receiver, _) = self.split(participant);
             log.lacks(place, log.durable(), &receiver.all())
         }
