@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use groupwire_session::limits::MAX_STORED_PART;
+use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
 use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
@@ -147,6 +147,9 @@ impl Hub {
                 let limits = Limits {
                     max_former: MAX_STORED_FORMER,
                     max_snapshot: config.limits.max_snapshot.max(MAX_STORED_PART),
+                    // Several of the largest transactions have to fit.
+                    max_log_bytes: config.limits.max_log_bytes.max(4 * MAX_TRANSACTION),
+                    max_partless_bytes: config.limits.max_partless_bytes.max(2 * MAX_TRANSACTION),
                     ..config.limits.clone()
                 };
                 let config = room::Config { durability, limits, ..config };

@@ -40,6 +40,10 @@ pub const DEFAULT_MAX_PACKET: usize = 65_536;
 /// The largest datagram, also where a transport carries larger ones. 1,500 is the packet size of Ethernet, and it is small
 /// enough that the packed messages of one datagram never unpack to more than [`MAX_UNPACKED`].
 pub const MAX_DATAGRAM: usize = 1500;
+/// The largest transaction, which travels in pieces (wire W97).
+pub const MAX_TRANSACTION: usize = 16 << 20;
+/// The most pieces of a transaction (wire W97).
+pub const MAX_PIECES: usize = 4096;
 /// The most bytes that a record and its packet need besides the message: key, extensions, and 64 for numbers and headers.
 pub(crate) const RECORD_OVERHEAD: usize = MAX_KEY + MAX_EXTENSIONS + 64;
 
@@ -68,7 +72,7 @@ pub struct Limits {
     /// The most transactions that a client keeps until they are ordered. While that many wait, sending another one is
     /// refused.
     pub max_pending: usize,
-    /// The most bytes of these waiting transactions.
+    /// The most bytes of these waiting transactions. A transaction of [`MAX_TRANSACTION`] has to fit into half of them.
     pub max_pending_bytes: usize,
     /// When this many transactions came on the channels of a part of the snapshot since the last one, the room asks a
     /// participant for a new one.
@@ -82,7 +86,8 @@ pub struct Limits {
     /// The most bytes of transactions of one channel in a stored room that is in no part of the snapshot. Beyond that, the room
     /// takes none on this channel.
     pub max_partless_bytes: usize,
-    /// The most bytes of transactions of a stored room that wait to become durable. Beyond that, the room takes none.
+    /// The most bytes of transactions of a stored room that wait to become durable, and as many again of which some pieces are
+    /// still to come. Beyond that, the room takes none.
     pub max_volatile_bytes: usize,
     /// The most sessions that a room remembers after their participants left. These sessions can still be resumed.
     pub max_former: usize,
@@ -106,12 +111,12 @@ impl Default for Limits {
             max_keys: 1024,
             max_awareness_bytes: 1 << 20,
             max_pending: 4096,
-            max_pending_bytes: 4 << 20,
+            max_pending_bytes: 32 << 20,
             snapshot_after: 2000,
             snapshot_after_bytes: 256 << 10,
             max_log_bytes: 16 << 20,
             max_partless_bytes: 8 << 20,
-            max_volatile_bytes: 4 << 20,
+            max_volatile_bytes: 32 << 20,
             max_former: 1024,
         }
     }

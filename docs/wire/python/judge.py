@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from errors import (NOT_ALLOWED, REFUSED, TOO_LARGE, UNKNOWN_CHANNEL, VERSION, WireError, malformed)
 from frames import CLIENT, TRANSACTION, Frame, read_packet
 from numbering import Numbering
+from records import CONTINUES, GOES_ON
 
 MAX_PACKET, MAX_MESSAGE, ROOM_FOR_HEADERS = 65_536, 60_000, 1_408
 REFUSED_TOKEN = b"refused"
@@ -57,6 +58,8 @@ class Judge:
     def _judge_record(self, record):
         """Checks the channel (W17) and the counter (W28)."""
         kind, may_publish = self._channel(record.channel)
+        if record.flags & (GOES_ON | CONTINUES):
+            raise malformed("a piece, in a room that is not stored")
         if not may_publish:
             raise WireError(NOT_ALLOWED, "this channel may only be read")
         if kind == TRANSACTION:

@@ -7,7 +7,8 @@ from errors import TOO_LARGE, WireError, malformed
 from octets import Reader, decode_text, varint, with_length
 
 TEXT, KEY, PRIORITY, EXTENSIONS, OWN, STATE, FILL, PACKED = 1, 2, 4, 8, 16, 32, 64, 128
-ALL_FLAGS = 255
+GOES_ON, CONTINUES = 256, 512
+ALL_FLAGS = 1023
 ONLY_FROM_SERVER = OWN | STATE | FILL
 LONGEST_KEY = 256
 LONGEST_EXTENSIONS = 1024
@@ -28,8 +29,6 @@ class Record:
     key: Optional[bytes] = None
     priority: Optional[int] = None
     extensions: Optional[bytes] = None
-
-
 
 
 def read_record(reader, from_server, max_message=60_000):
@@ -58,6 +57,10 @@ def check_head(record, from_server):
         raise malformed("a flag that only a server sets")
     if not from_server and record.sender != 0:
         raise malformed("a sender in a record from a client")
+    if record.flags & (GOES_ON | CONTINUES) and record.flags & OWN:
+        raise malformed("an own record that is a piece")
+    if record.flags & CONTINUES and record.flags & (KEY | PRIORITY | EXTENSIONS):
+        raise malformed("a further piece with more than octets")
 
 
 def read_key(content):
@@ -82,6 +85,8 @@ def check_octets(record, max_message):
     """Checks the message itself (W26); of a packed one the original would have to be checked."""
     if len(record.octets) > max_message:
         raise WireError(TOO_LARGE, "a message that is too large")
+    if record.flags & (GOES_ON | CONTINUES) and not record.octets:
+        raise malformed("a piece without octets")
     if record.flags & TEXT and not record.flags & PACKED:
         decode_text(record.octets)
     if record.flags & OWN and (record.octets or record.flags & (KEY | PRIORITY | EXTENSIONS)):
@@ -109,5 +114,3 @@ def check_message(octets, key, is_text, max_message):
         raise WireError(TOO_LARGE, "a message that is too large")
     if key is not None and len(key) > LONGEST_KEY:
         raise WireError(TOO_LARGE, "a key of more than 256 octets")
-
-

@@ -18,7 +18,7 @@ from errors import VERSION as VERSION_ERROR
 from frames import LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_qos, read_packet, write_packet
 from freshness import Freshness
 from numbering import Numbering
-from records import FILL, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
+from records import CONTINUES, FILL, GOES_ON, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
 from octets import varint
 from snapshots import CHUNK, SnapshotAssembler, cut_snapshot, read_channels
 
@@ -318,7 +318,7 @@ class Session:
         self.freshness = Freshness()
         self.delivered = {}
         for channel in self.channels.values():
-            channel.has, channel.is_synced = 0, False
+            channel.has, channel.is_synced, channel.begun = 0, False, None
 
     def _become_ready(self, now):
         """Once each OPEN of the opening is answered, sends again what may not have arrived (W14, W41)."""
@@ -468,14 +468,14 @@ class Session:
         for message in covered:
             self._order(message, None)
         for channel in members:
-            channel.has = frame["as_of"]
+            channel.has, channel.begun = frame["as_of"], None
         self.events.append(events.SnapshotCame(name, frame["as_of"], state))
 
     def _read_snapshot_wanted(self, frame, now):
         """Asks the application for a part, unless transactions of a closed or late channel of it are missing (W32)."""
         for part, (number, members) in self.parts.items():
             if number == frame["part"]:
-                if all(one.status == OPEN and one.is_synced and one.has <= self.position for one in members):
+                if all(one.status == OPEN and one.is_complete(self.position) for one in members):
                     self.events.append(events.SnapshotWanted(part, self.position))
                 return
         raise malformed("SNAPSHOT_WANTED of a part that was not offered")
@@ -491,7 +491,7 @@ class Session:
         channel = self.by_id.get(frame["id"])
         if channel is None:
             raise WireError(UNKNOWN_CHANNEL, "GAP of a channel that is not open")
-        channel.has = max(channel.has, frame["position"])
+        channel.has, channel.begun = max(channel.has, frame["position"]), None
         if channel.status == OPEN:
             self.events.append(events.Gap(channel.name, frame["position"]))
 
@@ -569,14 +569,15 @@ class Session:
             position = self.position = self.incoming.read_position(record)
         if record.sender == self.participant or channel is None or channel.status != OPEN or position <= channel.has:
             return
-        channel.has = position
-        self.delivered[record.sender] = max(counter, self.delivered.get(record.sender, 0))
-        self._deliver(record, channel, counter, position, None, now)
+        whole = channel.add_piece(record, position)
+        if whole is not None:
+            self.delivered[record.sender] = max(counter, self.delivered.get(record.sender, 0))
+            self._deliver(whole, channel, counter, position, None, now)
 
     def _read_awareness(self, record, channel, now):
         """An awareness message; it is dropped if it is no news, or the channel is closed (W42, W85)."""
-        if record.flags & FILL:
-            raise malformed("awareness as a fill")
+        if record.flags & (FILL | GOES_ON | CONTINUES):
+            raise malformed("awareness as a fill or as a piece")
         index, after = self.incoming.read_awareness(record)
         if channel.status != OPEN or record.sender == self.participant:
             return

@@ -7,7 +7,7 @@ from channels import AWARENESS_QOS, CLOSING, OPEN, SHUT, ChannelError
 from errors import MALFORMED, REPLACED, SILENT, UNKNOWN_CHANNEL
 from frames import CLIENT, Frame, read_packet, write_packet
 from numbering import MODULUS
-from records import FILL, KEY, OWN, TEXT, Record
+from records import CONTINUES, FILL, GOES_ON, KEY, OWN, TEXT, Record
 from session import ENDED, Session
 
 CHANNELS = (("draw", None), ("pointer", AWARENESS_QOS))
@@ -121,6 +121,31 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.hear(self.own(gap=1)),
                          [events.Ordered("draw", 1, b"one", None), events.Ordered("draw", 2, b"two", 1)])
         self.assertEqual(self.broken(self.hear(self.own())), (MALFORMED, True))
+
+    def test_pieces(self):
+        """A transaction in pieces is delivered with its last one, and without its beginning never (W97)."""
+        def said(flags, octets, gap=0):
+            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT | flags, gap, 0, 0, octets)]})
+        first = Frame("MESSAGES", {"records": [
+            Record(1, 2, TEXT | KEY | GOES_ON, 0, 0, 0, b"one ", key=b"plan")]})
+        self.hear(Frame("SYNCED", {"id": 0}))
+        self.assertEqual(self.hear(first), [])
+        self.assertEqual(self.hear(said(GOES_ON | CONTINUES, b"after ")), [])
+        self.assertFalse(self.session.channels["draw"].is_complete(self.session.position))
+        message, = self.hear(said(CONTINUES, b"another"))
+        self.assertEqual((message.octets, message.key, message.number, message.position),
+                         (b"one after another", b"plan", 3, 3))
+        self.assertEqual(self.hear(said(CONTINUES, b"lost")), [])
+        message, = self.hear(said(0, b"whole"))
+        self.assertEqual((message.octets, message.position), (b"whole", 5))
+
+    def test_a_channel_closed_between_pieces_begins_before_them(self):
+        """The transaction comes again from its first piece on (W18, W97)."""
+        self.hear(Frame("SYNCED", {"id": 0}))
+        for flags in (0, GOES_ON):
+            self.hear(Frame("MESSAGES", {"records": [Record(1, 2, TEXT | flags, 0, 0, 0, b"x")]}))
+        self.session.shut("draw", self.now)
+        self.assertEqual(self.session.channels["draw"].have(self.session.position), 1)
 
     def test_unknown_channel(self):
         """A record of a channel that never was open is an error that the server is told."""

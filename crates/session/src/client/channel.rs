@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use super::api::ChannelOptions;
 use super::outbox::{Item, SentValue};
+use super::pieces::Begun;
 use crate::contract::Judge;
 use crate::datagrams::SETTLED_AFTER;
 use crate::ids::{ChannelNo, Counter, Index, Order, Position};
@@ -61,6 +62,10 @@ pub(super) struct Channel {
     /// This end has the transactions of this channel up to here: that of the newest one that was delivered, or of the part of
     /// the snapshot that replaces them.
     pub(super) have: Position,
+    /// The transaction of which some pieces have arrived.
+    pub(super) begun: Option<Begun>,
+    /// The counter of the last piece that is ordered of an own transaction, if not all of them are.
+    pub(super) own_begun: Option<Counter>,
     /// The newest awareness index used.
     pub(super) index: Index,
     /// The time from which on the maximum rate permits the next message.
@@ -94,6 +99,8 @@ impl Channel {
             with_join: false,
             is_asked_for: false,
             have,
+            begun: None,
+            own_begun: None,
             index: Index(0),
             next_slot: Duration::ZERO,
             queue: Latest::new(),
@@ -131,6 +138,16 @@ impl Channel {
             self.announced = self.compress;
             link.queue(&Frame::Compress { id, compress: self.compress });
         }
+    }
+
+    /// Forgets a transaction of which some pieces have arrived: the others do not follow, or all come again.
+    pub(super) fn forget_begun(&mut self) {
+        (self.begun, self.own_begun) = (None, None);
+    }
+
+    /// True if all transactions of the channel up to this position are complete here, and those after it are still to come.
+    pub(super) fn is_complete_at(&self, position: Position) -> bool {
+        self.synced && self.have <= position && self.begun.is_none() && self.own_begun.is_none()
     }
 
     /// True if this end may publish on the channel, now or over a later transport.

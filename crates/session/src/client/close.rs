@@ -116,6 +116,9 @@ impl Session {
             // All of its transactions up to here were delivered.
             channel.have = channel.have.max(position);
         }
+        if let Some(begun) = channel.begun.take() {
+            channel.have = begun.before;
+        }
         channel.synced = false;
         channel.sent_values = Latest::new();
         // Opened again, the channel brings the newest awareness, part of which was received before (W18).

@@ -17,6 +17,7 @@ use crate::link::Link;
 use crate::packing::Packing;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
+use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 
@@ -287,9 +288,11 @@ impl Joined {
             }
             let (Some(id), interval) = (channel.id, channel.qos.interval()) else { break };
             let mut taken = None;
+            let mut piece = Piece::Whole;
             let (item, number) = match due {
                 Due::Transaction(at) => {
-                    let Pending { counter, sent, item, .. } = &mut pending[at];
+                    let Pending { counter, sent, piece: of_it, item, .. } = &mut pending[at];
+                    piece = *of_it;
                     let counter = *counter.get_or_insert_with(|| {
                         *numbered = numbered.next();
                         *numbered
@@ -316,6 +319,7 @@ impl Joined {
                 sender: ParticipantId(0),
                 number,
                 own: false,
+                piece,
                 state: false,
                 age: now.saturating_sub(item.born),
                 text: item.text,
@@ -336,7 +340,9 @@ impl Joined {
             match (carrier, datagrams.as_mut()) {
                 (Carrier::Stream, datagrams) => {
                     coders.encoder.push(&record);
-                    if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams) {
+                    if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams)
+                        && piece == Piece::Whole
+                    {
                         datagrams.add_copy(now, &record, Position(0), &channel.qos);
                     }
                 }

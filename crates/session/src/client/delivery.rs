@@ -9,6 +9,7 @@ use super::channel_id::ChannelId;
 use super::copies::Copies;
 use super::event::{Event, Incoming};
 use super::numbers::Numbers;
+use super::pieces::Content;
 use super::session::Session;
 use crate::compress::choice_of;
 use crate::datagrams::Datagrams;
@@ -77,8 +78,8 @@ impl Delivery<'_> {
             sender: record.sender,
             bytes: Vec::new(),
             text: record.text,
-            key: record.key.map(Into::into),
-            priority: record.priority,
+            key: None,
+            priority: None,
             age: record.age + self.transit,
             position: Position(0),
             index: Index(0),
@@ -86,27 +87,26 @@ impl Delivery<'_> {
             stale: false,
             state: record.state,
         };
-        let mut is_fill = false;
-        match record.number {
-            Number::Transaction { counter, position } | Number::Copy { counter, position, .. } => {
-                session.position = position;
+        let is_fill = matches!(record.number, Number::Fill { .. });
+        let content = match record.number {
+            Number::Transaction { counter, position }
+            | Number::Copy { counter, position, .. }
+            | Number::Fill { counter, position } => {
+                if !is_fill {
+                    session.position = position;
+                }
                 // After a resume, the room may send again transactions which this channel, opened late, already
                 // received as its history.
                 if is_shut || position <= channel.have {
                     return Ok(());
                 }
-                session.delivered.note(record.sender, counter);
-                channel.have = position;
-                (incoming.position, incoming.index) = (position, Index(counter.get()));
-            }
-            Number::Fill { counter, position } => {
-                if is_shut || position <= channel.have {
-                    return Ok(());
+                let before = core::mem::replace(&mut channel.have, position);
+                let content = channel.add_piece(record, before)?;
+                if content.is_some() {
+                    session.delivered.note(record.sender, counter);
                 }
-                is_fill = true;
-                channel.have = position;
-                session.delivered.note(record.sender, counter);
                 (incoming.position, incoming.index) = (position, Index(counter.get()));
+                content
             }
             Number::Awareness { index, after } => {
                 let conflates = channel.qos.overflow == Overflow::Conflate;
@@ -116,13 +116,16 @@ impl Delivery<'_> {
                 }
                 incoming.index = index;
                 incoming.stale = session.delivered.is_beyond(record.sender, after);
+                let (key, bytes) = (record.key.map(Into::into), record.bytes.to_vec());
+                Some(Content { key, priority: record.priority, bytes })
             }
-        }
-        incoming.bytes = record.bytes.to_vec();
+        };
         let choice = record.packed.and_then(|packed| choice_of(*packed.first()?));
         channel.stats.received.count(record, choice);
         session.stats.messages_in += 1;
-        session.stats.bytes_in_before += incoming.bytes.len() as u64;
+        session.stats.bytes_in_before += record.bytes.len() as u64;
+        let Some(Content { key, priority, bytes }) = content else { return Ok(()) };
+        (incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);
         // After a resume, the contract applies to late-joiner state, too: these messages were missed on the old
         // transport.
         let is_state = is_fill || (incoming.state && !self.inbound.resumed);

@@ -26,6 +26,7 @@ mod participants;
 mod parts;
 mod pending;
 mod phase;
+mod pieces;
 mod provided;
 mod receive;
 mod send;
@@ -185,7 +186,7 @@ impl Client {
     /// Own transactions that are not yet confirmed: those of a stored room are not durable yet, as far as is known here.
     /// After the session has ended, those that never were. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
-        self.session.pending.len()
+        self.session.waiting()
     }
 
     /// Totals since the client was made.

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use crate::ids::{Counter, Index, Order};
 use crate::trace::Carrier;
+use crate::wire::piece::Piece;
 
 /// A message that waits to be sent or confirmed.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl Item {
     }
 }
 
-/// An own transaction that is not ordered yet.
+/// An own transaction that is not ordered yet, or a piece of one (W97).
 #[derive(Debug)]
 pub(super) struct Pending {
     /// Its number, given when it is first sent.
@@ -35,8 +36,9 @@ pub(super) struct Pending {
     pub(super) sent: bool,
     /// Its channel's place among the session's channels.
     pub(super) channel: usize,
-    /// Its place in the order in which the application submitted messages.
+    /// Its place in the order in which the application submitted messages. All pieces of a transaction have the same one.
     pub(super) order: Order,
+    pub(super) piece: Piece,
     pub(super) item: Item,
 }
 

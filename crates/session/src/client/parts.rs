@@ -151,10 +151,10 @@ impl Joined {
             return Err(Error::malformed("SNAPSHOT_WANTED: of a part that was not offered"));
         };
         // The room asked before it read SHUT or OPEN: transactions of the channel were dropped here, or are still to come. Or
-        // this end has a part that is ahead of its place in the log.
+        // this end has a part that is ahead of its place in the log, or is in the midst of a transaction.
         let has_all = |&at: &usize| {
             let channel = &session.channels[at];
-            channel.id.is_some() && channel.synced && channel.have <= position
+            channel.id.is_some() && channel.is_complete_at(position)
         };
         if part.channels.is_empty() || !part.channels.iter().all(has_all) {
             return Ok(());

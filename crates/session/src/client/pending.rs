@@ -1,6 +1,7 @@
 //! Updates the waiting messages when the room answers: transactions are ordered, a channel has another kind than
 //! expected, messages are too large, or a channel is refused.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::channel_id::ChannelId;
@@ -8,6 +9,7 @@ use super::event::{Event, Incoming};
 use super::outbox::{Item, Pending};
 use super::session::Session;
 use crate::ids::{Counter, Index, Order, Position};
+use crate::wire::piece::Piece;
 use crate::{Error, Kind};
 
 impl Session {
@@ -38,10 +40,15 @@ impl Session {
         counter: Counter,
         position: Position,
     ) -> Result<(), Error> {
-        if !self.pending.iter().any(|pending| pending.counter == Some(counter)) {
+        let own = self.pending.iter().find(|pending| pending.counter == Some(counter));
+        let Some(&Pending { channel, piece, .. }) = own else {
             return Err(Error::malformed("record: an own transaction that is not pending"));
+        };
+        // It is ordered when its last piece is: if the room forgets this participant before, all of it is sent again.
+        self.channels[channel].own_begun = piece.goes_on().then_some(counter);
+        if !piece.goes_on() {
+            self.take_ordered(Some((counter, position)), |own, _| own <= counter);
         }
-        self.take_ordered(Some((counter, position)), |own, _| own <= counter);
         self.position = position;
         Ok(())
     }
@@ -65,6 +72,8 @@ impl Session {
     ) {
         let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
         let mut at = 0;
+        // The first piece of a transaction, and the bytes of those after it.
+        let mut begun: Option<(Pending, Vec<u8>)> = None;
         for _ in 0..numbered {
             let pending = &self.pending[at];
             let own = pending.counter.unwrap_or_default();
@@ -73,9 +82,21 @@ impl Session {
                 continue;
             }
             if let Some(pending) = self.pending.remove(at) {
+                self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
                 let place = place.filter(|(placed, _)| *placed == own);
                 let position = place.map_or(Position(0), |(_, position)| position);
-                self.tell_ordered(pending, own, position);
+                let piece = pending.piece;
+                match &mut begun {
+                    Some((_, rest)) if !piece.begins() => {
+                        rest.extend_from_slice(&pending.item.bytes);
+                    }
+                    _ => begun = Some((pending, Vec::new())),
+                }
+                if !piece.goes_on()
+                    && let Some((first, rest)) = begun.take()
+                {
+                    self.tell_ordered(first, &rest, own, position);
+                }
             }
         }
         let next = self.pending.front().and_then(|pending| pending.counter);
@@ -84,18 +105,20 @@ impl Session {
         self.ordered = ordered;
     }
 
-    fn tell_ordered(&mut self, pending: Pending, counter: Counter, position: Position) {
-        self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
-        let channel = &mut self.channels[pending.channel];
+    fn tell_ordered(&mut self, first: Pending, rest: &[u8], counter: Counter, position: Position) {
+        let Pending { channel: at, item, .. } = first;
+        let mut bytes = item.bytes.into_vec();
+        bytes.extend_from_slice(rest);
+        let channel = &mut self.channels[at];
         channel.have = channel.have.max(position);
         let sender = self.membership.map(|membership| membership.participant);
         self.emit(Event::Message(Incoming {
-            channel: ChannelId(pending.channel as u32),
+            channel: ChannelId(at as u32),
             sender: sender.unwrap_or_default(),
-            bytes: pending.item.bytes.into_vec(),
-            text: pending.item.text,
-            key: pending.item.key.map(<[u8]>::into_vec),
-            priority: pending.item.priority,
+            bytes,
+            text: item.text,
+            key: item.key.map(<[u8]>::into_vec),
+            priority: item.priority,
             age: Duration::ZERO,
             position,
             index: Index(counter.get()),
@@ -103,6 +126,17 @@ impl Session {
             stale: false,
             state: false,
         }));
+    }
+
+    /// Gives up what waits on a channel in pieces, if the channel carries awareness or the room is not stored.
+    pub(super) fn check_pieces(&mut self, at: usize) {
+        if self.channels[at].qos.kind == Kind::Transaction && self.is_stored() {
+            return;
+        }
+        let limit = self.membership.map_or(0, |membership| membership.max_message);
+        if let Some(size) = self.give_up(at, |pending| pending.piece != Piece::Whole, |_| false) {
+            self.emit_error(at, Error::TooLarge { what: "waiting message", size, limit });
+        }
     }
 
     /// Moves the waiting messages of a channel between its queue (awareness) and the pending transactions, because the
@@ -113,7 +147,8 @@ impl Session {
         if channel.qos.kind == Kind::Transaction {
             while let Some((order, item)) = channel.pop_with_order() {
                 self.pending_bytes += item.cost();
-                let pending = Pending { counter: None, sent: false, channel: at, order, item };
+                let (counter, sent, channel, piece) = (None, false, at, Piece::Whole);
+                let pending = Pending { counter, sent, channel, order, piece, item };
                 // After the transactions that were sent, in the order of submission.
                 let place = self.pending.partition_point(|other| other.sent || other.order < order);
                 self.pending.insert(place, pending);
@@ -131,29 +166,48 @@ impl Session {
 
     /// Gives up waiting messages that are larger than the server accepts.
     pub(super) fn drop_larger_than(&mut self, limit: usize) {
+        let is_large = |item: &Item| item.bytes.len() > limit;
         for at in 0..self.channels.len() {
-            if let Some(size) = self.give_up(at, |item| item.bytes.len() > limit) {
+            if let Some(size) = self.give_up(at, |pending| is_large(&pending.item), is_large) {
                 self.emit_error(at, Error::TooLarge { what: "waiting message", size, limit });
             }
         }
     }
 
-    /// Gives up the unsent messages of a channel for which `hopeless` returns true. Returns the size of the largest
-    /// one; `None` if there was none. Transactions that were sent are kept until the room orders them.
-    pub(super) fn give_up(&mut self, at: usize, hopeless: impl Fn(&Item) -> bool) -> Option<usize> {
+    /// Gives up all unsent messages of a channel. Returns true if there were any.
+    pub(super) fn give_up_all(&mut self, at: usize) -> bool {
+        self.give_up(at, |_| true, |_| true).is_some()
+    }
+
+    /// Gives up the unsent messages of a channel for which these functions return true, and with a piece the whole
+    /// transaction. Returns the size of the largest one; `None` if there was none. Transactions that were sent are kept until
+    /// the room orders them.
+    fn give_up(
+        &mut self,
+        at: usize,
+        is_hopeless: impl Fn(&Pending) -> bool,
+        is_hopeless_value: impl Fn(&Item) -> bool,
+    ) -> Option<usize> {
         let channel = &mut self.channels[at];
-        let gone =
-            |pending: &Pending| pending.channel == at && !pending.sent && hopeless(&pending.item);
-        let queued =
-            channel.queue.after(Order(0)).map(|(_, item)| item).filter(|item| hopeless(item));
-        let pending = self.pending.iter().filter(|pending| gone(pending));
-        let largest = queued
-            .chain(pending.map(|pending| &pending.item))
-            .map(|item| item.bytes.len())
-            .max()?;
-        channel.retain(|item| !hopeless(item));
-        self.pending.retain(|pending| !gone(pending));
+        let values = channel.queue.after(Order(0)).map(|(_, item)| item);
+        let values = values.filter(|item| is_hopeless_value(item)).map(|item| item.bytes.len());
+        let largest_value = values.max();
+        channel.retain(|item| !is_hopeless_value(item));
+        // Of each transaction that waits: its order, its size, and whether it is given up.
+        let mut waiting: Vec<(Order, usize, bool)> = Vec::new();
+        let waits = |pending: &Pending| pending.channel == at && !pending.sent;
+        for pending in self.pending.iter().filter(|pending| waits(pending)) {
+            let (size, is_it) = (pending.item.bytes.len(), is_hopeless(pending));
+            match waiting.last_mut().filter(|(order, ..)| *order == pending.order) {
+                Some(begun) => *begun = (begun.0, begun.1 + size, begun.2 || is_it),
+                None => waiting.push((pending.order, size, is_it)),
+            }
+        }
+        waiting.retain(|(.., is_hopeless)| *is_hopeless);
+        self.pending.retain(|pending| {
+            !waits(pending) || waiting.binary_search_by_key(&pending.order, |one| one.0).is_err()
+        });
         self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
-        Some(largest)
+        waiting.iter().map(|(_, size, _)| *size).max().max(largest_value)
     }
 }

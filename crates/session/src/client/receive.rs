@@ -138,7 +138,7 @@ impl Client {
         match session.channels.get_mut(at).filter(|channel| channel.id.is_none()) {
             Some(channel) => {
                 channel.refused = true;
-                session.give_up(at, |_| true);
+                session.give_up_all(at);
                 session.emit_error(at, error);
             }
             None => session.emit(Event::Error { error, channel: None, fatal: false }),
@@ -423,10 +423,11 @@ impl Joined {
         let may_publish = channel.access.publish;
         channel.announce_compress(&mut self.link);
         self.on_terms(now, session, at, is_change, before);
+        session.check_pieces(at);
         if before.kind != qos.kind {
             session.change_kind(at);
         }
-        if !may_publish && session.give_up(at, |_| true).is_some() {
+        if !may_publish && session.give_up_all(at) {
             session.emit_error(at, Error::NotAllowed { what: "publishing on this channel" });
         }
         session.offer_parts(&mut self.link);
@@ -489,6 +490,7 @@ impl Joined {
         for at in channels {
             // It may be behind what this end had: then the later transactions come again (W18).
             session.channels[at].have = as_of;
+            session.channels[at].forget_begun();
         }
         session.emit(Event::Snapshot { part, as_of, bytes });
         Ok(())
@@ -506,6 +508,7 @@ impl Joined {
         let known = &mut session.channels[at];
         if known.id.is_some() {
             known.have = known.have.max(position);
+            known.forget_begun();
             let missing = Some((ChannelId(at as u32), position));
             session.emit(Event::Gap { reason: GapReason::History, uncertain: 0, missing });
         }

@@ -10,6 +10,7 @@ use super::session::Session;
 use super::{Client, check_size};
 use crate::ids::Counter;
 use crate::limits::MAX_KEY;
+use crate::wire::piece::{cut, largest};
 use crate::{Error, Kind};
 
 impl Client {
@@ -38,7 +39,6 @@ impl Session {
     ) -> Result<Sent, Error> {
         let limits = &self.config.limits;
         let max_message = self.membership.map_or(limits.max_message, |one| one.max_message);
-        check_size("message", message.bytes.len(), max_message)?;
         check_size("key", message.key.map_or(0, <[u8]>::len), MAX_KEY)?;
         if message.text && core::str::from_utf8(message.bytes).is_err() {
             return Err(Error::InvalidText { what: "text message" });
@@ -60,17 +60,20 @@ impl Session {
             self.pending.range(numbered..).all(|pending| pending.counter.is_none()),
             "numbered transactions stand before the others"
         );
-        let item = Item {
+        let after = Counter(self.numbered.get() + (self.pending.len() - numbered) as u32);
+        let item = |bytes: &[u8]| Item {
             key: message.key.map(Into::into),
             priority: message.priority,
             text: message.text,
-            bytes: message.bytes.into(),
+            bytes: bytes.into(),
             born: now,
-            after: Counter(self.numbered.get() + (self.pending.len() - numbered) as u32),
+            after,
         };
         self.order = self.order.next();
         let order = self.order;
         if open.qos.kind == Kind::Awareness {
+            check_size("message", message.bytes.len(), max_message)?;
+            let item = item(message.bytes);
             let pushed = open.push(order, item, limits.max_awareness_bytes, limits.max_keys);
             return Ok(match pushed {
                 Ok(false) => Sent::Accepted,
@@ -81,13 +84,26 @@ impl Session {
                 Err(_) => self.not_now(),
             });
         }
-        if self.pending.len() >= limits.max_pending
-            || self.pending_bytes + item.cost() > limits.max_pending_bytes
+        // Until the room has answered, nobody knows whether it takes large transactions.
+        let takes_large = self.membership.is_none_or(|one| one.stored.is_some());
+        let largest = if takes_large { largest(max_message) } else { 0 };
+        check_size("message", message.bytes.len(), largest.max(max_message))?;
+        let pieces = || cut(message.bytes, message.text, max_message);
+        let memory: usize = pieces().map(|(_, bytes)| item(bytes).cost()).sum();
+        if self.pending.len() + pieces().count() > limits.max_pending
+            || self.pending_bytes + memory > limits.max_pending_bytes
         {
             return Ok(self.not_now());
         }
-        self.pending_bytes += item.cost();
-        self.pending.push_back(Pending { counter: None, sent: false, channel: at, order, item });
+        self.pending_bytes += memory;
+        for (piece, bytes) in pieces() {
+            let mut item = item(bytes);
+            if !piece.begins() {
+                (item.key, item.priority) = (None, None);
+            }
+            let (counter, sent, channel) = (None, false, at);
+            self.pending.push_back(Pending { counter, sent, channel, order, piece, item });
+        }
         Ok(Sent::Accepted)
     }
 

@@ -115,9 +115,14 @@ impl Session {
         }
     }
 
+    /// The number of own transactions that are not ordered yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.pending.iter().filter(|pending| !pending.piece.goes_on()).count()
+    }
+
     /// Tells the application whether own transactions wait for their confirmation, if that changed.
     pub(super) fn report_pending(&mut self) {
-        let count = self.pending.len();
+        let count = self.waiting();
         if self.has_pending == (count == 0) {
             self.has_pending = count > 0;
             self.emit(Event::Pending { count });
@@ -166,10 +171,15 @@ impl Session {
 
     /// Begins a new session under another participant number, because the room does not know the old one any more.
     pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
-        let uncertain = self.pending.iter().filter(|pending| pending.counter.is_some()).count();
+        let is_uncertain =
+            |pending: &&Pending| pending.counter.is_some() && !pending.piece.goes_on();
+        let uncertain = self.pending.iter().filter(is_uncertain).count();
         self.ordered = Counter(0);
         self.numbered = Counter(0);
         self.participants = Participants::default();
+        for channel in &mut self.channels {
+            channel.keep_own_begun(&self.pending);
+        }
         for pending in &mut self.pending {
             pending.counter = None;
             pending.sent = false;
@@ -188,6 +198,7 @@ impl Session {
             for channel in &mut self.channels {
                 channel.have = Position(0);
                 channel.synced = false;
+                channel.forget_begun();
             }
         }
         if outcome == Outcome::Lost {

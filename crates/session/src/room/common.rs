@@ -9,6 +9,7 @@ use super::api::{Config, Output, Stats};
 use super::feed::{Groups, SharedStreams};
 use super::inspector::Inspector;
 use super::log::Log;
+use super::pieces::Pieces;
 use super::roster::Roster;
 use super::storing::Storing;
 use super::timers::Timers;
@@ -22,6 +23,7 @@ pub(super) struct Common {
     pub(super) config: Config,
     pub(super) authority: Box<dyn Authority + Send>,
     pub(super) log: Log,
+    pub(super) pieces: Pieces,
     pub(super) roster: Roster,
     /// The participants that have a transport, by transport.
     pub(super) links: BTreeMap<LinkId, ParticipantId>,
@@ -79,6 +81,7 @@ impl Common {
                 true => Log::new_stored(config.incarnation, config.limits.clone()),
                 false => Log::new(config.incarnation, config.limits.clone()),
             },
+            pieces: Pieces::default(),
             roster: Roster::default(),
             links: BTreeMap::new(),
             streams: SharedStreams::default(),
@@ -109,6 +112,13 @@ impl Common {
         self.timers.begin_housekeeping(now);
     }
 
+    /// True if the room can take no further transactions on this channel at present (W93).
+    pub(super) fn is_full(&self, channel: ChannelNo) -> bool {
+        let has_part = |channel| self.is_in_part(channel);
+        self.pieces.memory() > self.config.limits.max_volatile_bytes
+            || self.log.is_full(channel, has_part)
+    }
+
     /// True if a part of the snapshot stands for older transactions of the channel, or somebody can make such a part.
     pub(super) fn is_in_part(&self, channel: ChannelNo) -> bool {
         self.offered.contains(&channel) || self.log.part_of(channel).is_some()
@@ -118,6 +128,6 @@ impl Common {
     pub(super) fn memory(&self) -> usize {
         let packed = self.forms.memory() + self.chunks.memory();
         let coded = self.streams.memory() + self.groups.memory();
-        self.log.memory() + packed + self.packing.memory() + coded
+        self.log.memory() + self.pieces.memory() + packed + self.packing.memory() + coded
     }
 }

@@ -37,8 +37,7 @@ impl Room {
         let now = self.common.now;
         let Room { peers, common, .. } = self;
         for peer in peers.values_mut() {
-            let is_full = |channel| common.log.is_full(channel, |one| common.is_in_part(one));
-            if peer.held.take_if(|channel| !is_full(*channel)).is_some() {
+            if peer.held.take_if(|channel| !common.is_full(*channel)).is_some() {
                 peer.fail(now, Error::NotNow { what: "the store was full" }, common);
             }
         }

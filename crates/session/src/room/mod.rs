@@ -17,6 +17,7 @@ mod inspector;
 mod log;
 mod ordered;
 mod peer;
+mod pieces;
 mod rate_limit;
 mod roster;
 mod sharing;
@@ -273,7 +274,8 @@ impl Room {
     /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common { log, roster, timers, links, config, now, .. } = &mut self.common;
+        let Common { log, pieces, roster, timers, links, config, now, .. } = &mut self.common;
+        pieces.forget(id);
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
         }
@@ -291,6 +293,7 @@ impl Room {
             self.common.outputs.push_back(Output::Close { link, packet, reason: None });
             if let Some(peer) = self.peers.get_mut(&id) {
                 peer.state = State::Away { since: now };
+                self.common.pieces.forget(id);
             }
         }
     }

@@ -1,12 +1,16 @@
 //! A room's transactions for programs that are not participants, such as a journal on disk or a feed to another process.
 
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
 use super::Room;
+use crate::wire::piece::Piece;
 use crate::{ParticipantId, Position};
 
 /// A transaction at its place in the room's order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ordered<'a> {
-    /// The place in the room's order. Positions begin at 1 and have no gaps.
+    /// The place in the room's order. Positions begin at 1, and a large transaction takes more than one: this is its last.
     pub position: Position,
     /// The participant that sent the transaction.
     pub sender: ParticipantId,
@@ -15,7 +19,7 @@ pub struct Ordered<'a> {
     /// The sender's key, if it gave one.
     pub key: Option<&'a [u8]>,
     /// The content.
-    pub bytes: &'a [u8],
+    pub bytes: Cow<'a, [u8]>,
     /// True if the content was sent as text. It is UTF-8 then.
     pub text: bool,
 }
@@ -27,13 +31,27 @@ impl Room {
         let log = &self.common.log;
         let durable = log.durable();
         let news = log.transactions_after(position).take_while(move |one| one.position <= durable);
-        news.map(|one| Ordered {
-            position: one.position,
-            sender: one.message.sender,
-            channel: &log.channel(one.message.channel).name,
-            key: one.message.key.as_deref(),
-            bytes: &one.message.bytes,
-            text: one.message.text,
+        let (mut begun, mut first_key) = (Vec::new(), None);
+        news.filter_map(move |one| {
+            let message = &one.message;
+            if message.piece.begins() {
+                (begun, first_key) = (Vec::new(), message.key.as_deref());
+            }
+            let bytes: &[u8] = &message.bytes;
+            if message.piece != Piece::Whole {
+                begun.extend_from_slice(bytes);
+            }
+            (!message.piece.goes_on()).then(|| Ordered {
+                position: one.position,
+                sender: message.sender,
+                channel: &log.channel(message.channel).name,
+                key: first_key,
+                bytes: match message.piece {
+                    Piece::Whole => Cow::Borrowed(bytes),
+                    _ => Cow::Owned(core::mem::take(&mut begun)),
+                },
+                text: message.text,
+            })
         })
     }
 }

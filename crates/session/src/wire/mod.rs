@@ -10,6 +10,7 @@ pub(crate) mod io;
 pub(crate) mod numbering;
 pub(crate) mod opening;
 pub(crate) mod payload;
+pub(crate) mod piece;
 pub(crate) mod quality;
 pub(crate) mod record;
 pub(crate) mod snapshot;

@@ -22,6 +22,7 @@ mod tests {
     use crate::wire::coding::{Coding, PayloadForm};
     use crate::wire::frame::CODED_LAST;
     use crate::wire::numbering::Numbering;
+    use crate::wire::piece::Piece;
     use crate::wire::record::{Direction, Number, Record};
     use crate::{Error, Kind};
     use alloc::vec;
@@ -96,7 +97,7 @@ mod tests {
                     };
                     sent.push(Record {
                         channel: ChannelNo(*channel), sender: ParticipantId(*sender), number,
-                        own: false, state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
+                        own: false, piece: Piece::Whole, state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
                         key: key.as_deref(), priority: *priority, bytes, packed: None, coding,
                     });
                 }

@@ -6,6 +6,7 @@ use core::time::Duration;
 use super::coding::Coding;
 use super::io::{Reader, Write};
 use super::numbering::Numbering;
+use super::piece::Piece;
 use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::limits::{MAX_EXTENSIONS, MAX_KEY};
 use crate::packing::Packing;
@@ -31,6 +32,8 @@ const OWN: u32 = 16;
 const STATE: u32 = 32;
 const FILL: u32 = 64;
 const PACKED: u32 = 128;
+const GOES_ON: u32 = 256;
+const CONTINUES: u32 = 512;
 
 /// The direction in which a record is sent. The meaning of the record's `gap` and `stamp` depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub(crate) struct Record<'a> {
     /// True if the record only tells the receiver the position of a transaction that it sent itself. Such a record has
     /// no content (wire W29).
     pub(crate) own: bool,
+    /// Which piece of a transaction the record carries (wire W97). An own record does not tell.
+    pub(crate) piece: Piece,
     /// True if the message is sent because its receiver joined late (wire W31).
     pub(crate) state: bool,
     /// The time since the sending application made the message (wire W25).
@@ -104,6 +109,10 @@ impl Record<'_> {
         }
         if self.state {
             flags |= STATE;
+        }
+        if !self.own {
+            flags |= if self.piece.goes_on() { GOES_ON } else { 0 };
+            flags |= if self.piece.begins() { 0 } else { CONTINUES };
         }
         if let Some(key) = self.key {
             flags |= KEY;
@@ -165,9 +174,10 @@ pub(crate) fn read<'a>(
     let [channel, sender, flags, gap, age, stamp] = fields;
     let (channel, sender) = (ChannelNo(channel), ParticipantId(sender));
     let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED;
-    if flags & !known != 0 {
+    if flags & !(known | GOES_ON | CONTINUES) != 0 {
         return Err(Error::malformed("record: unknown flags"));
     }
+    let piece = read_piece(flags, kind)?;
     if direction == Direction::ToServer
         && (flags & (OWN | STATE | FILL) != 0 || sender != ParticipantId(0))
     {
@@ -204,6 +214,9 @@ pub(crate) fn read<'a>(
     if text && core::str::from_utf8(bytes).is_err() {
         return Err(Error::InvalidText { what: "text message" });
     }
+    if piece != Piece::Whole && bytes.is_empty() {
+        return Err(Error::malformed("record: a piece without bytes"));
+    }
     let number = match kind {
         Kind::Awareness => Number::Awareness {
             index: numbering.gap_to_index(channel, sender, gap)?,
@@ -232,6 +245,7 @@ pub(crate) fn read<'a>(
         sender,
         number,
         own,
+        piece,
         state,
         age,
         text,
@@ -241,6 +255,17 @@ pub(crate) fn read<'a>(
         packed,
         coding,
     })
+}
+
+/// W97: only a transaction travels in pieces, and what stands beside its bytes comes with the first one.
+fn read_piece(flags: u32, kind: Kind) -> Result<Piece, Error> {
+    let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
+    let is_permitted = kind == Kind::Transaction && flags & OWN == 0;
+    let has_all = piece.begins() || flags & (KEY | PRIORITY | EXTENSIONS) == 0;
+    match piece == Piece::Whole || (is_permitted && has_all) {
+        true => Ok(piece),
+        false => Err(Error::malformed("record: a piece")),
+    }
 }
 
 /// Checks that extensions are well-formed, and ignores them: no extension has a type yet (wire W19).
@@ -266,10 +291,32 @@ mod tests {
 
     #[test]
     fn w19_unknown_flags_are_malformed_and_unknown_extensions_skipped() {
-        assert!(matches!(to_server(256, b"x"), Err(Error::Malformed { .. })));
+        assert!(matches!(to_server(1024, b"x"), Err(Error::Malformed { .. })));
         let record = to_server(EXTENSIONS, &[3, 9, 1, 0xee, b'h', b'i']).unwrap();
         assert_eq!(record.bytes, b"hi");
         assert!(matches!(to_server(EXTENSIONS, &[3, 9, 9, 9]), Err(Error::Malformed { .. })));
+    }
+
+    #[test]
+    fn w97_only_the_first_piece_of_a_transaction_has_more_than_bytes() {
+        let pieces = [GOES_ON, GOES_ON | CONTINUES, CONTINUES];
+        let came = pieces.map(|flags| to_server(flags, b"x").unwrap().piece);
+        assert_eq!(came, [Piece::First, Piece::Middle, Piece::Last]);
+        assert_eq!(to_server(GOES_ON | PRIORITY, &[3, b'x']).unwrap().priority, Some(3));
+        let malformed = [
+            (CONTINUES | PRIORITY, &[3, b'x'][..]),
+            (CONTINUES | KEY, &[32 + 1, b'k', b'x']),
+            (CONTINUES | EXTENSIONS, &[0, b'x']),
+            (GOES_ON, b""),
+            (CONTINUES, b""),
+        ];
+        for (flags, content) in malformed {
+            assert!(matches!(to_server(flags, content), Err(Error::Malformed { .. })), "{flags}");
+        }
+        let (mut numbering, fields) = (Numbering::default(), [1, 0, GOES_ON, 0, 0, 0]);
+        let (kind, direction) = (Kind::Awareness, Direction::ToServer);
+        let awareness = read(fields, b"x", kind, direction, &mut numbering, 1000, None);
+        assert!(matches!(awareness, Err(Error::Malformed { .. })));
     }
 
     #[test]

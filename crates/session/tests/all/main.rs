@@ -17,6 +17,7 @@ mod grammar;
 mod groups;
 mod hostile;
 mod inspect;
+mod large;
 mod parts;
 mod redundancy;
 mod session;

@@ -1,7 +1,10 @@
-//! Large parts of a snapshot in a stored room.
+//! Large parts of a snapshot, and large transactions, in a stored room.
 
-use groupwire_client::{Event, Options, Qos, Room, SendOptions};
-use tokio::time::timeout;
+use std::time::Duration;
+
+use groupwire_client::{Event, Events, Options, Qos, Room, SendOptions};
+use groupwire_server::session::limits::MAX_TRANSACTION;
+use tokio::time::{sleep, timeout};
 
 use super::server::Server;
 use super::visitor::FOREVER;
@@ -10,13 +13,13 @@ use super::visitor::FOREVER;
 const SIZE: usize = 20 << 20;
 
 /// Bytes that no codec makes smaller.
-fn state() -> Vec<u8> {
-    let mut noise = 1u32;
+fn noise(seed: u32, size: usize) -> Vec<u8> {
+    let mut noise = seed;
     let bytes = std::iter::repeat_with(|| {
         noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (noise >> 24) as u8
     });
-    bytes.take(SIZE).collect()
+    bytes.take(size).collect()
 }
 
 /// Joins the room and waits for its part.
@@ -43,7 +46,7 @@ async fn a_part_of_20_mib_is_stored_and_comes_back() {
     for _ in 0..6 {
         lines.send(&*"x".repeat(50_000), SendOptions::default()).unwrap();
     }
-    let state = state();
+    let state = noise(1, SIZE);
     let wanted = async {
         loop {
             if let Event::SnapshotWanted { part, as_of } = events.next().await.unwrap() {
@@ -55,7 +58,7 @@ async fn a_part_of_20_mib_is_stored_and_comes_back() {
     let is_stored = || groupwire_server::store::check(&server.folder).unwrap().parts > 0;
     let stored = async {
         while !is_stored() {
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            sleep(Duration::from_millis(100)).await;
         }
     };
     timeout(FOREVER, stored).await.expect("the part is stored");
@@ -63,4 +66,66 @@ async fn a_part_of_20_mib_is_stored_and_comes_back() {
     server.kill();
     server.restart();
     assert!(part(&server).await == state, "after a restart");
+}
+
+/// Waits for this many messages, and returns their contents.
+async fn messages(events: &mut Events, count: usize) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    let arrived = async {
+        while all.len() < count {
+            match events.next().await.unwrap() {
+                Event::Message(message) => all.push(message.bytes),
+                Event::Error { error, .. } => panic!("{error}"),
+                Event::Gap { reason, .. } => assert!(all.is_empty(), "gap: {reason:?}"),
+                _ => {}
+            }
+        }
+    };
+    timeout(FOREVER, arrived).await.unwrap_or_else(|_| panic!("{} came", all.len()));
+    all
+}
+
+#[tokio::test]
+async fn a_transaction_of_16_mib_is_confirmed_and_outlives_the_server() {
+    let mut server = Server::start("large-transaction");
+    let (room, mut events) = Room::connect(&server.url(), Options::new("large")).unwrap();
+    let lines = room.channel("lines", Qos::transaction()).unwrap();
+    let bytes = noise(7, MAX_TRANSACTION);
+    lines.send(&*bytes, SendOptions::default()).unwrap();
+    lines.send("next", SendOptions::default()).unwrap();
+    let own = messages(&mut events, 2).await;
+    assert!(own[0] == bytes && own[1] == b"next");
+    server.kill();
+    server.restart();
+    let (late, mut events) = Room::connect(&server.url(), Options::new("large")).unwrap();
+    let _lines = late.channel("lines", Qos::transaction()).unwrap();
+    let all = messages(&mut events, 2).await;
+    assert!(all[0] == bytes && all[1] == b"next");
+}
+
+#[tokio::test]
+async fn whenever_the_server_is_killed_a_large_transaction_is_there_whole_and_once() {
+    const COUNT: usize = 8;
+    let mut server = Server::start("large-killed");
+    let (ann, mut of_ann) = Room::connect(&server.url(), Options::new("large")).unwrap();
+    let (bob, mut of_bob) = Room::connect(&server.url(), Options::new("large")).unwrap();
+    let lines = ann.channel("lines", Qos::transaction()).unwrap();
+    let _lines = bob.channel("lines", Qos::transaction()).unwrap();
+    let sent: Vec<Vec<u8>> = (0..COUNT).map(|nth| noise(nth as u32, 2 << 20)).collect();
+    // The first one creates the room, which then has its incarnation for good.
+    lines.send(&*sent[0], SendOptions::default()).unwrap();
+    let (mut own, mut heard) = (messages(&mut of_ann, 1).await, messages(&mut of_bob, 1).await);
+    for one in &sent[1..] {
+        lines.send(&**one, SendOptions::default()).unwrap();
+    }
+    for kill in 0..10 {
+        sleep(Duration::from_millis(20 + kill * 23 % 100)).await;
+        server.kill();
+        server.restart();
+    }
+    own.extend(messages(&mut of_ann, COUNT - 1).await);
+    heard.extend(messages(&mut of_bob, COUNT - 1).await);
+    assert!(own == sent, "in the order in which they were sent");
+    assert!(heard == sent, "the same for everybody");
+    assert_eq!(ann.pending(), 0);
 }

@@ -5,6 +5,7 @@ use core::time::Duration;
 use crate::packing::{Choosing, EncodingCache, Packing};
 use crate::room::log::{Log, Message};
 use crate::wire::coding::Coding;
+use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order};
 
@@ -26,6 +27,7 @@ impl Message {
             sender: self.sender,
             number,
             own: false,
+            piece: self.piece,
             state: false,
             age: now.saturating_sub(self.born),
             text: self.text,
@@ -71,6 +73,7 @@ impl RecordBuilder<'_> {
             sender: message.sender,
             number,
             own: true,
+            piece: Piece::Whole,
             state: false,
             age: Duration::ZERO,
             text: false,

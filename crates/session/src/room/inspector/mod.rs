@@ -41,6 +41,11 @@ impl Inspector {
         self.recorder.turn(on);
     }
 
+    /// True while messages are recorded.
+    pub(super) fn is_recording(&self) -> bool {
+        self.recorder.is_on
+    }
+
     /// The recorded messages since the last call that came when the log's head was at most `durable`, and how many were dropped since recording began because nobody
     /// fetched them in time.
     pub(super) fn recorded(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
@@ -76,6 +81,11 @@ impl Inspector {
     ) {
         self.recorder.push(now, one_way, sender, record, head);
         self.trace.head = head;
+    }
+
+    /// Notes that a piece of a transaction came that is not complete. Nothing is handed out before it is durable.
+    pub(super) fn piece_came(&mut self, head: Position) {
+        self.trace.head = head.next();
     }
 
     /// Notes a chunk of the snapshot in the packet that is being made: `before` bytes of the snapshot, which take

@@ -30,7 +30,7 @@ pub struct Recorded {
 /// Keeps messages while recording is on.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
-    is_on: bool,
+    pub(super) is_on: bool,
     /// Each with the position of the log's newest transaction when it came.
     messages: VecDeque<(Position, Recorded)>,
     bytes: usize,

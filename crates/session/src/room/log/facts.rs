@@ -22,6 +22,7 @@ use super::{Channel, Log, check_numbers};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PART_NAME};
 use crate::room::stored::{Stored, StoredPart, StoredTransaction};
 use crate::wire::io::{Reader, Write};
+use crate::wire::piece::Piece;
 use crate::{ChannelNo, Counter, Error, Limits, ParticipantId, Position, Qos};
 
 const VERSION: u8 = 1;
@@ -30,6 +31,8 @@ const VERSION: u8 = 1;
 const TEXT: u8 = 1;
 const KEY: u8 = 2;
 const PRIORITY: u8 = 4;
+const GOES_ON: u8 = 8;
+const CONTINUES: u8 = 16;
 
 /// The counters of participants who left are stored for this long.
 const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -78,7 +81,9 @@ impl Log {
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         content.u8(flag(TEXT, message.text)
             | flag(KEY, message.key.is_some())
-            | flag(PRIORITY, message.priority.is_some()));
+            | flag(PRIORITY, message.priority.is_some())
+            | flag(GOES_ON, message.piece.goes_on())
+            | flag(CONTINUES, !message.piece.begins()));
         content.varint((wall + message.born).as_millis() as u64);
         if let Some(priority) = message.priority {
             content.u8(priority);
@@ -239,7 +244,7 @@ fn read_content(
 ) -> Result<Message, Error> {
     let mut reader = Reader::new(content, "stored transaction");
     let flags = reader.u8()?;
-    if flags & !(TEXT | KEY | PRIORITY) != 0 {
+    if flags & !(TEXT | KEY | PRIORITY | GOES_ON | CONTINUES) != 0 {
         return Err(reader.malformed());
     }
     // A message of the time before the room was loaded seems to be as old as the room's clock.
@@ -253,7 +258,8 @@ fn read_content(
     if text && core::str::from_utf8(bytes).is_err() {
         return Err(Error::InvalidText { what: "stored text" });
     }
-    Ok(Message { channel, sender, key, priority, text, bytes: bytes.into(), born })
+    let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
+    Ok(Message { channel, sender, key, priority, text, piece, bytes: bytes.into(), born })
 }
 
 fn read_part(stored: StoredPart) -> Result<Part, Error> {

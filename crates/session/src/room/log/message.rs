@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use crate::wire::piece::Piece;
 use crate::{ChannelNo, Counter, Index, Order, ParticipantId, Position};
 
 /// What the bookkeeping of one message costs in memory, beside its bytes and its key.
@@ -16,6 +17,8 @@ pub(in crate::room) struct Message {
     pub(in crate::room) key: Option<Box<[u8]>>,
     pub(in crate::room) priority: Option<u8>,
     pub(in crate::room) text: bool,
+    /// Which piece of a transaction it is. The log holds all pieces of one, at positions that follow each other.
+    pub(in crate::room) piece: Piece,
     pub(in crate::room) bytes: Box<[u8]>,
     /// When the sending application made the message, on the room's clock.
     pub(in crate::room) born: Duration,
@@ -32,7 +35,7 @@ impl Message {
     }
 
     /// Bytes of memory that the message takes, about.
-    pub(super) fn cost(&self) -> usize {
+    pub(in crate::room) fn cost(&self) -> usize {
         self.size() + FLAT_COST
     }
 }

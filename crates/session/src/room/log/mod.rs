@@ -56,18 +56,6 @@ pub(super) struct Log {
     transactions: Transactions,
 }
 
-/// The result of [`Log::append`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Applied {
-    /// The transaction was appended at this position.
-    Ordered(Position),
-    /// The log has the transaction already: its sender sent it again after a break of the connection (wire W28).
-    Repeated,
-    /// The transaction was not appended: the sender's transaction before it is missing, or the sender is not in the
-    /// room.
-    Early,
-}
-
 impl Log {
     /// An empty log.
     pub(super) fn new(incarnation: u64, limits: Limits) -> Self {
@@ -87,28 +75,31 @@ impl Log {
         self.incarnation
     }
 
-    /// Appends the participant's transaction with this counter.
+    /// Appends a transaction, or a piece of one, which is the next one of its sender.
+    pub(super) fn append(&mut self, message: Message, counter: Counter) {
+        if let Some(session) = self.sessions.present_mut(message.sender) {
+            debug_assert!(counter == session.counter.next(), "checked before");
+            session.counter = counter;
+            self.order = self.order.next();
+            self.transactions.push(self.order, message, counter, &self.limits);
+        }
+    }
+
+    /// Checks that there are positions for `count` more transactions.
     ///
     /// # Errors
     /// [`Error::TooMany`] if the room's positions are used up.
-    pub(super) fn append(&mut self, message: Message, counter: Counter) -> Result<Applied, Error> {
-        let Some(session) = self.sessions.present_mut(message.sender) else {
-            return Ok(Applied::Early);
-        };
-        if counter <= session.counter {
-            return Ok(Applied::Repeated);
+    pub(super) fn check_positions(&self, count: usize) -> Result<(), Error> {
+        let limit = LAST_POSITION as usize;
+        match self.transactions.head().get() + count as u64 > LAST_POSITION {
+            true => Err(Error::TooMany { what: "transactions in this room's life", limit }),
+            false => Ok(()),
         }
-        if counter != session.counter.next() {
-            return Ok(Applied::Early);
-        }
-        if self.transactions.head().get() >= LAST_POSITION {
-            let limit = LAST_POSITION as usize;
-            return Err(Error::TooMany { what: "transactions in this room's life", limit });
-        }
-        session.counter = counter;
-        self.order = self.order.next();
-        let position = self.transactions.push(self.order, message, counter, &self.limits);
-        Ok(Applied::Ordered(position))
+    }
+
+    /// The counter of the last transaction of a participant that is here or away; `None` if it has left.
+    pub(super) fn counter(&mut self, participant: ParticipantId) -> Option<Counter> {
+        self.sessions.present_mut(participant).map(|session| session.counter)
     }
 
     /// Adds a value. Returns true if it replaced an older value of its key. If `pairs` is given, the log keeps up to
@@ -231,6 +222,21 @@ impl Log {
         let last = self.session(participant).map_or(Counter(0), |session| session.counter);
         let later = self.transactions.count_after(self.durable(), participant);
         Counter(last.get().saturating_sub(later))
+    }
+
+    /// The bytes of the newest transaction, all its pieces together.
+    pub(super) fn newest_bytes(&self) -> Vec<u8> {
+        self.transactions.newest_bytes()
+    }
+
+    /// True if the transactions up to this position end within one of these channels that has more pieces.
+    pub(super) fn splits(&self, channels: &[ChannelNo], position: Position) -> bool {
+        let before = Position(position.get().saturating_sub(1));
+        self.transactions_after(before).next().is_some_and(|one| {
+            one.position == position
+                && one.message.piece.goes_on()
+                && channels.contains(&one.message.channel)
+        })
     }
 
     /// The order of the newest value or transaction.

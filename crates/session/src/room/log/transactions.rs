@@ -155,26 +155,32 @@ impl Transactions {
         self.parts.get(name)
     }
 
-    /// Appends a transaction and returns its position.
+    /// Appends a transaction, or a piece of one.
     pub(super) fn push(
         &mut self,
         order: Order,
         message: Message,
         counter: Counter,
         limits: &Limits,
-    ) -> Position {
+    ) {
         let cost = message.cost();
         let position = self.head.next();
         self.insert(Transaction { message, counter, position, order });
         if self.is_stored() {
             // Nothing is dropped that no part covers: at the limit the room takes no transactions instead.
             self.volatile_bytes += cost;
-            return position;
+            return;
         }
         while self.bytes > limits.max_log_bytes {
             self.drop_front();
         }
-        position
+    }
+
+    /// The bytes of the newest transaction, all its pieces together.
+    pub(super) fn newest_bytes(&self) -> Vec<u8> {
+        let begin = self.window.iter().rposition(|one| one.message.piece.begins());
+        let pieces = self.window.range(begin.unwrap_or(0)..);
+        pieces.flat_map(|one| &one.message.bytes).copied().collect()
     }
 
     /// Adds a transaction behind all others.
@@ -264,6 +270,7 @@ impl Transactions {
         for (extent, channel) in extents.iter_mut().zip(&part.channels) {
             (extent.trimmed, extent.covered) = (self.trimmed(*channel), part.as_of);
         }
+        let kept = self.begin_of_kept(part.as_of);
         let Transactions { window, bytes, trimmed, .. } = self;
         window.retain(|one| {
             let Ok(place) = part.channels.binary_search(&one.message.channel) else { return true };
@@ -272,7 +279,7 @@ impl Transactions {
                 extent.uncovered += 1;
                 extent.uncovered_bytes += cost;
             }
-            let is_kept = one.position.get() + KEPT_BEHIND_PART > part.as_of.get();
+            let is_kept = one.position >= kept;
             if !is_kept {
                 *bytes -= cost;
                 extent.trimmed = one.position;
@@ -281,6 +288,20 @@ impl Transactions {
             is_kept
         });
         self.extents.extend(part.channels.iter().copied().zip(extents));
+    }
+
+    /// The position from which on transactions are kept though a part covers them up to `as_of`. All pieces of a transaction
+    /// are kept, or none.
+    fn begin_of_kept(&self, as_of: Position) -> Position {
+        let first = Position((as_of.get() + 1).saturating_sub(KEPT_BEHIND_PART));
+        let mut at = self.window.partition_point(|one| one.position < first);
+        if self.window.get(at).is_none_or(|one| one.message.piece.begins()) {
+            return first;
+        }
+        while at > 0 && !self.window[at].message.piece.begins() {
+            at -= 1;
+        }
+        self.window[at].position
     }
 
     /// Keeps a part of a stored log, before its transactions are inserted.

@@ -197,6 +197,7 @@ mod tests {
             key: Some(key.to_le_bytes().into()),
             priority: None,
             text: false,
+            piece: Default::default(),
             bytes: Box::default(),
             born: Duration::ZERO,
         };

@@ -93,6 +93,7 @@ impl Peer {
     /// Notes that the transport is gone. `error`: why the room closed it, if it did.
     pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
         self.state = State::Away { since: now };
+        common.pieces.forget(self.id);
         common.roster.set_away(self.id);
         common.emit(Event::Away { participant: self.id, error });
         common.announce(now, self.id);
@@ -106,6 +107,7 @@ impl Peer {
         let mut packet = Vec::new();
         error_frame(&Error::Replaced, true, 0, &mut packet);
         common.links.remove(&link);
+        common.pieces.forget(self.id);
         common.outputs.push_back(Output::Close { link, packet, reason: Some(Error::Replaced) });
     }
 }

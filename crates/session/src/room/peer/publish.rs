@@ -11,14 +11,16 @@ use crate::packing::{EncodingCache, Packing};
 use crate::room::api::Stats;
 use crate::room::common::Common;
 use crate::room::inspector::Inspector;
-use crate::room::log::{Applied, Log, Message, Value};
+use crate::room::log::{Log, Message, Value};
+use crate::room::pieces::Pieces;
 use crate::room::subscriptions::Subscriptions;
 use crate::room::timers::Timers;
 use crate::room::upstream::{Upstream, Upstreams};
 use crate::seen::Seen;
 use crate::wire::payload::Batch;
+use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
-use crate::{ChannelNo, Error, Kind, Order, Overflow, ParticipantId};
+use crate::{ChannelNo, Counter, Error, Kind, Order, Overflow, ParticipantId};
 
 /// The parts of the room that change when a participant publishes a message.
 pub(super) struct Publisher<'a> {
@@ -31,6 +33,9 @@ pub(super) struct Publisher<'a> {
     held: &'a mut Option<ChannelNo>,
     offered: &'a BTreeSet<ChannelNo>,
     log: &'a mut Log,
+    pieces: &'a mut Pieces,
+    /// The most bytes of pieces of transactions that are not complete.
+    max_pieces: usize,
     upstreams: &'a Upstreams,
     forms: &'a mut EncodingCache,
     timers: &'a mut Timers,
@@ -59,6 +64,7 @@ impl<'a> Publisher<'a> {
         let Common {
             config,
             log,
+            pieces,
             upstreams,
             forms,
             timers,
@@ -79,6 +85,8 @@ impl<'a> Publisher<'a> {
             held,
             offered,
             log,
+            pieces,
+            max_pieces: config.limits.max_volatile_bytes,
             upstreams,
             forms,
             timers,
@@ -127,6 +135,7 @@ impl<'a> Publisher<'a> {
             key: record.key.map(Into::into),
             priority: record.priority,
             text: record.text,
+            piece: record.piece,
             bytes: record.bytes.into(),
             born: self.now.saturating_sub(record.age).saturating_sub(self.one_way),
         };
@@ -138,35 +147,19 @@ impl<'a> Publisher<'a> {
                     return Ok(());
                 }
             }
-            Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
-                let has_part = |channel| {
-                    self.offered.contains(&channel) || self.log.part_of(channel).is_some()
-                };
-                if self.held.is_none() && self.log.is_full(record.channel, has_part) {
-                    *self.held = Some(record.channel);
-                }
-                if self.held.is_some() {
-                    // W93: the sender keeps it, and sends it again on its next transport.
+            Number::Transaction { counter, .. } => {
+                if !self.append(message, counter, false)? {
                     return Ok(());
                 }
-                match self.log.append(message, counter)? {
-                    Applied::Ordered(_) => {}
-                    Applied::Repeated => {
-                        self.inspector.was_repeated();
-                        return Ok(());
-                    }
-                    // W83: this copy came before earlier transactions. The stream will bring the transaction later, in
-                    // order.
-                    Applied::Early if matches!(record.number, Number::Copy { .. }) => return Ok(()),
-                    Applied::Early => {
-                        return Err(Error::malformed("record: transactions are missing"));
-                    }
+            }
+            Number::Copy { counter, .. } => {
+                if !self.append(message, counter, true)? {
+                    return Ok(());
                 }
             }
             Number::Fill { .. } => return Err(Error::malformed("record")),
         }
-        let head = self.log.head();
-        self.inspector.record(self.now, self.one_way, self.id, record, head);
+        self.record(record);
         if let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
             && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
         {
@@ -180,6 +173,64 @@ impl<'a> Publisher<'a> {
             self.timers.schedule_tick(self.now);
         }
         Ok(())
+    }
+
+    /// Puts a transaction, or a piece of one, into the log. Returns false if it came before, or cannot be taken now.
+    fn append(&mut self, message: Message, counter: Counter, is_copy: bool) -> Result<bool, Error> {
+        if self.held.is_none() && self.is_full(message.channel) {
+            *self.held = Some(message.channel);
+        }
+        if self.held.is_some() {
+            // W93: the sender keeps it, and sends it again on its next transport.
+            return Ok(false);
+        }
+        let begun = self.pieces.last(self.id);
+        let last = begun.or_else(|| self.log.counter(self.id));
+        match last {
+            Some(last) if counter <= last => {
+                self.inspector.was_repeated();
+                return Ok(false);
+            }
+            Some(last) if counter == last.next() => {}
+            // W83: this copy came before earlier transactions. The stream will bring the transaction later, in order.
+            _ if is_copy => return Ok(false),
+            _ => return Err(Error::malformed("record: transactions are missing")),
+        }
+        if begun.is_none() && message.piece == Piece::Whole {
+            self.log.check_positions(1)?;
+            self.log.append(message, counter);
+            return Ok(true);
+        }
+        if !self.log.is_stored() {
+            return Err(Error::malformed("record: a piece, in a room that is not stored"));
+        }
+        if let Some(pieces) = self.pieces.add(message, counter)? {
+            self.log.check_positions(pieces.len())?;
+            for (message, counter) in pieces {
+                self.log.append(message, counter);
+            }
+        }
+        Ok(true)
+    }
+
+    /// True if the room can take no further transactions on this channel at present (W93).
+    fn is_full(&self, channel: ChannelNo) -> bool {
+        let has_part =
+            |channel| self.offered.contains(&channel) || self.log.part_of(channel).is_some();
+        self.pieces.memory() > self.max_pieces || self.log.is_full(channel, has_part)
+    }
+
+    /// Hands what was put into the log to a recording. A transaction in pieces is recorded as one.
+    fn record(&mut self, record: &Record<'_>) {
+        if record.piece.goes_on() {
+            return self.inspector.piece_came(self.log.head());
+        }
+        let whole = match record.piece {
+            Piece::Last if self.inspector.is_recording() => Some(self.log.newest_bytes()),
+            _ => None,
+        };
+        let record = Record { bytes: whole.as_deref().unwrap_or(record.bytes), ..*record };
+        self.inspector.record(self.now, self.one_way, self.id, &record, self.log.head());
     }
 
     /// Puts a value into the log. Returns false if this value, or a newer one of its key, came before.

@@ -124,6 +124,12 @@ impl Peer {
         if chunk.as_of > common.log.durable() {
             return Err(Error::NotAllowed { what: "a snapshot of the future" });
         }
+        if offers
+            .get(&chunk.part)
+            .is_some_and(|offer| common.log.splits(&offer.channels, chunk.as_of))
+        {
+            return Err(Error::malformed("SNAPSHOT: it ends within a transaction"));
+        }
         let is_rest = chunk.offset > 0 && upload.arriving.is_none();
         let is_awaited = upload
             .awaited

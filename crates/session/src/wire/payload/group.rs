@@ -89,6 +89,7 @@ mod tests {
             sender: ParticipantId(1),
             number: Number::Awareness { index: Index(index), after: Counter(0) },
             own: false,
+            piece: crate::wire::piece::Piece::Whole,
             state: false,
             age: Duration::ZERO,
             text: false,
