@@ -209,8 +209,9 @@ export interface Channel {
    */
   limitRate(perSecond: number | undefined): void;
   /**
-   * Sends a message, or queues it until there is a connection. Throws if it can never be sent: it is too large, the
-   * server refused the channel, or the room is closed.
+   * Sends a message, or queues it until there is a connection. It has at most 60,000 bytes; a transaction in a stored room
+   * (see `Room.durability`) 16 MiB. Throws if it can never be sent: it is too large, the server refused the channel, or
+   * the room is closed. What was too large for the room, once there was a connection, is an `error` of the room.
    */
   send(payload: Payload, options?: SendOptions): Sent;
   /** Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. */
