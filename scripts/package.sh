@@ -37,8 +37,7 @@ main() {
 # Cargo installs from a folder with its own lock file; the packed crates that it depends on are patched in, because they are in
 # no registry yet.
 install_packed() {
-    local unpacked
-    unpacked=$(mktemp -d)
+    unpacked=$(mktemp -d) # Not local: the trap removes it after the function has returned.
     trap 'rm -rf "$unpacked" "$pages"' EXIT
     local patches=()
     for file in "$packages"/*.crate; do

@@ -29,9 +29,8 @@ window.participant = {
   point: (text) => pointer.send(text),
   /** Sends random text, which no compressor makes much smaller. */
   drawRandom(length) {
-    const bytes = crypto.getRandomValues(new Uint8Array(Math.ceil((length * 3) / 4)));
     let text = "";
-    for (let at = 0; at < bytes.length; at += 3000) text += btoa(String.fromCharCode(...bytes.subarray(at, at + 3000)));
+    while (text.length < length) text += btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(3000))));
     return draw.send(text.slice(0, length));
   },
   /** Sends a numbered transaction every `interval` milliseconds until the next call, which returns their number. */

@@ -47,7 +47,7 @@ impl Session {
         // It is ordered when its last piece is: if the room forgets this participant before, all of it is sent again.
         self.channels[channel].own_begun = piece.goes_on().then_some(counter);
         if !piece.goes_on() {
-            self.take_ordered(Some((counter, position)), |own, _| own <= counter);
+            self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
         }
         self.position = position;
         Ok(())
@@ -55,12 +55,12 @@ impl Session {
 
     /// Own transactions up to `counter` are ordered, at places that this end is not told.
     pub(super) fn confirm(&mut self, counter: Counter) {
-        self.take_ordered(None, |own, _| own <= counter);
+        self.take_ordered(None, &|own, _| own <= counter);
     }
 
     /// W32: a part of the snapshot covers these channels' own transactions up to `counter`.
     pub(super) fn confirm_covered(&mut self, channels: &[usize], counter: Counter) {
-        self.take_ordered(None, |own, channel| own <= counter && channels.contains(&channel));
+        self.take_ordered(None, &|own, channel| own <= counter && channels.contains(&channel));
     }
 
     /// Removes the pending transactions for which `is_ordered` returns true, given their counter and channel, and tells the
@@ -68,7 +68,7 @@ impl Session {
     fn take_ordered(
         &mut self,
         place: Option<(Counter, Position)>,
-        is_ordered: impl Fn(Counter, usize) -> bool,
+        is_ordered: &dyn Fn(Counter, usize) -> bool,
     ) {
         let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
         let mut at = 0;
@@ -134,7 +134,7 @@ impl Session {
             return;
         }
         let limit = self.membership.map_or(0, |membership| membership.max_message);
-        if let Some(size) = self.give_up(at, |pending| pending.piece != Piece::Whole, |_| false) {
+        if let Some(size) = self.give_up(at, &|_, piece| piece != Piece::Whole) {
             self.emit_error(at, Error::TooLarge { what: "waiting message", size, limit });
         }
     }
@@ -166,9 +166,8 @@ impl Session {
 
     /// Gives up waiting messages that are larger than the server accepts.
     pub(super) fn drop_larger_than(&mut self, limit: usize) {
-        let is_large = |item: &Item| item.bytes.len() > limit;
         for at in 0..self.channels.len() {
-            if let Some(size) = self.give_up(at, |pending| is_large(&pending.item), is_large) {
+            if let Some(size) = self.give_up(at, &|item, _| item.bytes.len() > limit) {
                 self.emit_error(at, Error::TooLarge { what: "waiting message", size, limit });
             }
         }
@@ -176,19 +175,15 @@ impl Session {
 
     /// Gives up all unsent messages of a channel. Returns true if there were any.
     pub(super) fn give_up_all(&mut self, at: usize) -> bool {
-        self.give_up(at, |_| true, |_| true).is_some()
+        self.give_up(at, &|_, _| true).is_some()
     }
 
-    /// Gives up the unsent messages of a channel for which these functions return true, and with a piece the whole
+    /// Gives up the unsent messages of a channel for which `is_hopeless` returns true, and with a piece the whole
     /// transaction. Returns the size of the largest one; `None` if there was none. Transactions that were sent are kept until
     /// the room orders them.
-    fn give_up(
-        &mut self,
-        at: usize,
-        is_hopeless: impl Fn(&Pending) -> bool,
-        is_hopeless_value: impl Fn(&Item) -> bool,
-    ) -> Option<usize> {
+    fn give_up(&mut self, at: usize, is_hopeless: &dyn Fn(&Item, Piece) -> bool) -> Option<usize> {
         let channel = &mut self.channels[at];
+        let is_hopeless_value = |item: &Item| is_hopeless(item, Piece::Whole);
         let values = channel.queue.after(Order(0)).map(|(_, item)| item);
         let values = values.filter(|item| is_hopeless_value(item)).map(|item| item.bytes.len());
         let largest_value = values.max();
@@ -197,7 +192,8 @@ impl Session {
         let mut waiting: Vec<(Order, usize, bool)> = Vec::new();
         let waits = |pending: &Pending| pending.channel == at && !pending.sent;
         for pending in self.pending.iter().filter(|pending| waits(pending)) {
-            let (size, is_it) = (pending.item.bytes.len(), is_hopeless(pending));
+            let (size, is_it) =
+                (pending.item.bytes.len(), is_hopeless(&pending.item, pending.piece));
             match waiting.last_mut().filter(|(order, ..)| *order == pending.order) {
                 Some(begun) => *begun = (begun.0, begun.1 + size, begun.2 || is_it),
                 None => waiting.push((pending.order, size, is_it)),

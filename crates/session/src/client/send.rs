@@ -61,9 +61,9 @@ impl Session {
             "numbered transactions stand before the others"
         );
         let after = Counter(self.numbered.get() + (self.pending.len() - numbered) as u32);
-        let item = |bytes: &[u8]| Item {
-            key: message.key.map(Into::into),
-            priority: message.priority,
+        let item = |bytes: &[u8], begins: bool| Item {
+            key: message.key.filter(|_| begins).map(Into::into),
+            priority: message.priority.filter(|_| begins),
             text: message.text,
             bytes: bytes.into(),
             born: now,
@@ -73,7 +73,7 @@ impl Session {
         let order = self.order;
         if open.qos.kind == Kind::Awareness {
             check_size("message", message.bytes.len(), max_message)?;
-            let item = item(message.bytes);
+            let item = item(message.bytes, true);
             let pushed = open.push(order, item, limits.max_awareness_bytes, limits.max_keys);
             return Ok(match pushed {
                 Ok(false) => Sent::Accepted,
@@ -88,21 +88,18 @@ impl Session {
         let takes_large = self.membership.is_none_or(|one| one.stored.is_some());
         let largest = if takes_large { largest(max_message) } else { 0 };
         check_size("message", message.bytes.len(), largest.max(max_message))?;
-        let pieces = || cut(message.bytes, message.text, max_message);
-        let memory: usize = pieces().map(|(_, bytes)| item(bytes).cost()).sum();
-        if self.pending.len() + pieces().count() > limits.max_pending
-            || self.pending_bytes + memory > limits.max_pending_bytes
-        {
-            return Ok(self.not_now());
-        }
-        self.pending_bytes += memory;
-        for (piece, bytes) in pieces() {
-            let mut item = item(bytes);
-            if !piece.begins() {
-                (item.key, item.priority) = (None, None);
-            }
+        let before = (self.pending.len(), self.pending_bytes);
+        for (piece, bytes) in cut(message.bytes, message.text, max_message) {
+            let item = item(bytes, piece.begins());
+            self.pending_bytes += item.cost();
             let (counter, sent, channel) = (None, false, at);
             self.pending.push_back(Pending { counter, sent, channel, order, piece, item });
+        }
+        if self.pending.len() > limits.max_pending || self.pending_bytes > limits.max_pending_bytes
+        {
+            self.pending.truncate(before.0);
+            self.pending_bytes = before.1;
+            return Ok(self.not_now());
         }
         Ok(Sent::Accepted)
     }
