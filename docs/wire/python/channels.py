@@ -68,7 +68,8 @@ class Channel:
         before, self.has = self.has, position
         if not record.flags & CONTINUES:
             self.begun, self.had = record, before
-        elif self.begun is None:
+        elif self.begun is None or position != before + 1:
+            self.begun = None
             return None
         else:
             self.begun = replace(self.begun, age=record.age, octets=self.begun.octets + record.octets)

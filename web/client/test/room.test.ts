@@ -260,7 +260,7 @@ test("at most two packets wait in a network that accepts nothing, until it drain
   room.on("drain", drain);
   const chunk = "x".repeat(50_000);
   let sent = draw.send(chunk);
-  for (let i = 0; i < 200 && sent === "accepted"; i++) sent = draw.send(chunk);
+  for (let i = 0; i < 1000 && sent === "accepted"; i++) sent = draw.send(chunk);
   expect(sent).toBe("not-now");
   socket.bufferedAmount = 0;
   await vi.waitUntil(() => socket.frames().some((frame) => text(frame).includes("message 4")));

@@ -100,8 +100,7 @@ impl Delivery<'_> {
                 if is_shut || position <= channel.have {
                     return Ok(());
                 }
-                let before = core::mem::replace(&mut channel.have, position);
-                let content = channel.add_piece(record, before)?;
+                let content = channel.add_piece(record, position)?;
                 if content.is_some() {
                     session.delivered.note(record.sender, counter);
                 }

@@ -39,6 +39,10 @@ impl Session {
     ) -> Result<Sent, Error> {
         let limits = &self.config.limits;
         let max_message = self.membership.map_or(limits.max_message, |one| one.max_message);
+        // Until the room has answered, nobody knows whether it takes large transactions.
+        let takes_large = self.membership.is_none_or(|one| one.stored.is_some());
+        let largest = if takes_large { largest(max_message) } else { 0 };
+        check_size("message", message.bytes.len(), largest.max(max_message))?;
         check_size("key", message.key.map_or(0, <[u8]>::len), MAX_KEY)?;
         if message.text && core::str::from_utf8(message.bytes).is_err() {
             return Err(Error::InvalidText { what: "text message" });
@@ -84,10 +88,6 @@ impl Session {
                 Err(_) => self.not_now(),
             });
         }
-        // Until the room has answered, nobody knows whether it takes large transactions.
-        let takes_large = self.membership.is_none_or(|one| one.stored.is_some());
-        let largest = if takes_large { largest(max_message) } else { 0 };
-        check_size("message", message.bytes.len(), largest.max(max_message))?;
         let before = (self.pending.len(), self.pending_bytes);
         for (piece, bytes) in cut(message.bytes, message.text, max_message) {
             let item = item(bytes, piece.begins());

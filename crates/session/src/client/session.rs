@@ -178,7 +178,7 @@ impl Session {
         self.numbered = Counter(0);
         self.participants = Participants::default();
         for channel in &mut self.channels {
-            channel.keep_own_begun(&self.pending);
+            channel.keep_own_begun(&self.pending, self.position);
         }
         for pending in &mut self.pending {
             pending.counter = None;

@@ -529,3 +529,33 @@ fn stored_once() -> Stored {
     static STORED: std::sync::OnceLock<Stored> = std::sync::OnceLock::new();
     STORED.get_or_init(stored).clone()
 }
+
+/// A room in which somebody sent a large transaction between two small ones, as it is stored.
+fn stored_in_pieces() -> Stored {
+    let limits = Limits { max_message: 200, ..Limits::default() };
+    let mut world = World::durable(3, room::Config { limits, ..demo() }, 2);
+    let ada = world.add();
+    let draw = world.channel(ada, "draw", DRAW);
+    world.run(1000 * MS);
+    world.send(ada, draw, "before");
+    world.send(ada, draw, &"large ".repeat(200));
+    world.send(ada, draw, "after");
+    world.run(1000 * MS);
+    world.disk.as_mut().unwrap().load().unwrap()
+}
+
+#[test]
+fn w97_of_a_damaged_transaction_no_piece_is_left() {
+    let whole = stored_in_pieces();
+    let count = whole.transactions.len();
+    assert_eq!(count, 8);
+    for lost in 1..count - 1 {
+        let mut stored = whole.clone();
+        stored.transactions.remove(lost);
+        let room = load(stored).unwrap();
+        let left: Vec<Vec<u8>> =
+            room.transactions_after(Position(0)).map(|one| one.bytes.to_vec()).collect();
+        assert_eq!(left, [&b"before"[..], b"after"], "without number {lost}");
+    }
+    assert_eq!(load(whole).unwrap().transactions_after(Position(0)).count(), 3);
+}

@@ -23,7 +23,7 @@ use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PART_NAME};
 use crate::room::stored::{Stored, StoredPart, StoredTransaction};
 use crate::wire::io::{Reader, Write};
 use crate::wire::piece::Piece;
-use crate::{ChannelNo, Counter, Error, Limits, ParticipantId, Position, Qos};
+use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
 
 const VERSION: u8 = 1;
 
@@ -153,7 +153,7 @@ impl Log {
             }
             log.transactions.restore_part(part);
         }
-        let mut last = Position(0);
+        let (mut last, mut begun) = (Position(0), Vec::new());
         for one in transactions {
             let StoredTransaction { position, channel, author, recipient, counter, content } = one;
             if position <= last || position > head {
@@ -172,13 +172,9 @@ impl Log {
             }
             let message = read_content(&content, channel, author, wall)?;
             if position > log.trimmed(channel) {
-                log.order = log.order.next();
-                log.transactions.insert(Transaction {
-                    message,
-                    counter,
-                    position,
-                    order: log.order,
-                });
+                let order = Order(0);
+                let one = Transaction { message, counter, position, order };
+                log.insert_whole(&mut begun, one);
             }
         }
         log.transactions.set_durable(head);
@@ -193,6 +189,35 @@ impl Log {
         former.make_contiguous().sort_by_key(|one| one.left);
         log.sessions = Sessions::stored(last_participant, forgotten, former);
         Ok(log)
+    }
+
+    /// Inserts a transaction of the store. The pieces of one are inserted together when the last one comes (W97): if the store
+    /// has lost some, the others mean nothing. `begun`: those that came so far.
+    fn insert_whole(&mut self, begun: &mut Vec<Transaction>, one: Transaction) {
+        let follows = match begun.last() {
+            None => one.message.piece.begins(),
+            Some(before) => {
+                before.position.next() == one.position
+                    && before.message.sender == one.message.sender
+                    && !one.message.piece.begins()
+            }
+        };
+        if !follows {
+            begun.clear();
+            if !one.message.piece.begins() {
+                return;
+            }
+        }
+        let goes_on = one.message.piece.goes_on();
+        begun.push(one);
+        if goes_on {
+            return;
+        }
+        for mut piece in begun.drain(..) {
+            self.order = self.order.next();
+            piece.order = self.order;
+            self.transactions.insert(piece);
+        }
     }
 
     fn has_channel(&self, channel: ChannelNo) -> bool {
