@@ -186,7 +186,15 @@ pub(crate) fn load(
         reserved: Some(reserved.get()),
         ..Append::default()
     };
-    durable.store.wait(|done| durable.store.append(append, done)).map_err(failed)?;
+    let reserved = match durable.store.wait(|done| durable.store.append(append, done)) {
+        Ok(()) => reserved,
+        // The room can be read. It takes nobody new and no transactions until there is place.
+        Err(Error::NotNow(why)) => {
+            tracing::warn!(room = name, %why, "stored room is opened, and the store takes nothing");
+            last_participant
+        }
+        Err(error) => return Err(failed(error)),
+    };
     let stored = stored(loaded, last_participant, reserved);
     Room::load(config, authority, stored).map_err(|error| {
         LoadError(format!(

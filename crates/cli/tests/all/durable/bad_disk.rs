@@ -95,6 +95,28 @@ async fn a_full_disk_heals_by_itself() {
 }
 
 #[tokio::test]
+async fn after_a_restart_on_a_full_disk_people_come_back_and_read() {
+    let Some(disk) = LoopDisk::new("full-restart", 24) else { return };
+    let mut server = Server::start_in("full-restart", disk.path.join("rooms"));
+    disk.fill();
+    let (mut ada, mut bo, said) = say_too_much(&server).await;
+    server.kill();
+    server.restart();
+    ada.come_back().await;
+    bo.come_back().await;
+    while !server.log().contains("stored room is opened, and the store takes nothing") {
+        sleep(Duration::from_millis(10)).await;
+    }
+    let before = bo.hinted;
+    ada.hint();
+    bo.until(|bo| bo.hinted > before).await;
+    nobody_knows_more_than_the_store(&server, &ada, &bo, said);
+    disk.free();
+    everything_comes(&mut ada, &mut bo, said).await;
+    Visitor::join(&server.url(), "full").await.hear(said).await;
+}
+
+#[tokio::test]
 async fn a_disk_that_fails_ends_the_server_and_what_was_confirmed_is_there_afterwards() {
     let Some(disk) = LoopDisk::new("failing", 24) else { return };
     let mut server = Server::start_in("failing", disk.path.join("rooms"));
