@@ -147,6 +147,14 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// The disk has no space for what opening writes.
+    pub(crate) fn full(folder: PathBuf) -> Self {
+        let reason = "no space is left on the disk; free some, and start it again".into();
+        OpenError::Io { folder, reason }
+    }
+}
+
 /// What an error of SQLite means to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

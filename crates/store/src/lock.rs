@@ -49,9 +49,10 @@ impl Lock {
 
 /// What an error of the file system means to the user.
 pub(crate) fn io_error(folder: &Path, error: &std::io::Error) -> OpenError {
-    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
     match error.kind() {
         PermissionDenied | ReadOnlyFilesystem => OpenError::ReadOnly(folder.to_owned()),
+        StorageFull => OpenError::full(folder.to_owned()),
         _ => OpenError::Io { folder: folder.to_owned(), reason: error.to_string() },
     }
 }

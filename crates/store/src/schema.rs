@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::error::{Kind, NotNow, OpenError, kind};
+use crate::error::{Kind, OpenError, kind};
 use crate::options::Options;
 use crate::{gap, vfs};
 
@@ -113,7 +113,7 @@ pub(crate) fn describe(folder: &Path, error: rusqlite::Error) -> OpenError {
     match kind(&error) {
         Kind::Damaged => OpenError::Damaged { folder, reason: error.to_string() },
         Kind::ReadOnly => OpenError::ReadOnly(folder),
-        Kind::Full => OpenError::Io { folder, reason: NotNow::Disk.to_string() },
+        Kind::Full => OpenError::full(folder),
         // SQLite makes files beside the database even for reading.
         _ if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
             OpenError::ReadOnly(folder)

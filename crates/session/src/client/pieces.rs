@@ -85,3 +85,104 @@ impl Channel {
         Ok(Some(Content { key, priority, bytes }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use core::time::Duration;
+
+    use super::super::api::ChannelOptions;
+    use super::*;
+    use crate::Qos;
+    use crate::ids::{ChannelNo, Counter, Order, ParticipantId};
+    use crate::wire::coding::Coding;
+    use crate::wire::record::Number;
+
+    fn channel() -> Channel {
+        let (name, options) = (String::from("draw"), ChannelOptions::default());
+        Channel::new(name, Qos::transaction(), options, Position(3))
+    }
+
+    fn record(piece: Piece, bytes: &[u8]) -> Record<'_> {
+        Record {
+            channel: ChannelNo(1),
+            sender: ParticipantId(2),
+            number: Number::Transaction { counter: Counter(1), position: Position(1) },
+            own: false,
+            piece,
+            state: false,
+            age: Duration::ZERO,
+            text: false,
+            key: piece.begins().then_some(b"plan"),
+            priority: None,
+            bytes,
+            packed: None,
+            coding: Coding::Alone,
+        }
+    }
+
+    fn add(channel: &mut Channel, piece: Piece, bytes: &[u8], position: u64) -> Option<Vec<u8>> {
+        let content = channel.add_piece(&record(piece, bytes), Position(position)).unwrap()?;
+        assert_eq!(content.key.as_deref(), Some(&b"plan"[..]));
+        Some(content.bytes)
+    }
+
+    #[test]
+    fn w97_a_transaction_is_handed_over_with_its_last_piece() {
+        let mut channel = channel();
+        channel.synced = true;
+        assert_eq!(add(&mut channel, Piece::First, b"one ", 4), None);
+        assert_eq!(add(&mut channel, Piece::Middle, b"after ", 5), None);
+        assert!(!channel.is_complete_at(Position(5)));
+        assert_eq!(add(&mut channel, Piece::Last, b"another", 6).unwrap(), b"one after another");
+        assert!(channel.is_complete_at(Position(6)));
+        assert_eq!(add(&mut channel, Piece::Whole, b"whole", 7).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn w97_nothing_is_put_together_of_which_a_piece_is_missing() {
+        let mut channel = channel();
+        assert_eq!(add(&mut channel, Piece::First, b"one ", 4), None);
+        assert_eq!(add(&mut channel, Piece::Last, b"another", 6), None);
+        assert_eq!(add(&mut channel, Piece::Last, b"of nothing", 7), None);
+        assert!(channel.begun.is_none());
+    }
+
+    #[test]
+    fn w97_a_transaction_is_bounded() {
+        let mut channel = channel();
+        let half = alloc::vec![0; MAX_TRANSACTION / 2];
+        assert_eq!(add(&mut channel, Piece::First, &half, 4), None);
+        assert_eq!(add(&mut channel, Piece::Middle, &half, 5), None);
+        let error = channel.add_piece(&record(Piece::Last, b"x"), Position(6));
+        assert!(matches!(error, Err(Error::TooLarge { limit: MAX_TRANSACTION, .. })));
+    }
+
+    #[test]
+    fn w97_after_a_lost_session_the_rest_of_an_own_transaction_comes_as_that_of_another() {
+        let mut channel = channel();
+        let pieces = [(Piece::First, "one "), (Piece::Middle, "after "), (Piece::Last, "another")];
+        let pending: VecDeque<Pending> = (5..)
+            .zip(pieces)
+            .map(|(counter, (piece, bytes))| Pending {
+                counter: Some(Counter(counter)),
+                sent: true,
+                channel: 0,
+                order: Order(9),
+                piece,
+                item: Item {
+                    key: piece.begins().then(|| b"plan"[..].into()),
+                    priority: None,
+                    text: false,
+                    bytes: bytes.as_bytes().into(),
+                    born: Duration::ZERO,
+                    after: Counter(0),
+                },
+            })
+            .collect();
+        channel.own_begun = Some(Counter(6));
+        channel.keep_own_begun(&pending, Position(8));
+        assert_eq!(channel.own_begun, None);
+        assert_eq!(add(&mut channel, Piece::Last, b"another", 9).unwrap(), b"one after another");
+    }
+}

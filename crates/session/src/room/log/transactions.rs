@@ -320,3 +320,40 @@ impl Transactions {
         self.bytes + self.parts.values().map(|part| part.memory()).sum::<usize>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+    use crate::wire::piece::Piece;
+
+    #[test]
+    fn w97_behind_a_part_all_pieces_of_a_transaction_are_kept_or_none() {
+        // The transaction of the positions 41 to 48 lies at the border for parts up to 299.
+        let mut transactions = Transactions::stored(Position(0));
+        for at in 1..=600 {
+            let piece = Piece::new(!(42..=48).contains(&at), (41..=47).contains(&at));
+            let message = Message {
+                channel: ChannelNo(1),
+                sender: ParticipantId(1),
+                key: None,
+                priority: None,
+                text: false,
+                piece,
+                bytes: [7].into(),
+                born: Duration::ZERO,
+            };
+            transactions.push(Order(at), message, Counter(at as u32), &Limits::default());
+        }
+        transactions.set_durable(Position(600));
+        for (as_of, first) in [(295, 40), (296, 41), (297, 41), (303, 41), (304, 49)] {
+            let (name, channels) = (String::from("part"), [ChannelNo(1)].into());
+            let (as_of, bytes, counters) = (Position(as_of), Vec::new(), BTreeMap::new());
+            transactions.set_part(Part { name, channels, as_of, bytes, counters });
+            let kept = transactions.after(Position(0)).next().unwrap().position;
+            assert_eq!(kept, Position(first), "a part up to {as_of}");
+            assert_eq!(transactions.trimmed(ChannelNo(1)), Position(first - 1));
+        }
+    }
+}
