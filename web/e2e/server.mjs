@@ -12,7 +12,7 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 export class Server {
   #child;
   #options;
-  /** `http://127.0.0.1:PORT`; the port stays the same over restarts. */
+  /** `http://127.0.0.1:PORT`, or `https://` with a certificate; the port stays the same over restarts. */
   url = "http://127.0.0.1:0";
 
   /** Starts a server. `options` are added to those of `groupwire serve`. */
@@ -63,7 +63,7 @@ function address(child) {
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
     child.stdout.on("data", (data) => {
       said += data;
-      const url = /http:\/\/[^/\s]+/.exec(said)?.[0];
+      const url = /https?:\/\/[^/\s]+/.exec(said)?.[0];
       if (!url) return;
       clearTimeout(late);
       resolve(url);

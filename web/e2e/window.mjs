@@ -12,11 +12,12 @@ const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const FLAGS = `--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update
   --disable-sync`.split(/\s+/);
 
-export async function launch() {
+/** Starts a browser. `flags` are added to those of all tests. */
+export async function launch(...flags) {
   const executablePath = process.env.GROUPWIRE_BROWSER;
   if (!executablePath) throw new Error("set GROUPWIRE_BROWSER to a Chromium or Chrome");
   await mkdir(SCREENSHOTS, { recursive: true });
-  return chromium.launch({ executablePath, args: FLAGS });
+  return chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
 }
 
 export class Window {

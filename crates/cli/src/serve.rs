@@ -12,8 +12,8 @@ use clap::Args as ClapArgs;
 use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest};
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Certificate, CertificateError, Config, DurableConfig, Error as ServerError, Inspect, Modes,
-    ModesError, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
+    Certificate, CertificateConfig, CertificateError, Config, DurableConfig, Error as ServerError,
+    Inspect, Modes, ModesError, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
 };
 
 use crate::process::{Format, Level, start_log, stop_signal};
@@ -31,21 +31,26 @@ pub(crate) struct Args {
     listen: SocketAddr,
 
     /// Do not offer WebTransport.
-    #[arg(long, conflicts_with_all = ["webtransport", "cert"])]
+    #[arg(long, conflicts_with = "webtransport")]
     no_webtransport: bool,
 
     /// The UDP address to listen on for WebTransport. Default: the address and port number of --listen.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_WEBTRANSPORT")]
     webtransport: Option<SocketAddr>,
 
-    /// A PEM file with the certificate for WebTransport and its intermediate certificates, read again when it changes.
-    /// Default: the server makes its own certificate, which clients pin.
+    /// A PEM file with the server's certificate and its intermediate certificates, read again when it changes. With it
+    /// --listen is HTTPS (HTTP/2 and HTTP/1.1, WebSocket over TLS), and WebTransport uses it. Default: --listen is plain
+    /// HTTP, and the server makes a certificate for WebTransport, which clients pin.
     #[arg(long, value_name = "FILE", requires = "key", env = "GROUPWIRE_CERT")]
     cert: Option<PathBuf>,
 
     /// A PEM file with the certificate's private key.
     #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
     key: Option<PathBuf>,
+
+    /// A further address of plain HTTP beside HTTPS, for a reverse proxy or a health check on this machine. Default: none.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "cert", env = "GROUPWIRE_PLAIN_LISTEN")]
+    plain_listen: Option<SocketAddr>,
 
     /// The address to listen on for native programs that send packets over plain TCP. Default: none.
     #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
@@ -144,10 +149,12 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
-    let webtransport = args.webtransport();
+    let (certificate, webtransport) = (args.certificate(), args.webtransport());
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
+        certificate,
+        plain_listen: args.plain_listen,
         socket: args.socket,
         origins,
         keep_empty: Duration::from_secs(args.keep_empty),
@@ -170,7 +177,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     }
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
-    announce(server.local_addr())?;
+    announce(&server)?;
     server.run(stop_signal()).await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -192,14 +199,17 @@ impl Args {
         Ok(Some(DurableConfig { modes, options, forget, ..DurableConfig::new(folder) }))
     }
 
-    fn webtransport(&self) -> Option<WebTransportConfig> {
-        let certificate = match (&self.cert, &self.key) {
+    fn certificate(&self) -> CertificateConfig {
+        let source = match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => Certificate::Files { cert: cert.clone(), key: key.clone() },
             _ => Certificate::Own,
         };
+        CertificateConfig { source, ..CertificateConfig::default() }
+    }
+
+    fn webtransport(&self) -> Option<WebTransportConfig> {
         let listen = self.webtransport;
-        let config = WebTransportConfig { listen, certificate, ..WebTransportConfig::default() };
-        (!self.no_webtransport).then_some(config)
+        (!self.no_webtransport).then_some(WebTransportConfig { listen })
     }
 }
 
@@ -209,26 +219,30 @@ fn advice(error: &ServerError) -> &'static str {
         ServerError::AddressInUse { .. } => {
             "\nIs another server running? --listen chooses another address."
         }
-        ServerError::Certificate(CertificateError::Unusable { .. }) => {
+        ServerError::Certificate(
+            CertificateError::OtherKey { .. } | CertificateError::Unusable { .. },
+        ) => {
             "\n--cert and --key must name a certificate and its own private key. Without both options the \
-             server makes a certificate itself."
+             server uses plain HTTP."
         }
         ServerError::Certificate(_) => {
-            "\n--cert and --key must name two PEM files that this user may read. Without both options the \
-             server makes a certificate itself."
+            "\n--cert and --key must name two PEM files that this user may read: the certificate, and its \
+             private key. Without both options the server uses plain HTTP."
         }
         _ => "",
     }
 }
 
 /// Prints the address to open, the only line on standard output.
-fn announce(address: SocketAddr) -> io::Result<()> {
+fn announce(server: &Server) -> io::Result<()> {
+    let address = server.local_addr();
+    let scheme = if server.is_encrypted() { "https" } else { "http" };
     let host = match address.ip() {
         ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
         _ => address.to_string(),
     };
     let mut out = io::stdout().lock();
-    writeln!(out, "Groupwire is running. Open this in two windows: http://{host}/?room=demo")?;
+    writeln!(out, "Groupwire is running. Open this in two windows: {scheme}://{host}/?room=demo")?;
     out.flush()
 }
 

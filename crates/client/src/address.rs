@@ -11,6 +11,8 @@ use crate::error::Error;
 pub(crate) enum Scheme {
     /// WebSocket.
     Ws,
+    /// WebSocket over TLS.
+    Wss,
     /// Length-prefixed packets over TCP.
     Tcp,
     /// WebTransport.
@@ -33,13 +35,14 @@ impl Address {
     /// Parses an address. An address without a path gets the default path of its transport: `/ws` or `/wt`.
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why| Error::Address { url: url.to_owned(), why };
-        let form = "write it as ws://host:port, tcp://host:port or https://host:port";
+        let form =
+            "write it as wss://host:port, ws://host:port, https://host:port or tcp://host:port";
         let uri: Uri = url.parse().map_err(|_| wrong(form))?;
         let (scheme, default_path, default_port) = match uri.scheme_str() {
             Some("ws") => (Scheme::Ws, "/ws", Some(80)),
+            Some("wss") => (Scheme::Wss, "/ws", Some(443)),
             Some("tcp") => (Scheme::Tcp, "", None),
             Some("https") => (Scheme::Https, "/wt", Some(443)),
-            Some("wss") => return Err(wrong("TLS is not built in: use ws:// or a TLS proxy")),
             _ => return Err(wrong(form)),
         };
         // An IPv6 address is in brackets in a URL, but not in a socket address.
@@ -62,7 +65,9 @@ impl Address {
     /// The reason why the client uses this transport, which the inspector shows.
     pub(crate) fn reason(&self) -> &'static str {
         match self.scheme {
-            Scheme::Ws => "The address that the program was given asks for WebSocket.",
+            Scheme::Ws | Scheme::Wss => {
+                "The address that the program was given asks for WebSocket."
+            }
             Scheme::Tcp => "The address that the program was given asks for plain TCP.",
             Scheme::Https => "The address that the program was given asks for WebTransport.",
         }
@@ -100,6 +105,9 @@ mod tests {
             (Scheme::Https, "https://[::1]:8080/wt")
         );
         assert_eq!(address.bracketed_host(), "[::1]");
+        let address = Address::parse("wss://host").unwrap();
+        assert_eq!((address.scheme, address.port), (Scheme::Wss, 443));
+        assert_eq!(address.url, "wss://host/ws");
         let address = Address::parse("tcp://host:8081").unwrap();
         assert_eq!((address.scheme, address.url.as_str()), (Scheme::Tcp, "tcp://host:8081"));
     }
@@ -110,7 +118,7 @@ mod tests {
             "",
             "127.0.0.1:8080",
             "http://host",
-            "wss://host",
+            "wss://",
             "ws://",
             "ws://a b",
             "tcp://host",

@@ -1,6 +1,7 @@
 //! The errors of the native client.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,20 @@ pub enum DialError {
     /// The operating system could not connect, or could not make a socket.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The TLS handshake failed, for example because the certificate is not that of a known authority.
+    #[error("the TLS handshake failed: {source}")]
+    Tls {
+        /// What the TLS library says.
+        source: io::Error,
+    },
+    /// The file of root certificates, of [`Trust::File`](crate::Trust::File), cannot be used.
+    #[error("cannot use the root certificates in {}: {why}", path.display())]
+    Roots {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// The HTTP server does not offer a WebSocket at this address.
     #[error("the server answered HTTP {status} instead of opening a WebSocket")]
     NotWebSocket {

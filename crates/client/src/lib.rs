@@ -78,6 +78,7 @@ mod error;
 mod events;
 mod room;
 mod shared;
+mod tls;
 mod transport;
 mod trust;
 

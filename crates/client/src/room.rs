@@ -57,10 +57,11 @@ impl Room {
     /// | address | transport |
     /// | --- | --- |
     /// | `ws://host:port` | WebSocket; the path is the server's own, `/ws`, unless one is given |
+    /// | `wss://host:port` | the same over TLS |
     /// | `tcp://host:port` | a TCP connection, to the port that the server has for that |
     /// | `https://host:port` | WebTransport, with datagrams; the path is `/wt` unless one is given |
     ///
-    /// Over `https://`, [`Trust::Auto`] decides how the server is authenticated. Returns at once; [`Room::joined`]
+    /// Over `https://` and `wss://`, [`Trust::Auto`] decides how the server is authenticated. Returns at once; [`Room::joined`]
     /// waits. Has to be called within a tokio runtime.
     ///
     /// `options.seed` is mixed with a random number, so that clients which lost their server at the same time do not
@@ -72,7 +73,7 @@ impl Room {
         Room::connect_trusting(url, Trust::default(), options)
     }
 
-    /// Like [`Room::connect`], with a choice of how the server is authenticated over `https://`.
+    /// Like [`Room::connect`], with a choice of how the server is authenticated over `https://` and `wss://`.
     ///
     /// # Errors
     /// Those of [`Room::connect`].

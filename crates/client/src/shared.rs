@@ -19,7 +19,7 @@ use crate::transport::framing::prefix_len;
 pub const MAX_UNREAD_BYTES: usize = 4 << 20;
 
 /// Bytes that the transport adds to packets, besides those that [`Stats`](crate::Stats) count: headers of WebSocket,
-/// or lengths of packets on a stream. The overhead of TCP and QUIC is not counted.
+/// or lengths of packets on a stream. The overhead of TCP, TLS and QUIC is not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Framing {
     /// Bytes added to packets sent.
@@ -161,15 +161,15 @@ impl SharedSession {
     fn header(&self, payload: usize) -> u64 {
         match (self.scheme, payload) {
             (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
-            (Scheme::Ws, 0..=125) => 2,
-            (Scheme::Ws, 126..=65_535) => 4,
-            (Scheme::Ws, _) => 10,
+            (Scheme::Ws | Scheme::Wss, 0..=125) => 2,
+            (Scheme::Ws | Scheme::Wss, 126..=65_535) => 4,
+            (Scheme::Ws | Scheme::Wss, _) => 10,
         }
     }
 
     /// Bytes of the mask of a WebSocket frame from a client.
     fn mask(&self) -> u64 {
-        if self.scheme == Scheme::Ws { 4 } else { 0 }
+        if matches!(self.scheme, Scheme::Ws | Scheme::Wss) { 4 } else { 0 }
     }
 
     fn queue(&self, state: &mut State, event: Event) {

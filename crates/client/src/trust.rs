@@ -1,5 +1,6 @@
 //! How a client authenticates the server, where the transport is encrypted.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde_json::Value;
@@ -9,20 +10,24 @@ use tokio::net::TcpStream;
 use crate::address::Address;
 use crate::error::DialError;
 
-/// How a client authenticates the server over `https://`.
+/// How a client authenticates the server over `https://` and `wss://`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// [`Trust::Ask`] for servers on this machine (`localhost`, `127.0.0.0/8`, `::1`), [`Trust::Roots`] for others.
+    /// [`Trust::Ask`] over `https://` for servers on this machine (`localhost`, `127.0.0.0/8`, `::1`) whose HTTP is not
+    /// encrypted, [`Trust::Roots`] for others.
     #[default]
     Auto,
     /// By the root certificates of the operating system.
     Roots,
+    /// By the root certificates in this PEM file, which is read whenever the client connects. They replace those of the
+    /// operating system. A certificate that signed itself may be among them.
+    File(PathBuf),
     /// By these SHA-256 hashes of certificates that a server made for itself. The names in the certificates are not
     /// checked. The server replaces such a certificate after 10 days, and whenever it starts.
     Hashes(Vec<[u8; 32]>),
     /// By the hashes that the server itself answers to `GET /transports` over HTTP, which also names its UDP port; so
-    /// the address is that of HTTP. An attacker who can change this answer can pose as the server, so this is for
+    /// the address is that of HTTP, which is not encrypted; not for `wss://`. An attacker who can change this answer can pose as the server, so this is for
     /// trusted networks.
     Ask,
 }
@@ -30,18 +35,19 @@ pub enum Trust {
 impl FromStr for Trust {
     type Err = &'static str;
 
-    /// Parses `auto`, `roots`, `ask`, or hashes of 64 hexadecimal digits each, separated by commas.
+    /// Parses `auto`, `roots`, `roots:FILE`, `ask`, or hashes of 64 hexadecimal digits each, separated by commas.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Trust::Auto),
             "roots" => Ok(Trust::Roots),
             "ask" => Ok(Trust::Ask),
+            text if text.starts_with("roots:") => Ok(Trust::File(text["roots:".len()..].into())),
             hashes => hashes
                 .split(',')
                 .map(bytes)
                 .collect::<Option<_>>()
                 .map(Trust::Hashes)
-                .ok_or("write auto, roots, ask, or hashes of 64 hexadecimal digits"),
+                .ok_or("write auto, roots, roots:FILE, ask, or hashes of 64 hexadecimal digits"),
         }
     }
 }
@@ -56,20 +62,41 @@ pub(crate) struct Found {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Pins {
     Roots,
+    File(PathBuf),
     Hashes(Vec<[u8; 32]>),
 }
 
 impl Trust {
+    /// How to authenticate the server of a WebSocket over TLS.
+    pub(crate) fn of_wss(&self) -> Result<Pins, DialError> {
+        match self {
+            Trust::Auto | Trust::Roots => Ok(Pins::Roots),
+            Trust::File(path) => Ok(Pins::File(path.clone())),
+            Trust::Hashes(hashes) => Ok(Pins::Hashes(hashes.clone())),
+            Trust::Ask => Err(DialError::Transports {
+                why:
+                    "a server is asked for its certificate over plain HTTP, which wss:// has not: \
+                      choose root certificates or hashes instead"
+                        .to_owned(),
+            }),
+        }
+    }
+
     pub(crate) async fn find(&self, address: &Address) -> Result<Found, DialError> {
         let url = |port| format!("https://{}:{port}{}", address.bracketed_host(), address.path);
         let as_given = |pins| Found { url: url(address.port), pins };
         match self {
             Trust::Auto if !address.is_loopback() => Ok(as_given(Pins::Roots)),
             Trust::Roots => Ok(as_given(Pins::Roots)),
+            Trust::File(path) => Ok(as_given(Pins::File(path.clone()))),
             Trust::Hashes(hashes) => Ok(as_given(Pins::Hashes(hashes.clone()))),
             Trust::Auto | Trust::Ask => {
                 let answer = ask(address).await;
                 let answer = answer.map_err(|source| DialError::Discovery { source })?;
+                // The answer of a server whose HTTP is encrypted: its certificate is not one to be pinned.
+                if *self == Trust::Auto && answer.starts_with("HTTP/1.1 400 ") {
+                    return Ok(as_given(Pins::Roots));
+                }
                 let (port, hashes) = read(&answer).map_err(|why| DialError::Transports { why })?;
                 let pins = if hashes.is_empty() { Pins::Roots } else { Pins::Hashes(hashes) };
                 Ok(Found { url: url(port), pins })
@@ -151,6 +178,7 @@ mod tests {
     #[test]
     fn trust_is_parsed_from_text() {
         assert_eq!("ask".parse(), Ok(Trust::Ask));
+        assert_eq!("roots:ca.pem".parse(), Ok(Trust::File("ca.pem".into())));
         let hash = "ff".repeat(32);
         let two = format!("{hash},{hash}");
         assert_eq!(two.parse(), Ok(Trust::Hashes(vec![[255; 32]; 2])));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use groupwire_session::{AllowAll, Authority, room};
 
+use crate::certificate::config::CertificateConfig;
 use crate::codecs::quick_codecs;
 use crate::costs;
 use crate::durable::DurableConfig;
@@ -19,6 +20,10 @@ use crate::webtransport::config::WebTransportConfig;
 pub struct Config {
     /// The TCP address of HTTP and WebSocket; port 0 takes any free port.
     pub listen: SocketAddr,
+    /// The certificate of the server. If it is from files, `listen` is encrypted: HTTPS and WebSocket over TLS.
+    pub certificate: CertificateConfig,
+    /// A further TCP address of HTTP and WebSocket, never encrypted, for a reverse proxy; `None` for none.
+    pub plain_listen: Option<SocketAddr>,
     /// The TCP address for length-prefixed packets without HTTP (docs/transports.md, T8); `None` for none.
     pub socket: Option<SocketAddr>,
     /// Which web pages may use the server.
@@ -42,7 +47,7 @@ pub struct Config {
     /// Follows the transactions of all rooms; `None` for no observer.
     pub observer: Option<Arc<dyn Observer + Send + Sync>>,
     /// Whether connections may ask for an emulated bad network, which `POST /emulation` sets for their room. `None`:
-    /// only if `listen` is a loopback address.
+    /// only if HTTP listens on loopback addresses alone.
     pub emulate: Option<bool>,
     /// Who may use the inspector (docs/inspector.md).
     pub inspect: Inspect,
@@ -58,6 +63,8 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            certificate: CertificateConfig::default(),
+            plain_listen: None,
             socket: None,
             origins: Origins::own(),
             http: HttpLimits::default(),
@@ -80,11 +87,19 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// True if HTTP can be reached from this machine only.
+    pub(crate) fn is_local(&self) -> bool {
+        self.listen.ip().is_loopback()
+            && self.plain_listen.is_none_or(|plain| plain.ip().is_loopback())
+    }
+}
+
 /// Who may use the inspector, which shows the participants of rooms, the sizes of all messages, and the templates that
 /// the compressor learned from them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub enum Inspect {
-    /// Programs and pages on the server's own machine, if the server listens on a loopback address.
+    /// Programs and pages on the server's own machine, if HTTP listens on loopback addresses alone.
     #[default]
     Local,
     /// Clients that present this token.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::webtransport::certificate::CertificateError;
+use crate::certificate::error::CertificateError;
 
 /// Why a server cannot start or continue.
 #[non_exhaustive]
@@ -11,7 +11,8 @@ pub enum Error {
     /// Another socket of this machine already listens on the address, most likely that of another server.
     #[error("cannot listen on {listen}: {source}")]
     AddressInUse {
-        /// The address: [`Config::listen`](crate::Config::listen) or [`Config::socket`](crate::Config::socket).
+        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen)
+        /// or [`Config::socket`](crate::Config::socket).
         listen: SocketAddr,
         /// The error of the operating system.
         source: std::io::Error,
@@ -20,7 +21,8 @@ pub enum Error {
     /// lacks the permission.
     #[error("cannot listen on {listen}: {source}")]
     Listen {
-        /// The address: [`Config::listen`](crate::Config::listen) or [`Config::socket`](crate::Config::socket).
+        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen)
+        /// or [`Config::socket`](crate::Config::socket).
         listen: SocketAddr,
         /// The error of the operating system.
         source: std::io::Error,
@@ -54,7 +56,7 @@ pub enum Error {
         /// What the operating system or the database said.
         reason: String,
     },
-    /// The certificate for WebTransport cannot be used.
+    /// The certificate cannot be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
 }

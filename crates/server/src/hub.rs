@@ -60,7 +60,7 @@ impl Hub {
         config: Config,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, crate::Error> {
-        let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
+        let emulate = config.emulate.unwrap_or(config.is_local());
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
                 let (durable, keys) = Durable::open(durable, config.room.timing.tick)?;

@@ -18,26 +18,32 @@ pub mod admin;
 mod answers;
 mod assets;
 mod authority;
+mod certificate;
 mod codecs;
 mod config;
 mod costs;
 mod cross_origin;
 mod durable;
 mod error;
+mod http_connection;
 mod hub;
 mod inspect;
 mod listen;
 mod observer;
 mod origins;
+mod quiet;
 mod room;
 mod routes;
 mod secret;
 mod server;
 mod status;
+mod tls;
 mod totals;
 mod transport;
 mod webtransport;
 
+pub use certificate::config::{Certificate, CertificateConfig, WallClock};
+pub use certificate::error::CertificateError;
 pub use codecs::{Codecs, codecs_named, quick_codecs};
 pub use config::{Config, HttpLimits, Inspect};
 pub use durable::{DurableConfig, Modes, ModesError};
@@ -48,9 +54,7 @@ pub use observer::Observer;
 pub use origins::Origins;
 pub use secret::{is_same_secret, random_number};
 pub use server::Server;
-pub use webtransport::certificate::{Certificate, CertificateError};
 pub use webtransport::config::WebTransportConfig;
-pub use webtransport::offer::WallClock;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

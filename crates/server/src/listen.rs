@@ -1,32 +1,22 @@
-//! Accepts TCP connections, and serves HTTP on them.
+//! Accepts TCP connections of HTTP, with or without TLS.
 
-use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::ConnectInfo;
-use axum::response::Response;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tower_service::Service;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::http_connection::{HttpVersion, serve};
 use crate::hub::Hub;
+use crate::routes;
+use crate::tls::{HTTP2, Handshakes};
 
 /// Unsent bytes that the kernel may buffer per TCP connection (`TCP_NOTSENT_LOWAT`). The room builds packets late, so
 /// that newer values replace older ones; bytes that wait in the kernel would be out of date when they are sent.
 const UNSENT: u32 = 16 << 10;
-
-/// Size of HTTP's buffers, in bytes. They hold unsent bytes of a response, which should be few as in [`UNSENT`], and
-/// the header of a request, which cookies of other services on the same host may fill.
-const HTTP_BUFFER: usize = 16 << 10;
 
 /// HTTP connections per client: a browser holds two for a transport made of HTTP requests, one for each direction.
 const SOCKETS_PER_CONNECTION: usize = 2;
@@ -34,40 +24,63 @@ const SOCKETS_PER_CONNECTION: usize = 2;
 /// HTTP connections beyond those of clients: for loading pages, and for clients that have no transport yet.
 const SPARE_SOCKETS: usize = 256;
 
-/// Accepts and serves HTTP connections; never returns.
-pub(crate) async fn serve(listener: TcpListener, router: Router, hub: Arc<Hub>) {
-    let most = hub.config.max_connections.saturating_mul(SOCKETS_PER_CONNECTION);
-    let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
-    let sockets = Arc::new(Semaphore::new(most));
-    loop {
-        let (socket, peer) = accept(&listener).await;
-        let Ok(permit) = Arc::clone(&sockets).try_acquire_owned() else {
-            tracing::warn!(%peer, "connection refused: too many HTTP connections");
-            continue;
-        };
-        let serving = serve_one(socket, peer, router.clone(), hub.config.http.idle);
-        tokio::spawn(async move {
-            serving.await;
-            drop(permit);
-        });
-    }
+/// What the listeners of HTTP share.
+#[derive(Clone)]
+pub(crate) struct Http {
+    router: Router,
+    idle: Duration,
+    sockets: Arc<Semaphore>,
 }
 
-/// Serves one HTTP connection until it is closed or upgraded to another protocol.
-async fn serve_one(socket: TcpStream, peer: SocketAddr, router: Router, idle: Duration) {
-    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(peer));
-        let answer = router.clone().call(request.map(Body::new));
-        async move { answer.await as Result<Response, Infallible> }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(idle)
-        .max_buf_size(HTTP_BUFFER)
-        .serve_connection(TokioIo::new(socket), service)
-        .with_upgrades();
-    if let Err(error) = connection.await {
-        tracing::debug!(%peer, %error, "HTTP connection failed");
+impl Http {
+    pub(crate) fn new(hub: Arc<Hub>) -> Self {
+        let most = hub.config.max_connections.saturating_mul(SOCKETS_PER_CONNECTION);
+        let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
+        let idle = hub.config.http.idle;
+        Http { router: routes::router(hub), idle, sockets: Arc::new(Semaphore::new(most)) }
+    }
+
+    /// Accepts and serves connections without TLS; never returns.
+    pub(crate) async fn serve_plain(self, listener: TcpListener) {
+        loop {
+            let (socket, peer, permit) = self.accept(&listener).await;
+            let Http { router, idle, .. } = self.clone();
+            tokio::spawn(async move {
+                serve(socket, peer, HttpVersion::Http1, router, idle).await;
+                drop(permit);
+            });
+        }
+    }
+
+    /// Accepts and serves connections with TLS; never returns.
+    pub(crate) async fn serve_encrypted(self, listener: TcpListener, mut handshakes: Handshakes) {
+        loop {
+            let (socket, peer, permit) = self.accept(&listener).await;
+            let Http { router, idle, .. } = self.clone();
+            handshakes.begin(socket, peer, move |stream| {
+                let version = match stream.get_ref().1.alpn_protocol() {
+                    Some(HTTP2) => HttpVersion::Http2,
+                    _ => HttpVersion::Http1,
+                };
+                tokio::spawn(async move {
+                    serve(stream, peer, version, router, idle).await;
+                    drop(permit);
+                });
+            });
+        }
+    }
+
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+    ) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+        loop {
+            let (socket, peer) = accept(listener).await;
+            match Arc::clone(&self.sockets).try_acquire_owned() {
+                Ok(permit) => return (socket, peer, permit),
+                Err(_) => tracing::warn!(%peer, "connection refused: too many HTTP connections"),
+            }
+        }
     }
 }
 

@@ -9,11 +9,14 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use crate::admin::AdminSocket;
+use crate::certificate::keeper::{Certificates, Renewal};
 use crate::config::Config;
 use crate::error::Error;
 use crate::hub::Hub;
+use crate::listen::Http;
+use crate::tls::Handshakes;
 use crate::webtransport::WebTransport;
-use crate::{costs, listen, routes, transport};
+use crate::{costs, transport};
 
 /// When the server stops, it asks clients to wait for this time before they reconnect.
 const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
@@ -28,6 +31,10 @@ const SHUTDOWN: Duration = Duration::from_secs(3);
 pub struct Server {
     listener: TcpListener,
     local_addr: SocketAddr,
+    /// Carries out the handshakes of TLS for `listener`; `None` if it is not encrypted.
+    handshakes: Option<Handshakes>,
+    plain: Option<(TcpListener, SocketAddr)>,
+    renewal: Renewal,
     socket: Option<(TcpListener, SocketAddr)>,
     hub: Arc<Hub>,
     admin: Option<AdminSocket>,
@@ -47,7 +54,18 @@ impl Server {
             Some(listen) => Some(bind(listen).await?),
             None => None,
         };
-        let webtransport = WebTransport::bind(&config, local_addr)?;
+        let plain = match config.plain_listen {
+            Some(listen) => Some(bind(listen).await?),
+            None => None,
+        };
+        let udp = config.webtransport.as_ref().and_then(|webtransport| webtransport.listen);
+        let host = udp.unwrap_or(local_addr).ip();
+        let (certificates, renewal) = Certificates::open(config.certificate.clone(), host)?;
+        let handshakes = match config.certificate.encrypts_http() {
+            true => Some(Handshakes::new(Arc::clone(&certificates))?),
+            false => None,
+        };
+        let webtransport = WebTransport::bind(&config, local_addr, certificates)?;
         let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
         if config.room.compress {
             costs::measure();
@@ -55,7 +73,17 @@ impl Server {
         let hub = tokio::task::spawn_blocking(|| Hub::new(config, offer)).await;
         let hub = Arc::new(hub.expect("opening the store does not panic")?);
         let admin = admin_socket(&hub);
-        Ok(Server { listener, local_addr, socket, hub, admin, webtransport })
+        Ok(Server {
+            listener,
+            local_addr,
+            handshakes,
+            plain,
+            renewal,
+            socket,
+            hub,
+            admin,
+            webtransport,
+        })
     }
 
     /// The UDP port of WebTransport; `None` if the server has no WebTransport.
@@ -74,6 +102,16 @@ impl Server {
         self.local_addr
     }
 
+    /// True if the TCP address of HTTP and WebSocket is encrypted: `https:` and `wss:`.
+    pub fn is_encrypted(&self) -> bool {
+        self.handshakes.is_some()
+    }
+
+    /// The TCP address of HTTP and WebSocket without encryption, beside an encrypted one; `None` if there is none.
+    pub fn plain_addr(&self) -> Option<SocketAddr> {
+        self.plain.as_ref().map(|(_, address)| *address)
+    }
+
     /// The TCP address for length-prefixed packets without HTTP; `None` if the server has none.
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         self.socket.as_ref().map(|(_, address)| *address)
@@ -89,7 +127,23 @@ impl Server {
     ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
         let closing = self.webtransport.as_ref().map(WebTransport::closer);
-        let router = routes::router(Arc::clone(&hub));
+        let http = Http::new(Arc::clone(&hub));
+        let serving_plain = async {
+            match self.plain {
+                Some((listener, _)) => http.clone().serve_plain(listener).await,
+                None => std::future::pending().await,
+            }
+        };
+        let serving_http = async {
+            match self.handshakes {
+                Some(handshakes) => http.clone().serve_encrypted(self.listener, handshakes).await,
+                None => http.clone().serve_plain(self.listener).await,
+            }
+        };
+        let renewing = async {
+            self.renewal.run().await;
+            std::future::pending::<()>().await;
+        };
         let serving_sockets = async {
             match self.socket {
                 Some((listener, _)) => transport::socket::serve(listener, Arc::clone(&hub)).await,
@@ -122,7 +176,9 @@ impl Server {
         };
         tokio::select! {
             reason = store_failed => return Err(Error::StoreFailed { reason }),
-            () = listen::serve(self.listener, router, Arc::clone(&hub)) => {}
+            () = serving_http => {}
+            () = serving_plain => {}
+            () = renewing => {}
             () = serving_sockets => {}
             () = serving_webtransport => {}
             () = serving_commands => {}

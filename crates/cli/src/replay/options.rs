@@ -47,14 +47,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT")]
     pub(super) sample: Option<usize>,
 
-    /// The URL of the server: ws://host:port for WebSocket, https://host:port for WebTransport, tcp://host:port for its TCP
+    /// The URL of the server: ws://host:port for WebSocket, wss://host:port for WebSocket over TLS, https://host:port for WebTransport, tcp://host:port for its TCP
     /// port.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8080")]
     pub(super) url: String,
 
-    /// How the server is authenticated over https://: by the system's root certificates ("roots"), by a hash that is
-    /// requested over plain HTTP at the same port ("ask", for trusted networks only), or by hashes of certificates,
-    /// separated by commas. Default: ask on this machine, otherwise roots.
+    /// How the server is authenticated over https:// and wss://: by the system's root certificates ("roots") or those in
+    /// a PEM file ("roots:FILE"), over https:// by a hash that is requested over plain HTTP at the same port ("ask", for
+    /// trusted networks only), or by hashes of certificates, separated by commas. Default: ask on this machine, otherwise roots.
     #[arg(long, value_name = "HOW")]
     pub(super) trust: Option<Trust>,
 

@@ -42,6 +42,9 @@ impl Transport {
         let dialing = async {
             Ok(match address.scheme {
                 Scheme::Ws => Transport::Ws(Box::new(WebSocket::dial(address).await?)),
+                Scheme::Wss => {
+                    Transport::Ws(Box::new(WebSocket::dial_encrypted(address, trust).await?))
+                }
                 Scheme::Tcp => Transport::Tcp(Box::new(Socket::dial(address).await?)),
                 Scheme::Https => {
                     let transport = WebTransport::dial(address, trust).await?;

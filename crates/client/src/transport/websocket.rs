@@ -2,12 +2,17 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::{Sink, Stream};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
@@ -15,13 +20,20 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::event::TransportEvent;
 use crate::address::Address;
 use crate::error::DialError;
+use crate::tls;
+use crate::trust::Trust;
 
 /// Bytes of the read buffer of a connection; it grows for a larger packet.
 const READ_BUFFER: usize = 16 << 10;
 
+/// A TCP connection, encrypted or not.
+trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Duplex for S {}
+
 /// An open WebSocket.
 pub(crate) struct WebSocket {
-    socket: WebSocketStream<TcpStream>,
+    socket: WebSocketStream<Box<dyn Duplex>>,
     /// Packets that the socket has not taken; the session has at most two under way.
     waiting: VecDeque<Bytes>,
     /// Packets that the socket has taken but not yet flushed.
@@ -30,7 +42,32 @@ pub(crate) struct WebSocket {
 
 impl WebSocket {
     pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
-        let socket = open(address).await.map_err(dial_error)?;
+        let stream = connect(address).await?;
+        WebSocket::open(address, Box::new(stream)).await
+    }
+
+    pub(super) async fn dial_encrypted(
+        address: &Address,
+        trust: &Trust,
+    ) -> Result<Self, DialError> {
+        // HTTP/2 has no upgrade to WebSocket.
+        let config = tls::config(&trust.of_wss()?, b"http/1.1")?;
+        let name = ServerName::try_from(address.host.clone()).map_err(DialError::protocol)?;
+        let stream = connect(address).await?;
+        let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
+        let stream = stream.map_err(|source| DialError::Tls { source })?;
+        WebSocket::open(address, Box::new(stream)).await
+    }
+
+    async fn open(address: &Address, stream: Box<dyn Duplex>) -> Result<Self, DialError> {
+        // The session refuses packets above its own, lower limit with a reason; these limits bound the memory that a
+        // server can make the client use.
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER)
+            .max_message_size(Some(2 * DEFAULT_MAX_PACKET))
+            .max_frame_size(Some(2 * DEFAULT_MAX_PACKET));
+        let opening = client_async_with_config(&address.url, stream, Some(config)).await;
+        let (socket, _) = opening.map_err(dial_error)?;
         Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0 })
     }
 
@@ -92,18 +129,11 @@ impl WebSocket {
     }
 }
 
-async fn open(address: &Address) -> Result<WebSocketStream<TcpStream>, tungstenite::Error> {
+async fn connect(address: &Address) -> io::Result<TcpStream> {
     let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
     // Packets are complete when they are sent: Nagle's algorithm would only delay them.
     stream.set_nodelay(true)?;
-    // The session refuses packets above its own, lower limit with a reason; these limits bound the memory that a
-    // server can make the client use.
-    let config = WebSocketConfig::default()
-        .read_buffer_size(READ_BUFFER)
-        .max_message_size(Some(2 * DEFAULT_MAX_PACKET))
-        .max_frame_size(Some(2 * DEFAULT_MAX_PACKET));
-    let (socket, _) = client_async_with_config(&address.url, stream, Some(config)).await?;
-    Ok(socket)
+    Ok(stream)
 }
 
 fn dial_error(error: tungstenite::Error) -> DialError {

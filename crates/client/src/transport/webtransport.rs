@@ -11,6 +11,7 @@ use std::time::Duration;
 use groupwire_quic::wtransport::config::{DnsResolver, IpBindConfig};
 use groupwire_quic::wtransport::endpoint::endpoint_side;
 use groupwire_quic::wtransport::error::{ConnectingError, ConnectionError};
+use groupwire_quic::wtransport::tls::WEBTRANSPORT_ALPN;
 use groupwire_quic::wtransport::{
     ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt,
 };
@@ -26,6 +27,7 @@ use super::event::TransportEvent;
 use super::stream::Packets;
 use crate::address::Address;
 use crate::error::DialError;
+use crate::tls;
 use crate::trust::{Pins, Trust};
 
 /// Most datagrams in either direction between the driver and QUIC, besides those that QUIC holds.
@@ -126,20 +128,14 @@ impl WebTransport {
     }
 }
 
-fn endpoint(pins: &Pins) -> io::Result<Endpoint<endpoint_side::Client>> {
+fn endpoint(pins: &Pins) -> Result<Endpoint<endpoint_side::Client>, DialError> {
+    let tls = tls::config(pins, WEBTRANSPORT_ALPN)?;
     let bind = |wildcard| ClientConfig::builder().with_bind_config(wildcard);
     let mut last = None;
     // A system without IPv6 has no sockets for both address families.
     for wildcard in [IpBindConfig::InAddrAnyDual, IpBindConfig::InAddrAnyV4] {
-        let builder = bind(wildcard);
-        let mut config = match pins {
-            Pins::Roots => builder.with_native_certs(),
-            Pins::Hashes(hashes) => {
-                builder.with_server_certificate_hashes(hashes.iter().map(|hash| (*hash).into()))
-            }
-        }
-        .dns_resolver(Ipv4First)
-        .build();
+        let mut config =
+            bind(wildcard).with_custom_tls(tls.clone()).dns_resolver(Ipv4First).build();
         let transport = settings(End::Client, DEFAULT_MAX_PACKET, IDLE);
         config.quic_config_mut().transport_config(Arc::new(transport));
         *config.quic_endpoint_config_mut() = endpoint_settings(End::Client);
@@ -148,7 +144,7 @@ fn endpoint(pins: &Pins) -> io::Result<Endpoint<endpoint_side::Client>> {
             Err(error) => last = Some(error),
         }
     }
-    Err(last.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()))
+    Err(last.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()).into())
 }
 
 /// Resolves a host to its IPv4 address if it has one. UDP cannot refuse a connection, so trying the wrong one of two

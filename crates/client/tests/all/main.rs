@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod compress;
+mod encrypted;
 mod session;
 mod support;

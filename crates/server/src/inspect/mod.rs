@@ -40,7 +40,7 @@ pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: N
     let headers = request.headers();
     let refusal = match &hub.config.inspect {
         Inspect::Off => Some(Refusal::Off),
-        Inspect::Local if !hub.config.listen.ip().is_loopback() => Some(Refusal::Off),
+        Inspect::Local if !hub.config.is_local() => Some(Refusal::Off),
         Inspect::Local if !is_local(headers) => Some(Refusal::Remote),
         Inspect::Local => None,
         Inspect::Token(token) if bears(headers, token) => None,

@@ -5,6 +5,7 @@ pub(crate) mod emulation;
 pub(crate) mod ends;
 pub(crate) mod framing;
 pub(crate) mod http;
+pub(crate) mod link;
 pub(crate) mod outbox;
 mod serve;
 pub(crate) mod socket;

@@ -8,6 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::framing::Framed;
+use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::hub::Hub;
 use crate::listen::accept;
@@ -26,7 +27,7 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
 }
 
 async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
-    let writer = SocketWriter::new(socket, Framing::Length);
+    let writer = SocketWriter::new(Link::plain(socket), Framing::Length);
     let reader = Framed::new(SocketStream(Arc::clone(&writer)), hub.config.room.limits.max_packet);
     let datagrams = None::<(NoDatagrams, usize)>;
     super::emulation::serve(hub, "TCP socket", false, reader, Writer(writer), datagrams).await;
@@ -60,7 +61,7 @@ impl Transmit for Writer {
         self.0.finish();
         // Read and drop what still comes: closing a socket with unread bytes resets the connection, and the client
         // would lose the last packet.
-        let socket = self.0.socket();
+        let socket = self.0.link().socket();
         let mut dropped = [0; 1024];
         while socket.readable().await.is_ok() {
             match socket.try_read(&mut dropped) {

@@ -1,16 +1,16 @@
 //! A TCP socket to which the room's task writes packets itself: with one system call, and without waking the
 //! connection's task unless the kernel's buffer is full.
 
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::framing::MAX_VARINT;
+use super::link::Link;
 
 /// What precedes each packet on the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +28,13 @@ const MAX_HEADER: usize = MAX_VARINT;
 /// is disconnected.
 const MAX_UNSENT: usize = 256 << 10;
 
-/// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and `send`.
-const SHORT: usize = 512;
-
 /// First byte of a final binary frame and of a final close frame (RFC 6455, section 5.2).
 const BINARY: u8 = 0x82;
 const CLOSE: u8 = 0x88;
 
 /// Writes packets to the socket of one connection.
 pub(crate) struct SocketWriter {
-    socket: TcpStream,
+    link: Link,
     framing: Framing,
     state: Mutex<State>,
     /// Notified when there are unsent bytes or the socket broke.
@@ -53,9 +50,9 @@ struct State {
 }
 
 impl SocketWriter {
-    pub(crate) fn new(socket: TcpStream, framing: Framing) -> Arc<Self> {
+    pub(crate) fn new(link: Link, framing: Framing) -> Arc<Self> {
         let (state, wake) = (Mutex::default(), Notify::new());
-        Arc::new(SocketWriter { socket, framing, state, wake })
+        Arc::new(SocketWriter { link, framing, state, wake })
     }
 
     /// Sends a packet, given as header and payload. Returns false if some of it is still unsent; then
@@ -95,28 +92,28 @@ impl SocketWriter {
                 if state.broken {
                     return Err(ErrorKind::BrokenPipe.into());
                 }
-                if state.unsent.is_empty() {
+                if state.unsent.is_empty() && self.link.is_flushed() {
                     return Ok(std::mem::take(&mut state.packets));
                 }
             }
-            self.socket.writable().await?;
+            self.link.socket().writable().await?;
         }
     }
 
     /// Shuts the sending direction down, so that the client sees the end of the stream.
     pub(crate) fn finish(&self) {
-        let _ = socket2::SockRef::from(&self.socket).shutdown(std::net::Shutdown::Write);
+        self.link.finish();
     }
 
-    pub(crate) fn socket(&self) -> &TcpStream {
-        &self.socket
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
     }
 
     /// Writes the parts, or keeps what the kernel does not take. Returns true if nothing is unsent.
     fn write(&self, state: &mut State, parts: [&[u8]; 3]) -> bool {
         let mut sent = 0;
         if state.unsent.is_empty() && !state.broken {
-            match self.try_write(parts) {
+            match self.link.try_write(parts) {
                 Ok(bytes) => sent = bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => state.broken = true,
@@ -133,29 +130,14 @@ impl SocketWriter {
         if state.broken {
             state.unsent = Vec::new();
         }
-        state.unsent.is_empty() && !state.broken
-    }
-
-    fn try_write(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
-        let length = parts.iter().map(|part| part.len()).sum();
-        let mut whole = [0; SHORT];
-        let Some(whole) = whole.get_mut(..length) else {
-            return self.socket.try_write_vectored(&parts.map(IoSlice::new));
-        };
-        let mut rest = &mut *whole;
-        for part in parts {
-            let (place, after) = rest.split_at_mut(part.len());
-            place.copy_from_slice(part);
-            rest = after;
-        }
-        self.socket.try_write(whole)
+        state.unsent.is_empty() && !state.broken && self.link.is_flushed()
     }
 
     /// Writes as many unsent bytes as the kernel takes.
     fn write_unsent(&self, state: &mut State) {
         let mut sent = 0;
         while sent < state.unsent.len() && !state.broken {
-            match self.socket.try_write(&state.unsent[sent..]) {
+            match self.link.try_write([&state.unsent[sent..], &[], &[]]) {
                 Ok(bytes) => sent += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(_) => state.broken = true,
@@ -165,6 +147,10 @@ impl SocketWriter {
             // Drop the buffer, so that an idle connection holds no memory for it.
             true => state.unsent = Vec::new(),
             false => drop(state.unsent.drain(..sent)),
+        }
+        match self.link.try_flush() {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => state.broken = true,
+            _ => {}
         }
     }
 
@@ -215,17 +201,12 @@ impl AsyncRead for SocketStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        loop {
-            ready!(self.0.socket.poll_read_ready(cx))?;
-            match self.0.socket.try_read(buffer.initialize_unfilled()) {
-                Ok(bytes) => {
-                    buffer.advance(bytes);
-                    return Poll::Ready(Ok(()));
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-            }
+        let read = self.0.link.poll_read(cx, buffer);
+        if !self.0.link.is_flushed() {
+            // TLS answered something, such as a change of keys, that the kernel did not take.
+            self.0.wake.notify_one();
         }
+        read
     }
 }
 

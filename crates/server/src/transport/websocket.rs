@@ -10,6 +10,7 @@ use groupwire_session::{Error, Fault};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
 use tokio_tungstenite::WebSocketStream;
 use tungstenite::Message as Frame;
 use tungstenite::error::{CapacityError, ProtocolError};
@@ -18,8 +19,10 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::hub::Hub;
+use crate::quiet::WatchedSocket;
 
 /// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest part of a
 /// connection's memory; a larger message gets a buffer of its size.
@@ -32,8 +35,8 @@ pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) 
     match create_response(&request.map(drop)) {
         Ok(response) => {
             tokio::spawn(async move {
-                if let Some((socket, read)) = socket(upgrade).await {
-                    serve(hub, socket, read, emulate).await;
+                if let Some((link, read)) = link(upgrade).await {
+                    serve(hub, link, read, emulate).await;
                 }
             });
             response.map(|()| Body::empty())
@@ -42,22 +45,29 @@ pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) 
     }
 }
 
-/// The TCP socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8
-/// KB.
-async fn socket(upgrade: OnUpgrade) -> Option<(TcpStream, Vec<u8>)> {
+/// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8 KB.
+async fn link(upgrade: OnUpgrade) -> Option<(Link, Vec<u8>)> {
     let upgraded: Upgraded = upgrade.await.ok()?;
-    let parts = upgraded.downcast::<TokioIo<TcpStream>>().ok()?;
-    Some((parts.io.into_inner(), parts.read_buf.to_vec()))
+    let upgraded = match upgraded.downcast::<TokioIo<WatchedSocket<TcpStream>>>() {
+        Ok(parts) => {
+            let link = Link::plain(parts.io.into_inner().into_inner());
+            return Some((link, parts.read_buf.to_vec()));
+        }
+        Err(upgraded) => upgraded,
+    };
+    let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream<TcpStream>>>>().ok()?;
+    let link = Link::encrypted(parts.io.into_inner().into_inner());
+    Some((link, parts.read_buf.to_vec()))
 }
 
-async fn serve(hub: Arc<Hub>, socket: TcpStream, read: Vec<u8>, emulate: bool) {
+async fn serve(hub: Arc<Hub>, link: Link, read: Vec<u8>, emulate: bool) {
     let limit = hub.config.room.limits.max_packet;
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit))
         .write_buffer_size(0)
         .read_buffer_size(READ_BUFFER);
-    let writer = SocketWriter::new(socket, Framing::WebSocket);
+    let writer = SocketWriter::new(link, Framing::WebSocket);
     let (stream, role) = (SocketStream(Arc::clone(&writer)), Role::Server);
     let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
     let (receive, transmit, datagrams) =

@@ -1,6 +1,5 @@
 //! The WebTransport endpoint, which clients reach over UDP (docs/transports.md, T5 to T7).
 
-pub(crate) mod certificate;
 pub(crate) mod config;
 mod connection;
 pub(crate) mod offer;
@@ -14,15 +13,18 @@ use std::time::Duration;
 use groupwire_quic::{End, endpoint_settings, settings};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_rustls::rustls::version::TLS13;
 use wtransport::quinn::crypto::rustls::QuicServerConfig;
 use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
-use wtransport::tls::rustls;
+use wtransport::tls::WEBTRANSPORT_ALPN;
 
+use crate::certificate::error::CertificateError;
+use crate::certificate::keeper::Certificates;
 use crate::config::Config;
 use crate::error::Error;
 use crate::hub::Hub;
-use certificate::{CertificateError, Served};
-use offer::{CertificateKeeper, Offer};
+use crate::tls;
+use offer::Offer;
 
 /// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
 const MAX_HANDSHAKES: usize = 256;
@@ -52,8 +54,6 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// A WebTransport endpoint that is bound to its UDP port.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
-    keeper: CertificateKeeper,
-    check_interval: Duration,
     pub(crate) offer: Arc<Offer>,
 }
 
@@ -62,16 +62,15 @@ impl WebTransport {
     /// cannot be bound, which is logged.
     ///
     /// # Errors
-    /// [`Error::Certificate`] if the certificate cannot be used.
-    pub(crate) fn bind(config: &Config, http: SocketAddr) -> Result<Option<Self>, Error> {
+    /// [`Error::Certificate`] if QUIC cannot use the configuration of TLS.
+    pub(crate) fn bind(
+        config: &Config,
+        http: SocketAddr,
+        certificates: Arc<Certificates>,
+    ) -> Result<Option<Self>, Error> {
         let Some(wanted) = &config.webtransport else { return Ok(None) };
         let listen = wanted.listen.unwrap_or(http);
-        let clock = Arc::clone(&wanted.clock);
-        let source = wanted.certificate.clone();
-        let mut keeper = CertificateKeeper::new(source, listen.ip(), Arc::clone(&clock));
-        let served = keeper.first()?;
-        let facts = served.facts;
-        let server = quic(served.tls, config)?;
+        let server = quic(Arc::clone(&certificates), config)?;
         let any_port = wanted.listen.is_none() && config.listen.port() == 0;
         let socket = UdpSocket::bind(listen).or_else(|error| match any_port {
             true => UdpSocket::bind((listen.ip(), 0)),
@@ -87,13 +86,8 @@ impl WebTransport {
         });
         match listening {
             Ok((endpoint, port)) => {
-                let offer = Arc::new(Offer::new(port, facts, clock));
-                Ok(Some(WebTransport {
-                    endpoint,
-                    keeper,
-                    check_interval: wanted.check_interval,
-                    offer,
-                }))
+                let offer = Arc::new(Offer::new(port, certificates));
+                Ok(Some(WebTransport { endpoint, offer }))
             }
             Err(error) => {
                 tracing::warn!(%listen, %error, "WebTransport is off: cannot bind the UDP port");
@@ -104,21 +98,9 @@ impl WebTransport {
 
     /// Accepts and serves connections; never returns.
     pub(crate) async fn serve(self, hub: Arc<Hub>) {
-        let endpoint = &self.endpoint;
-        let reload = |served: Served| {
-            let server = quic(served.tls, &hub.config)?;
-            endpoint.set_server_config(Some(server));
-            Ok(())
-        };
-        let renewing = async {
-            offer::renew(self.offer, self.keeper, self.check_interval, reload).await;
-            tracing::error!("certificate renewal stopped");
-        };
-        let accepting = async {
-            accept(endpoint, &hub).await;
-            tracing::error!("WebTransport stopped: the UDP socket failed");
-        };
-        tokio::join!(renewing, accepting);
+        accept(&self.endpoint, &hub).await;
+        tracing::error!("WebTransport stopped: the UDP socket failed");
+        std::future::pending().await
     }
 
     /// A future that closes all connections, for when the server stops.
@@ -140,7 +122,11 @@ fn widen(socket: &UdpSocket) {
     }
 }
 
-fn quic(tls: rustls::ServerConfig, config: &Config) -> Result<ServerConfig, CertificateError> {
+fn quic(
+    certificates: Arc<Certificates>,
+    config: &Config,
+) -> Result<ServerConfig, CertificateError> {
+    let tls = tls::config(certificates, &[&TLS13], &[WEBTRANSPORT_ALPN])?;
     let crypto = QuicServerConfig::try_from(tls)
         .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
     let mut server = ServerConfig::with_crypto(Arc::new(crypto));

@@ -4,7 +4,9 @@
 mod authority;
 mod bad_input;
 mod emulation;
+mod http2_attacks;
 mod http_transports;
+mod https;
 mod inspect;
 mod observer;
 mod start;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use groupwire_server::{Certificate, CertificateError, Config, Error, Server, WebTransportConfig};
+use groupwire_server::{Certificate, CertificateConfig, CertificateError, Config, Error, Server};
 
 fn config() -> Config {
     Config {
@@ -37,9 +37,9 @@ async fn an_address_of_another_machine_cannot_be_listened_on() {
 #[tokio::test]
 async fn a_certificate_that_cannot_be_read_is_no_error_of_an_address() {
     let missing = || "/nonexistent/certificate.pem".into();
-    let certificate = Certificate::Files { cert: missing(), key: missing() };
-    let webtransport = WebTransportConfig { certificate, ..WebTransportConfig::default() };
-    let error = refusal(Config { webtransport: Some(webtransport), ..config() }).await;
+    let source = Certificate::Files { cert: missing(), key: missing() };
+    let certificate = CertificateConfig { source, ..CertificateConfig::default() };
+    let error = refusal(Config { certificate, ..config() }).await;
     assert!(matches!(&error, Error::Certificate(CertificateError::Read { .. })), "{error:?}");
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
     let kind = source.map(std::io::Error::kind);

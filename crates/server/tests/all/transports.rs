@@ -15,7 +15,7 @@ use crate::support::{server_with, servers_with, status};
 const COUNT: usize = 500;
 
 /// Two clients send each other transactions for about a second.
-async fn talk(ann: Wire, bob: Wire) {
+pub(crate) async fn talk(ann: Wire, bob: Wire) {
     let mut ann = Person::join(ann, "demo").await;
     let mut bob = Person::join(bob, "demo").await;
     for n in 0..COUNT {

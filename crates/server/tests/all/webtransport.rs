@@ -2,13 +2,12 @@
 //! cover those that keep them.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
 use groupwire_server::session::{Limits, Qos};
-use groupwire_server::{Certificate, Config, Error, Server, WebTransportConfig};
+use groupwire_server::{CertificateConfig, Config, Error, Server, WebTransportConfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -17,13 +16,10 @@ use wtransport::error::{ConnectingError, ConnectionError};
 use wtransport::tls::Sha256Digest;
 use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, RecvStream};
 
+use crate::support::certificate::{CHECK_INTERVAL, DAY, Files, identity};
+
 /// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-const DAY: Duration = Duration::from_secs(24 * 3600);
-
-/// How often the servers of these tests check their files and clock.
-const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A running server.
 struct Running {
@@ -34,7 +30,7 @@ struct Running {
 impl Running {
     async fn start(config: Config) -> Self {
         let server = Server::bind(config).await.unwrap();
-        let http = server.local_addr();
+        let http = server.plain_addr().unwrap_or(server.local_addr());
         let udp = server.webtransport_port().map(|port| SocketAddr::new(http.ip(), port));
         tokio::spawn(server.run(std::future::pending()));
         Running { http, udp }
@@ -120,48 +116,14 @@ fn config() -> Config {
     Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() }
 }
 
-fn with(webtransport: WebTransportConfig) -> Config {
-    Config { webtransport: Some(webtransport), ..config() }
+fn with(certificate: CertificateConfig) -> Config {
+    Config { certificate, ..config() }
 }
 
-/// A certificate as T7 requires, valid since `since` ago.
-fn identity(since: Duration) -> Identity {
-    let from = SystemTime::now() - since;
-    Identity::self_signed_builder()
-        .subject_alt_names(["localhost"])
-        .not_before(from.into())
-        .validity_days(14)
-        .build()
-        .unwrap()
-}
-
-/// The files of a certificate, in a directory of their own.
-struct Files {
-    cert: PathBuf,
-    key: PathBuf,
-}
-
-impl Files {
-    fn new(test: &str) -> Self {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-        std::fs::create_dir_all(&directory).unwrap();
-        Files { cert: directory.join("cert.pem"), key: directory.join("key.pem") }
-    }
-
-    fn write(&self, identity: &Identity) {
-        let certificate = identity.certificate_chain().as_slice()[0].to_pem();
-        std::fs::write(&self.key, identity.private_key().to_secret_pem()).unwrap();
-        std::fs::write(&self.cert, certificate).unwrap();
-    }
-
-    fn config(&self) -> Config {
-        let certificate = Certificate::Files { cert: self.cert.clone(), key: self.key.clone() };
-        with(WebTransportConfig {
-            certificate,
-            check_interval: CHECK_INTERVAL,
-            ..WebTransportConfig::default()
-        })
-    }
+/// A server whose certificate is from files. Its HTTP is reached without TLS.
+fn config_of(files: &Files) -> Config {
+    let plain_listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    Config { plain_listen, ..with(files.config()) }
 }
 
 /// Waits until a client that pins this certificate can connect.
@@ -223,10 +185,10 @@ async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
     // Clients judge by the real time, so the server starts in the past.
     let today = Arc::new(Mutex::new(now - 10 * DAY));
     let clock = Arc::clone(&today);
-    let server = Running::start(with(WebTransportConfig {
+    let server = Running::start(with(CertificateConfig {
         check_interval: CHECK_INTERVAL,
         clock: Arc::new(move || *clock.lock().unwrap()),
-        ..WebTransportConfig::default()
+        ..CertificateConfig::default()
     }))
     .await;
     let first = Pin(server.hash().await);
@@ -256,7 +218,7 @@ async fn t7_changed_files_are_read_again_and_broken_ones_are_ignored() {
     let files = Files::new("change");
     let one = identity(DAY);
     files.write(&one);
-    let server = Running::start(files.config()).await;
+    let server = Running::start(config_of(&files)).await;
     assert!(server.offers_webtransport().await);
     assert_eq!(server.transports().await["webtransport"]["hashes"], serde_json::json!([]));
     let old = server.connect(&Pin::of(&one)).await.unwrap();
@@ -289,7 +251,7 @@ async fn an_expired_certificate_is_not_offered_until_it_is_renewed() {
     let files = Files::new("expired");
     let expired = identity(20 * DAY);
     files.write(&expired);
-    let server = Running::start(files.config()).await;
+    let server = Running::start(config_of(&files)).await;
     assert!(!server.offers_webtransport().await);
     let error = server.connect(&Pin::of(&expired)).await.unwrap_err();
     assert!(error.to_string().contains("Expired"), "{error}");
@@ -304,7 +266,7 @@ async fn an_expired_certificate_is_not_offered_until_it_is_renewed() {
 async fn a_server_does_not_start_with_unusable_files() {
     let files = Files::new("unusable");
     let (one, two) = (identity(DAY), identity(DAY));
-    let refused = async || match Server::bind(files.config()).await {
+    let refused = async || match Server::bind(config_of(&files)).await {
         Err(Error::Certificate(error)) => error.to_string(),
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("it started"),
@@ -313,7 +275,7 @@ async fn a_server_does_not_start_with_unusable_files() {
     assert!(refused().await.contains("cannot read"));
     files.write(&one);
     std::fs::write(&files.key, two.private_key().to_secret_pem()).unwrap();
-    assert!(refused().await.contains("cannot be used together"));
+    assert!(refused().await.contains("it is that of another certificate"));
     std::fs::write(&files.key, "no key").unwrap();
     assert!(refused().await.contains("contains no private key"));
 }
@@ -322,8 +284,8 @@ async fn a_server_does_not_start_with_unusable_files() {
 async fn a_server_without_its_udp_port_runs_without_webtransport() {
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let listen = Some(taken.local_addr().unwrap());
-    let wanted = with(WebTransportConfig { listen, ..WebTransportConfig::default() });
-    let server = Running::start(wanted).await;
+    let webtransport = Some(WebTransportConfig { listen });
+    let server = Running::start(Config { webtransport, ..config() }).await;
     assert_eq!(server.udp, None);
     assert!(!server.offers_webtransport().await);
     let server = Running::start(Config { webtransport: None, ..config() }).await;

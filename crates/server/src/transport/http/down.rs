@@ -104,7 +104,7 @@ impl Streaming {
                         Some((chunk, Streaming::Running { down, until, left }))
                     }
                     // Later packets go into the next response.
-                    None => Some((form.closing(), Streaming::Over)),
+                    None => form.closing().map(|closing| (closing, Streaming::Over)),
                 }
             }
             Streaming::Over => None,

@@ -109,10 +109,12 @@ impl Stream {
         }
     }
 
-    pub(super) fn closing(&self) -> Bytes {
+    /// The end of the response, if it has one. An empty chunk would be an empty frame of HTTP/2, of which clients take
+    /// only some.
+    pub(super) fn closing(&self) -> Option<Bytes> {
         match self {
-            Stream::Multipart => Bytes::from_static(b"\r\n--gw--\r\n"),
-            Stream::Iframe { .. } => Bytes::new(),
+            Stream::Multipart => Some(Bytes::from_static(b"\r\n--gw--\r\n")),
+            Stream::Iframe { .. } => None,
         }
     }
 }

@@ -1,10 +1,11 @@
-//! HTTP requests, each over a connection of its own.
+//! HTTP requests over HTTP/1.1, each over a connection of its own, and over HTTP/2.
 
 use std::net::SocketAddr;
 
 use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use hyper::client::conn::http2;
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -24,37 +25,70 @@ impl Answer {
 
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
-pub(crate) async fn get(address: SocketAddr, path: &str, headers: Headers<'_>) -> Answer {
-    read(send(address, "GET", path, headers, Body::empty()).await.unwrap()).await.unwrap()
+/// A server as its clients reach it.
+#[derive(Clone)]
+pub(crate) enum Target {
+    /// HTTP/1.1, a connection for each request.
+    Plain(SocketAddr),
+    /// HTTP/2 over TLS, one connection for all requests.
+    Http2 { authority: String, connection: http2::SendRequest<Body> },
+}
+
+impl Target {
+    /// The origin of the pages that the server serves.
+    pub(crate) fn origin(&self) -> String {
+        match self {
+            Target::Plain(address) => format!("http://{address}"),
+            Target::Http2 { authority, .. } => format!("https://{authority}"),
+        }
+    }
+}
+
+impl From<SocketAddr> for Target {
+    fn from(address: SocketAddr) -> Self {
+        Target::Plain(address)
+    }
+}
+
+pub(crate) async fn get(to: impl Into<Target>, path: &str, headers: Headers<'_>) -> Answer {
+    read(send(to, "GET", path, headers, Body::empty()).await.unwrap()).await.unwrap()
 }
 
 pub(crate) async fn post(
-    address: SocketAddr,
+    to: impl Into<Target>,
     path: &str,
     headers: Headers<'_>,
     body: Vec<u8>,
 ) -> Answer {
-    read(send(address, "POST", path, headers, body.into()).await.unwrap()).await.unwrap()
+    read(send(to, "POST", path, headers, body.into()).await.unwrap()).await.unwrap()
 }
 
 /// Sends a request and reads the header of the response.
 pub(crate) async fn send(
-    address: SocketAddr,
+    to: impl Into<Target>,
     method: &str,
     path: &str,
     headers: Headers<'_>,
     body: Body,
 ) -> hyper::Result<Response<Incoming>> {
-    let stream = TcpStream::connect(address).await.unwrap();
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection);
-    let host = address.to_string();
-    let mut request = Request::builder().method(method).uri(path).header("host", &host);
+    let mut request = Request::builder().method(method);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    sender.send_request(request.body(body).unwrap()).await
+    match to.into() {
+        Target::Plain(address) => {
+            let stream = TcpStream::connect(address).await.unwrap();
+            let (mut sender, connection) =
+                hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+            tokio::spawn(connection);
+            let request = request.uri(path).header("host", address.to_string());
+            sender.send_request(request.body(body).unwrap()).await
+        }
+        Target::Http2 { authority, mut connection } => {
+            let request = request.uri(format!("https://{authority}{path}"));
+            connection.send_request(request.body(body).unwrap()).await
+        }
+    }
 }
 
 pub(crate) async fn read(response: Response<Incoming>) -> hyper::Result<Answer> {

@@ -1,6 +1,5 @@
 //! A client of the HTTP transports that keeps the rules, with simulated failures.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::http::{post, send};
+use super::http::{Target, post, send};
 use super::wire::{Wire, framed, take_packet, take_varint, varint};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,24 +64,25 @@ pub(crate) struct Counts {
 
 /// Opens an HTTP transport.
 pub(crate) async fn http_transport(
-    address: SocketAddr,
+    target: impl Into<Target>,
     kind: Kind,
     failures: Failures,
 ) -> (Wire, Arc<Counts>) {
+    let target = target.into();
     let counts = Arc::new(Counts::default());
     let (outgoing, to_send) = mpsc::channel(1);
     let (received, incoming) = mpsc::channel(64);
     let (id_sender, id) = watch::channel(String::new());
     let mut tasks = JoinSet::new();
-    let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
+    let client = Client { target: target.clone(), kind, failures, counts: Arc::clone(&counts) };
     tasks.spawn(client.down(received, id_sender));
-    let client = Client { address, kind, failures, counts: Arc::clone(&counts) };
+    let client = Client { target, kind, failures, counts: Arc::clone(&counts) };
     tasks.spawn(client.up(to_send, id));
     (Wire { outgoing, incoming, _tasks: tasks }, counts)
 }
 
 struct Client {
-    address: SocketAddr,
+    target: Target,
     kind: Kind,
     failures: Failures,
     counts: Arc<Counts>,
@@ -163,7 +163,7 @@ impl Client {
             "" => String::new(),
             id => format!("id={id}&received={received}"),
         };
-        Response::open(self.address, self.kind, body).await.ok()
+        Response::open(self.target.clone(), self.kind, body).await.ok()
     }
 
     async fn up(self, mut packets: mpsc::Receiver<Vec<u8>>, mut id: watch::Receiver<String>) {
@@ -174,7 +174,7 @@ impl Client {
             let body = upload(&id, number, self.received(), &[&packet]);
             let times = if number % self.failures.repeat == 0 { 2 } else { 1 };
             for _ in 0..times {
-                if post(self.address, "/http/up", &[], body.clone()).await.status != 204 {
+                if post(self.target.clone(), "/http/up", &[], body.clone()).await.status != 204 {
                     return;
                 }
             }
@@ -204,10 +204,15 @@ pub(crate) struct Response {
 
 impl Response {
     /// Requests a response. An error is the HTTP status, or 0 if the connection broke.
-    pub(crate) async fn open(address: SocketAddr, kind: Kind, body: String) -> Result<Self, u16> {
-        let origin = format!("http://{address}");
+    pub(crate) async fn open(
+        target: impl Into<Target>,
+        kind: Kind,
+        body: String,
+    ) -> Result<Self, u16> {
+        let target = target.into();
+        let origin = target.origin();
         let headers = [("origin", origin.as_str())];
-        let response = send(address, "POST", kind.path(), &headers, body.into()).await;
+        let response = send(target, "POST", kind.path(), &headers, body.into()).await;
         let response = response.map_err(|_| 0u16)?;
         if response.status() != 200 {
             return Err(response.status().as_u16());

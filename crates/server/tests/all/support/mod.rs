@@ -1,8 +1,10 @@
 //! A real server over real sockets, for all tests of this folder.
 
+pub(crate) mod certificate;
 pub(crate) mod http;
 pub(crate) mod http_transport;
 pub(crate) mod person;
+pub(crate) mod secure;
 pub(crate) mod wire;
 
 use std::net::SocketAddr;

@@ -1,0 +1,159 @@
+//! A TCP socket, encrypted by TLS or not, that one task reads and several write without waiting.
+
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::Shutdown;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::ReadBuf;
+use tokio::net::TcpStream;
+use tokio_rustls::rustls::ServerConnection;
+use tokio_rustls::server::TlsStream;
+
+/// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and `send`.
+const SHORT: usize = 512;
+
+/// Most encrypted bytes that wait for the kernel: the largest packet, so that its rest need not be encrypted later.
+const ENCRYPTED: usize = 96 << 10;
+
+/// A socket with what TLS knows about it.
+pub(crate) struct Link {
+    socket: TcpStream,
+    tls: Option<Mutex<ServerConnection>>,
+}
+
+impl Link {
+    pub(crate) fn plain(socket: TcpStream) -> Self {
+        Link { socket, tls: None }
+    }
+
+    pub(crate) fn encrypted(stream: TlsStream<TcpStream>) -> Self {
+        let (socket, mut tls) = stream.into_inner();
+        tls.set_buffer_limit(Some(ENCRYPTED));
+        Link { socket, tls: Some(Mutex::new(tls)) }
+    }
+
+    pub(crate) fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    /// Writes some of the parts and returns how many bytes it took. Encrypted bytes may wait for the kernel afterwards:
+    /// see [`Link::is_flushed`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] if the kernel takes nothing now; otherwise the connection is broken.
+    pub(crate) fn try_write(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
+        let Some(mut tls) = self.lock() else { return self.try_write_plain(parts) };
+        self.flush(&mut tls)?;
+        let taken = tls.writer().write_vectored(&parts.map(IoSlice::new))?;
+        match self.flush(&mut tls) {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error),
+            _ => Ok(taken),
+        }
+    }
+
+    /// Gives the kernel the encrypted bytes that wait for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] if some still wait; otherwise the connection is broken.
+    pub(crate) fn try_flush(&self) -> io::Result<()> {
+        self.lock().map_or(Ok(()), |mut tls| self.flush(&mut tls))
+    }
+
+    /// True if no encrypted bytes wait for the kernel.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.lock().is_none_or(|tls| !tls.wants_write())
+    }
+
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            match self.try_read(buffer.initialize_unfilled()) {
+                Ok(bytes) => {
+                    buffer.advance(bytes);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+            ready!(self.socket.poll_read_ready(cx))?;
+        }
+    }
+
+    /// Shuts the sending direction down, so that the client sees the end of the stream.
+    pub(crate) fn finish(&self) {
+        if let Some(mut tls) = self.lock() {
+            tls.send_close_notify();
+            // Without it the client sees that the connection broke, but no harm is done.
+            let _ = self.flush(&mut tls);
+        }
+        let _ = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Write);
+    }
+
+    fn try_write_plain(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
+        let length = parts.iter().map(|part| part.len()).sum();
+        let mut whole = [0; SHORT];
+        let Some(whole) = whole.get_mut(..length) else {
+            return self.socket.try_write_vectored(&parts.map(IoSlice::new));
+        };
+        let mut rest = &mut *whole;
+        for part in parts {
+            let (place, after) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = after;
+        }
+        self.socket.try_write(whole)
+    }
+
+    fn try_read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        let Some(mut tls) = self.lock() else { return self.socket.try_read(bytes) };
+        loop {
+            match tls.reader().read(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+            tls.read_tls(&mut NonBlocking(&self.socket))?;
+            let processed = tls.process_new_packets();
+            // An answer, such as an alert that says what is wrong. What the kernel does not take is sent later.
+            let _ = self.flush(&mut tls);
+            processed.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+        }
+    }
+
+    fn flush(&self, tls: &mut ServerConnection) -> io::Result<()> {
+        while tls.wants_write() {
+            tls.write_tls(&mut NonBlocking(&self.socket))?;
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, ServerConnection>> {
+        self.tls.as_ref().map(|tls| tls.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A socket for a library that reads and writes without waiting.
+struct NonBlocking<'a>(&'a TcpStream);
+
+impl Read for NonBlocking<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.try_read(bytes)
+    }
+}
+
+impl Write for NonBlocking<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.try_write(bytes)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.try_write_vectored(parts)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

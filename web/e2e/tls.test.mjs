@@ -1,0 +1,71 @@
+// Every transport over TLS, with one certificate that signed itself.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, afterEach, before, test } from "node:test";
+import { SelfSigned } from "./certificate.mjs";
+import { Participant } from "./participant.mjs";
+import { Server } from "./server.mjs";
+import { launch } from "./window.mjs";
+
+const options = { timeout: 90_000 };
+const WEB = new URL("../", import.meta.url);
+const TYPES = { html: "text/html", js: "text/javascript", wasm: "application/wasm" };
+
+const certificate = new SelfSigned();
+const people = [];
+let browser;
+let server;
+
+before(async () => {
+  const tls = ["--cert", certificate.cert, "--key", certificate.key];
+  [browser, server] = await Promise.all([launch(certificate.flag), Server.start(...tls)]);
+});
+afterEach(async () => {
+  const errors = people.flatMap((person) => person.errors);
+  await Promise.all(people.splice(0).map((person) => person.close()));
+  assert.deepEqual(errors, [], "errors in the pages");
+});
+after(async () => {
+  await browser?.close();
+  await server?.kill();
+  certificate.remove();
+});
+
+/** Opens the tests' page, which the server itself does not have, at the server's address. */
+async function join(name, transport) {
+  const context = await browser.newContext();
+  await context.route(/\/(e2e|client)\//, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const contentType = TYPES[pathname.split(".").at(-1)];
+    await route.fulfill({ body: await readFile(new URL(`.${pathname}`, WEB)), contentType });
+  });
+  const person = await Participant.open(browser, server, transport, { name, transports: [transport], context });
+  person.ownsContext = true;
+  people.push(person);
+  return person;
+}
+
+test("the printed address is one of HTTPS, whose pages use HTTP/2", options, async () => {
+  assert.match(server.url, /^https:/);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(server.url);
+  const protocols = () => performance.getEntriesByType("navigation").map((entry) => entry.nextHopProtocol);
+  assert.deepEqual(await page.evaluate(protocols), ["h2"]);
+  await context.close();
+});
+
+for (const transport of ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"]) {
+  test(`${transport}: two participants exchange messages over TLS`, options, async () => {
+    const [ada, bo] = await Promise.all([join("Ada", transport), join("Bo", transport)]);
+    for (const person of [ada, bo]) assert.equal((await person.transport()).name, transport);
+    for (let i = 0; i < 20; i++) {
+      await ada.run(({ draw }, i) => draw(`a${i}`), i);
+      await bo.run(({ draw }, i) => draw(`b${i}`), i);
+    }
+    const seen = await Promise.all([ada, bo].map((person) => person.got(40, 30_000)));
+    assert.deepEqual(seen[0], seen[1]);
+    assert.equal(new Set(seen[0]).size, 40);
+  });
+}
