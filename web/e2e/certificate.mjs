@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The files of a new certificate for 127.0.0.1, and the flag by which Chromium accepts it. */
+/** The files of a new certificate for 127.0.0.1, and the flags by which Chromium accepts it. */
 export class SelfSigned {
   #folder = mkdtempSync(join(tmpdir(), "groupwire-tls-"));
   cert = join(this.#folder, "cert.pem");
@@ -19,10 +19,12 @@ export class SelfSigned {
     execFileSync("openssl", made, { stdio: ["ignore", "ignore", "pipe"] });
   }
 
-  get flag() {
+  get flags() {
     const { publicKey } = new X509Certificate(readFileSync(this.cert));
     const info = publicKey.export({ type: "spki", format: "der" });
-    return `--ignore-certificate-errors-spki-list=${createHash("sha256").update(info).digest("base64")}`;
+    const hash = createHash("sha256").update(info).digest("base64");
+    // WebTransport accepts only certificates of known authorities otherwise.
+    return [`--ignore-certificate-errors-spki-list=${hash}`, "--webtransport-developer-mode"];
   }
 
   remove() {

@@ -10,6 +10,9 @@ import { launch } from "./window.mjs";
 
 const options = { timeout: 90_000 };
 const WEB = new URL("../", import.meta.url);
+// The page comes from the test and not from the network, so that Chromium takes it for one of the public Internet, whose
+// WebSockets may not reach this machine.
+const PAGE_FLAG = "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets";
 const TYPES = { html: "text/html", js: "text/javascript", wasm: "application/wasm" };
 
 const certificate = new SelfSigned();
@@ -19,7 +22,7 @@ let server;
 
 before(async () => {
   const tls = ["--cert", certificate.cert, "--key", certificate.key];
-  [browser, server] = await Promise.all([launch(certificate.flag), Server.start(...tls)]);
+  [browser, server] = await Promise.all([launch(PAGE_FLAG, ...certificate.flags), Server.start(...tls)]);
 });
 afterEach(async () => {
   const errors = people.flatMap((person) => person.errors);
@@ -35,8 +38,8 @@ after(async () => {
 /** Opens the tests' page, which the server itself does not have, at the server's address. */
 async function join(name, transport) {
   const context = await browser.newContext();
-  await context.route(/\/(e2e|client)\//, async (route) => {
-    const { pathname } = new URL(route.request().url());
+  await context.route(/\/e2e\//, async (route) => {
+    const pathname = new URL(route.request().url()).pathname.replace("/e2e/client/", "/client/");
     const contentType = TYPES[pathname.split(".").at(-1)];
     await route.fulfill({ body: await readFile(new URL(`.${pathname}`, WEB)), contentType });
   });

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Runs a server that cannot start, and returns its standard error.
 fn refused(arguments: &[&str]) -> String {
@@ -29,6 +29,60 @@ fn a_certificate_that_is_no_pem_is_named_without_a_hint_about_other_servers() {
     let error = refused(&["--listen", "127.0.0.1:0", "--cert", path, "--key", path]);
     assert!(error.contains(path) && error.contains("PEM"), "{error}");
     assert!(!error.contains("another server"), "{error}");
+}
+
+/// Makes a certificate that signed itself; `None` if openssl is not installed.
+fn certificate(name: &str) -> Option<(String, String)> {
+    let path = |end| format!("{}/{name}-{end}.pem", env!("CARGO_TARGET_TMPDIR"));
+    let (cert, key) = (path("cert"), path("key"));
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]);
+    openssl.args(["-nodes", "-subj", "/CN=localhost", "-days", "10"]);
+    let made = openssl.args(["-keyout", &key, "-out", &cert]).output().ok()?;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    Some((cert, key))
+}
+
+#[test]
+fn a_wrong_key_is_named_in_plain_words() {
+    let Some((cert, key)) = certificate("one") else { return };
+    let Some((_, other)) = certificate("two") else { return };
+    let encrypted = format!("{}/encrypted.pem", env!("CARGO_TARGET_TMPDIR"));
+    let mut openssl = Command::new("openssl");
+    openssl.args(["pkey", "-aes256", "-passout", "pass:x", "-in", &key, "-out", &encrypted]);
+    assert!(openssl.output().unwrap().status.success());
+    for (cert, key, said) in [
+        (&cert, &other, "does not fit the certificate"),
+        (&key, &cert, "it contains a PRIVATE KEY"),
+        (&cert, &cert, "it contains a CERTIFICATE"),
+        (&cert, &encrypted, "encrypted with a passphrase"),
+    ] {
+        let error = refused(&["--listen", "127.0.0.1:0", "--cert", cert, "--key", key]);
+        assert!(error.contains(said) && error.contains("--cert and --key must"), "{error}");
+    }
+    let error = refused(&["--plain-listen", "127.0.0.1:0"]);
+    assert!(error.contains("--cert"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_encrypted_server_prints_its_address_and_warns() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::os::unix::fs::PermissionsExt;
+    let Some((cert, key)) = certificate("warned") else { return };
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_groupwire"));
+    server.args(["serve", "--listen", "127.0.0.1:0", "--cert", &cert, "--key", &key]);
+    server.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = server.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    server.kill().unwrap();
+    let mut warnings = String::new();
+    server.stderr.take().unwrap().read_to_string(&mut warnings).unwrap();
+    server.wait().unwrap();
+    assert!(line.contains("https://127.0.0.1:"), "{line}");
+    assert!(warnings.contains("every user of this machine can read"), "{warnings}");
 }
 
 #[test]
