@@ -22,7 +22,7 @@ use crate::wire::opening::{Opening, refusal};
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{
-    Counter, Durability, Error, JoinRequest, Limits, LinkId, ParticipantId, Position, Secrets,
+    Counter, Durability, Error, Identity, Limits, LinkId, ParticipantId, Position, Secrets,
     SessionName,
 };
 
@@ -46,10 +46,11 @@ impl Room {
         now: Duration,
         link: LinkId,
         opening: &Opening<'_>,
+        identity: &Identity,
         secrets: &dyn Secrets,
         max_datagram: usize,
     ) {
-        let admitted = match self.admit(link, &opening.hello, secrets) {
+        let admitted = match self.admit(link, &opening.hello, identity, secrets) {
             Ok(admitted) => admitted,
             Err(error) => {
                 let packet = refusal(&error);
@@ -75,19 +76,18 @@ impl Room {
         &mut self,
         link: LinkId,
         hello: &Hello<'_>,
+        identity: &Identity,
         secrets: &dyn Secrets,
     ) -> Result<Admitted, Error> {
         let Room { peers, common, .. } = self;
-        let Common { config, log, authority, .. } = &mut *common;
+        let Common { config, log, .. } = &mut *common;
         check_sizes(hello, &config.limits)?;
-        let request = JoinRequest { room: &config.name, token: hello.token };
-        let identity = authority.join(&request).map_err(|why| Error::Refused { why })?;
         let resume = hello.resume.filter(|resume| resume.incarnation == log.incarnation());
         if resume.is_some_and(|resume| resume.position > log.durable()) {
             return Err(Error::malformed("HELLO: a position the room has not reached"));
         }
         let known = match resume {
-            Some(resume) => common.find(&resume, &identity, secrets)?,
+            Some(resume) => common.find(&resume, &identity.subject, secrets)?,
             None => None,
         };
         let takes_newcomers = common.permits_newcomer();
@@ -112,9 +112,9 @@ impl Room {
         if let (Outcome::Lost, Some(resume)) = (outcome, &hello.resume) {
             log_lost(id, resume, log);
         }
-        let secret = secrets.secret(&common.session_name(id, &identity));
+        let secret = secrets.secret(&common.session_name(id, &identity.subject));
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
-        peer.identity = identity;
+        peer.identity.clone_from(identity);
         peer.detach(link, common);
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
@@ -206,11 +206,11 @@ impl Common {
     fn find(
         &self,
         resume: &Resume,
-        identity: &[u8],
+        subject: &[u8],
         secrets: &dyn Secrets,
     ) -> Result<Option<ParticipantId>, Error> {
         let Some(session) = self.log.session(resume.participant) else { return Ok(None) };
-        let name = self.session_name(resume.participant, identity);
+        let name = self.session_name(resume.participant, subject);
         if !secrets.permits(&name, &resume.secret) {
             return Ok(None);
         }

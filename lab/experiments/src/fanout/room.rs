@@ -123,7 +123,13 @@ impl World {
                     match &opening {
                         Some(opening) => {
                             let (secrets, max_datagram) = (&OneSecret, 0);
-                            let join = room::Input::Join { link, opening, secrets, max_datagram };
+                            let join = room::Input::Join {
+                                link,
+                                opening,
+                                identity: &Identity::default(),
+                                secrets,
+                                max_datagram,
+                            };
                             self.tell_room(now, join);
                         }
                         None => self.tell_room(now, room::Input::Packet { link, packet: &packet }),

@@ -104,8 +104,16 @@ impl RoomNode {
                     peer.joined = true;
                     let secrets = &Seeded(self.seed);
                     let opening = &opening;
-                    self.room
-                        .handle_input(now, Input::Join { link, opening, secrets, max_datagram });
+                    self.room.handle_input(
+                        now,
+                        Input::Join {
+                            link,
+                            opening,
+                            identity: &Identity::default(),
+                            secrets,
+                            max_datagram,
+                        },
+                    );
                 }
                 Err(_) => peer.transport.close(),
             },
