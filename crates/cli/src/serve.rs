@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest};
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Certificate, CertificateError, Config, DurableConfig, Error as ServerError, Inspect, Modes,
-    ModesError, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
+    Admission, Answer, Authenticator, Certificate, CertificateError, Config, DurableConfig,
+    Error as ServerError, Inspect, JoinRequest, Modes, ModesError, Origins, Refusal, Server,
+    WebTransportConfig, codecs_named, is_same_secret,
 };
 
 use crate::process::{Format, Level, start_log, stop_signal};
@@ -166,7 +166,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
     if let Some(token) = args.token {
-        config.authority = Arc::new(OneToken(token.into_bytes()));
+        config.authenticator = Arc::new(OneToken(token.into_bytes()));
     }
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
@@ -232,18 +232,18 @@ fn announce(address: SocketAddr) -> io::Result<()> {
     out.flush()
 }
 
-/// An authority that permits everything to clients with one token.
+/// Lets in clients with one token.
 struct OneToken(Vec<u8>);
 
-impl Authority for OneToken {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        match is_same_secret(request.token, &self.0) {
-            false => Err("the token is not the one this server was started with".to_owned()),
-            true => Ok(Vec::new()),
-        }
-    }
-
-    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-        Ok(Grant { access: request.access, qos: request.qos })
+impl Authenticator for OneToken {
+    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+        let answer = match is_same_secret(request.token, &self.0) {
+            true => Ok(Admission::default()),
+            false => {
+                let why = "the token is not the one this server was started with";
+                Err(Refusal::Refused(why.to_owned()))
+            }
+        };
+        Box::pin(std::future::ready(answer))
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use groupwire_session::{AllowAll, Authority, room};
 
+use crate::access::Authenticator;
 use crate::codecs::quick_codecs;
 use crate::costs;
 use crate::durable::DurableConfig;
@@ -37,7 +38,9 @@ pub struct Config {
     /// Most connections at the same time, over all transports together; further ones are refused, over HTTP with
     /// status 503.
     pub max_connections: usize,
-    /// Decides who may join, publish, subscribe and change a channel's QoS.
+    /// Decides who may join.
+    pub authenticator: Arc<dyn Authenticator>,
+    /// Decides who may publish, subscribe, change a channel's QoS and upload snapshots.
     pub authority: Arc<dyn Authority + Send + Sync>,
     /// Follows the transactions of all rooms; `None` for no observer.
     pub observer: Option<Arc<dyn Observer + Send + Sync>>,
@@ -69,6 +72,7 @@ impl Default for Config {
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,
+            authenticator: Arc::new(AllowAll),
             authority: Arc::new(AllowAll),
             observer: None,
             emulate: None,

@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod access;
 pub mod admin;
 mod answers;
 mod assets;
@@ -29,6 +30,7 @@ mod inspect;
 mod listen;
 mod observer;
 mod origins;
+mod pattern;
 mod room;
 mod routes;
 mod secret;
@@ -38,6 +40,7 @@ mod totals;
 mod transport;
 mod webtransport;
 
+pub use access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 pub use codecs::{Codecs, codecs_named, quick_codecs};
 pub use config::{Config, HttpLimits, Inspect};
 pub use durable::{DurableConfig, Modes, ModesError};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use groupwire_session::room::{Event, Input, Output, Room, Stats, whole_packet};
-use groupwire_session::{Error, LinkId, Opening, ParticipantId, Position};
+use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
 use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
@@ -24,8 +24,12 @@ use crate::transport::socket_writer::SocketWriter;
 
 /// A message to a room's task.
 pub(crate) enum Message {
-    /// The first packet of a connection, whose form is already checked.
-    Join { link: LinkId, opening: Bytes, connection: Connection },
+    /// The first packet of a connection, whose form is already checked, of a client that may join.
+    Join { link: LinkId, opening: Bytes, identity: Identity, connection: Connection },
+    /// The participant's token was renewed.
+    Renewed { link: LinkId, identity: Identity },
+    /// The participant's token expires soon.
+    TokenWanted { link: LinkId },
     /// A later packet. Its permit is released when the room has handled the packet; then the connection may read
     /// further.
     Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
@@ -67,6 +71,8 @@ pub(crate) struct Connection {
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
+    /// Further tokens of the participant, which the connection's task has checked.
+    pub(crate) tokens: mpsc::Sender<Vec<u8>>,
     pub(crate) info: ConnInfo,
 }
 
@@ -218,8 +224,14 @@ pub(crate) struct Driver {
 impl Driver {
     fn handle(&mut self, now: Duration, message: Message) {
         match message {
-            Message::Join { link, opening, connection } => {
-                self.join(now, link, &opening, connection);
+            Message::Join { link, opening, identity, connection } => {
+                self.join(now, link, &opening, &identity, connection);
+            }
+            Message::Renewed { link, identity } => {
+                self.room.handle_input(now, Input::Renewed { link, identity: &identity });
+            }
+            Message::TokenWanted { link } => {
+                self.room.handle_input(now, Input::TokenWanted { link });
             }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
@@ -264,13 +276,20 @@ impl Driver {
         }
     }
 
-    fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], connection: Connection) {
+    fn join(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &[u8],
+        identity: &Identity,
+        connection: Connection,
+    ) {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
         self.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let secrets = &*self.secrets;
         let input = match &opening {
-            Ok(opening) => Input::Join { link, opening, secrets, max_datagram },
+            Ok(opening) => Input::Join { link, opening, identity, secrets, max_datagram },
             Err(error) => Input::Fail { link, error: error.clone() },
         };
         self.room.handle_input(now, input);
@@ -348,6 +367,12 @@ impl Driver {
                     if let Some(connection) = self.connections.remove(&link) {
                         let last = Box::new(Close { packet, reason });
                         connection.packets.put(Outbound::Close(last));
+                    }
+                }
+                Output::Token { link, token } => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        // While one is being checked, another one may wait. A client that sends more is too fast.
+                        let _ = connection.tokens.try_send(token);
                     }
                 }
                 Output::Store(write) => {

@@ -12,6 +12,7 @@ use super::conn_info::ConnInfo;
 use super::ends::{Datagrams, Incoming, Receive, Transmit};
 use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
+use crate::access::{Admitted, Expiry, keep_access};
 use crate::hub::Hub;
 use crate::room::{Close, Connection, Message, Outbound};
 
@@ -55,15 +56,17 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         None => (None, None),
     };
     let socket_writer = transmit.socket_writer();
+    let (tokens, more_tokens) = mpsc::channel(1);
     let connection = Connection {
         packets: outbound,
         socket_writer: socket_writer.clone(),
         datagrams: to_datagrams,
         datagram_sink,
+        tokens,
         info,
     };
-    let room = match join(&hub, link, &mut receive, connection).await {
-        Ok(room) => room,
+    let (name, room, expires) = match join(&hub, link, &mut receive, connection).await {
+        Ok(joined) => joined,
         Err(error) => {
             tracing::info!(%link, %error, "connection refused");
             return close(&mut transmit, refusal(&error), Some(&error)).await;
@@ -73,10 +76,15 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         let writing =
             write(&hub, &room, link, socket_writer.as_deref(), &mut transmit, &mut packets);
         let writing_datagrams = write_datagrams(&room, link, datagrams);
+        // Boxed, so that an idle connection does not hold memory for what an authenticator does.
+        let authenticator = Arc::clone(&hub.config.authenticator);
+        let keeping =
+            Box::pin(keep_access(authenticator, (&name, &room), link, expires, more_tokens));
         tokio::pin!(writing);
         tokio::select! {
             () = &mut writing => {}
             () = writing_datagrams => {}
+            () = keeping => {}
             () = read(&room, link, &mut receive) => {
                 // The room may still send an error that says why the connection ends.
                 let _ = timeout(CLOSE_LIMIT, writing).await;
@@ -87,13 +95,14 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     drop(counted);
 }
 
-/// Reads the first packet and hands the connection to the room that it names.
+/// Reads the first packet, and hands the connection to the room that it names if the client may join. Returns the room's name and
+/// where its messages go.
 async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
     receive: &mut impl Receive,
     connection: Connection,
-) -> Result<ToRoom, Error> {
+) -> Result<(String, ToRoom, Option<Expiry>), Error> {
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
         Ok(Ok(Some(Incoming::Datagram(_)))) => {
@@ -105,8 +114,12 @@ async fn join(
         Ok(Err(error)) => return Err(error),
         Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
     };
-    let room = Opening::read(&opening)?.room().to_owned();
-    hub.join(&room, Message::Join { link, opening, connection })
+    let first = Opening::read(&opening)?;
+    let name = first.room().to_owned();
+    let Admitted { identity, expires } =
+        Admitted::ask(&*hub.config.authenticator, &name, first.token()).await?;
+    let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
+    Ok((name, room, expires))
 }
 
 /// Passes received packets and datagrams to the room until the connection ends.
