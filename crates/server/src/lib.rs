@@ -40,7 +40,10 @@ mod totals;
 mod transport;
 mod webtransport;
 
-pub use access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
+pub use access::{
+    Admission, Answer, Authenticator, ByRights, JoinRequest, JwtAuthenticator, JwtConfig,
+    KeySource, Refusal, Rights,
+};
 pub use codecs::{Codecs, codecs_named, quick_codecs};
 pub use config::{Config, HttpLimits, Inspect};
 pub use durable::{DurableConfig, Modes, ModesError};

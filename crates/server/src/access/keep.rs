@@ -121,3 +121,95 @@ pub(crate) async fn keep_access(
         let _ = room.send(message);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::time::{advance, pause};
+
+    use super::super::Answer;
+    use super::*;
+
+    /// Renews a token whose text is a number of seconds, which it then lasts.
+    struct Seconds(AtomicUsize);
+
+    impl Authenticator for Seconds {
+        fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+            Box::pin(async move {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                let seconds = std::str::from_utf8(request.token).unwrap_or_default().parse();
+                let Ok(seconds) = seconds else { return Err(Refusal::Refused("no".into())) };
+                if seconds == 0 {
+                    return Err(Refusal::NotNow("no answer"));
+                }
+                let expires = Some(SystemTime::now() + Duration::from_secs(seconds));
+                Ok(Admission { expires, ..Admission::default() })
+            })
+        }
+    }
+
+    struct Kept {
+        tokens: mpsc::Sender<Vec<u8>>,
+        room: mpsc::UnboundedReceiver<Message>,
+    }
+
+    impl Kept {
+        /// A participant whose token lasts this many seconds, of a room whose time stands still.
+        async fn new(seconds: &str) -> Self {
+            pause();
+            let authenticator = Arc::new(Seconds(AtomicUsize::new(0)));
+            let admitted = Admitted::ask(&*authenticator, "demo", seconds.as_bytes()).await;
+            let expires = admitted.unwrap().expires;
+            let (tokens, more) = mpsc::channel(1);
+            let (sender, room) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                keep_access(authenticator, ("demo", &sender), LinkId(1), expires, more).await;
+            });
+            tokio::task::yield_now().await;
+            Kept { tokens, room }
+        }
+
+        async fn after(&mut self, seconds: u64) -> Vec<&'static str> {
+            advance(Duration::from_secs(seconds)).await;
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            let mut said = Vec::new();
+            while let Ok(message) = self.room.try_recv() {
+                said.push(match message {
+                    Message::TokenWanted { .. } => "wanted",
+                    Message::Renewed { .. } => "renewed",
+                    Message::Fail { error: Error::Expired, .. } => "expired",
+                    Message::Fail { .. } => "refused",
+                    _ => "something else",
+                });
+            }
+            said
+        }
+    }
+
+    #[tokio::test]
+    async fn w98_a_token_is_asked_for_before_and_the_connection_closed_after_it_expires() {
+        let mut kept = Kept::new("300").await;
+        assert!(kept.after(238).await.is_empty());
+        assert_eq!(kept.after(3).await, ["wanted"]);
+        assert!(kept.after(60).await.is_empty(), "clocks differ a little");
+        assert_eq!(kept.after(15).await, ["expired"]);
+        assert!(kept.after(1000).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn w98_a_renewed_token_holds_and_one_that_lasts_shortly_is_asked_for_at_half_of_it() {
+        let mut kept = Kept::new("20").await;
+        assert_eq!(kept.after(11).await, ["wanted"]);
+        kept.tokens.send(b"600".to_vec()).await.unwrap();
+        assert_eq!(kept.after(1).await, ["renewed"]);
+        assert!(kept.after(500).await.is_empty());
+        assert_eq!(kept.after(60).await, ["wanted"]);
+        kept.tokens.send(b"0".to_vec()).await.unwrap();
+        assert!(kept.after(1).await.is_empty(), "the token before holds");
+        kept.tokens.send(b"forged".to_vec()).await.unwrap();
+        assert_eq!(kept.after(1).await, ["refused"]);
+    }
+}

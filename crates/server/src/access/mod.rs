@@ -1,6 +1,8 @@
 //! Who may join: a client's token is checked before a room hears of the client, and again whenever the client sends another one
 //! (wire W11, W98).
 
+mod fetch;
+mod jwt;
 mod keep;
 
 use std::future::Future;
@@ -9,6 +11,7 @@ use std::time::SystemTime;
 
 use groupwire_session::{AllowAll, Error, Identity};
 
+pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights};
 pub(crate) use keep::{Admitted, Expiry, keep_access};
 
 /// A client asks to join a room, or a participant sends another token.
@@ -19,6 +22,14 @@ pub struct JoinRequest<'a> {
     pub room: &'a str,
     /// The token, of at most 4,096 bytes. Only the [`Authenticator`] knows what it means.
     pub token: &'a [u8],
+}
+
+impl<'a> JoinRequest<'a> {
+    /// A request to join this room with this token. The server makes requests itself; an [`Authenticator`] needs this for its
+    /// tests.
+    pub fn new(room: &'a str, token: &'a [u8]) -> Self {
+        JoinRequest { room, token }
+    }
 }
 
 /// The answer to a client that may join.

@@ -6,6 +6,7 @@ mod bad_input;
 mod emulation;
 mod http_transports;
 mod inspect;
+mod jwt;
 mod observer;
 mod start;
 mod support;
