@@ -4,6 +4,7 @@ mod process;
 mod replay;
 mod serve;
 mod store;
+mod token;
 mod tunnel;
 
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ enum Command {
     Replay(replay::Args),
     /// Look into, copy and mend the folder of stored rooms.
     Store(store::Args),
+    /// Make a token for trying a server that wants JSON web tokens.
+    Token(token::Args),
     /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
 }
@@ -36,6 +39,7 @@ async fn main() -> ExitCode {
         Command::Serve(args) => serve::run(args).await,
         Command::Replay(args) => replay::run(args).await,
         Command::Store(args) => store::run(args),
+        Command::Token(args) => token::run(&args),
         Command::Tunnel(args) => tunnel::run(args).await,
     };
     match outcome {

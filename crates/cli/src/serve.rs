@@ -11,9 +11,10 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Admission, Answer, Authenticator, Certificate, CertificateError, Config, DurableConfig,
-    Error as ServerError, Inspect, JoinRequest, Modes, ModesError, Origins, Refusal, Server,
-    WebTransportConfig, codecs_named, is_same_secret,
+    Admission, Answer, Authenticator, ByRights, Certificate, CertificateError, Config,
+    DurableConfig, Error as ServerError, Inspect, JoinRequest, JwtAuthenticator, JwtConfig,
+    KeySource, Modes, ModesError, Origins, Refusal, Server, WebTransportConfig, codecs_named,
+    is_same_secret,
 };
 
 use crate::process::{Format, Level, start_log, stop_signal};
@@ -68,6 +69,29 @@ pub(crate) struct Args {
     /// The token that clients must present to join. Default: everybody may join.
     #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
     token: Option<String>,
+
+    /// Let in clients with a JSON web token that one of these keys signed: a file with a set of keys (JWKS) or a public key in PEM,
+    /// or an https:// address of a set of keys. `groupwire token` makes keys and tokens for trying.
+    #[arg(
+        long,
+        value_name = "FILE|ADDRESS",
+        conflicts_with = "token",
+        requires_all = ["jwt_issuer", "jwt_audience"],
+        env = "GROUPWIRE_JWT_KEYS"
+    )]
+    jwt_keys: Option<String>,
+
+    /// The `iss` that tokens must have.
+    #[arg(long, value_name = "NAME", requires = "jwt_keys", env = "GROUPWIRE_JWT_ISSUER")]
+    jwt_issuer: Option<String>,
+
+    /// The `aud` that tokens must have.
+    #[arg(long, value_name = "NAME", requires = "jwt_keys", env = "GROUPWIRE_JWT_AUDIENCE")]
+    jwt_audience: Option<String>,
+
+    /// A PEM file with a certificate that is trusted at the address of --jwt-keys, beside those that the system trusts.
+    #[arg(long, value_name = "FILE", requires = "jwt_keys", env = "GROUPWIRE_JWT_ROOT")]
+    jwt_root: Option<PathBuf>,
 
     /// How long an empty room keeps its content, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
@@ -145,6 +169,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
     let webtransport = args.webtransport();
+    let jwt = args.jwt();
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
@@ -168,6 +193,11 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(token) = args.token {
         config.authenticator = Arc::new(OneToken(token.into_bytes()));
     }
+    if let Some(jwt) = jwt {
+        let keys = JwtAuthenticator::open(jwt).await.map_err(|why| format!("--jwt-keys: {why}"))?;
+        config.authenticator = Arc::new(keys);
+        config.authority = Arc::new(ByRights);
+    }
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(server.local_addr())?;
@@ -182,6 +212,20 @@ impl Args {
             (None, true) => Inspect::Off,
             (None, false) => Inspect::Local,
         }
+    }
+
+    fn jwt(&self) -> Option<JwtConfig> {
+        let (Some(keys), Some(issuer), Some(audience)) =
+            (&self.jwt_keys, &self.jwt_issuer, &self.jwt_audience)
+        else {
+            return None;
+        };
+        let keys = match keys.contains("://") {
+            true => KeySource::Address(keys.clone()),
+            false => KeySource::File(keys.into()),
+        };
+        let (issuer, audience) = (issuer.clone(), audience.clone());
+        Some(JwtConfig { keys, issuer, audience, root: self.jwt_root.clone() })
     }
 
     fn durable(&self) -> Result<Option<DurableConfig>, ModesError> {
