@@ -80,6 +80,7 @@ fn joined(room: &mut Room, link: LinkId, now: Duration) -> Client {
                 let join = room::Input::Join {
                     link,
                     opening: &opening,
+                    identity: &Default::default(),
                     secrets: &OneSecret,
                     max_datagram: 1200,
                 };

@@ -12,9 +12,9 @@ use clap::Args as ClapArgs;
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
     Admission, Answer, Authenticator, ByRights, Certificate, CertificateError, Config,
-    DurableConfig, Error as ServerError, Inspect, JoinRequest, JwtAuthenticator, JwtConfig,
-    KeySource, Modes, ModesError, Origins, Refusal, Server, WebTransportConfig, codecs_named,
-    is_same_secret,
+    DurableConfig, Error as ServerError, HookAuthenticator, HookConfig, Inspect, JoinRequest,
+    JwtAuthenticator, JwtConfig, KeySource, Modes, ModesError, Origins, Refusal, Server,
+    WebTransportConfig, codecs_named, is_same_secret,
 };
 
 use crate::process::{Format, Level, start_log, stop_signal};
@@ -93,6 +93,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", requires = "jwt_keys", env = "GROUPWIRE_JWT_ROOT")]
     jwt_root: Option<PathBuf>,
 
+    /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md has
+    /// what is asked and answered.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"], env = "GROUPWIRE_HOOK")]
+    hook: Option<String>,
+
+    /// A file with the secret that the address of --hook is sent as `Authorization: Bearer`.
+    #[arg(long, value_name = "FILE", requires = "hook", env = "GROUPWIRE_HOOK_SECRET_FILE")]
+    hook_secret_file: Option<PathBuf>,
+
+    /// How long an answer of --hook that lets a client in holds for the same token and room, in seconds.
+    #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30)]
+    hook_keep: u64,
+
+    /// A PEM file with a certificate that is trusted at the address of --hook, beside those that the system trusts.
+    #[arg(long, value_name = "FILE", requires = "hook", env = "GROUPWIRE_HOOK_ROOT")]
+    hook_root: Option<PathBuf>,
+
     /// How long an empty room keeps its content, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     keep_empty: u64,
@@ -170,6 +187,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
     let webtransport = args.webtransport();
     let jwt = args.jwt();
+    let hook = args.hook()?;
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
@@ -196,6 +214,11 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if let Some(jwt) = jwt {
         let keys = JwtAuthenticator::open(jwt).await.map_err(|why| format!("--jwt-keys: {why}"))?;
         config.authenticator = Arc::new(keys);
+        config.authority = Arc::new(ByRights);
+    }
+    if let Some(hook) = hook {
+        let hook = HookAuthenticator::new(hook).map_err(|why| format!("--hook: {why}"))?;
+        config.authenticator = Arc::new(hook);
         config.authority = Arc::new(ByRights);
     }
     let server =
@@ -226,6 +249,20 @@ impl Args {
         };
         let (issuer, audience) = (issuer.clone(), audience.clone());
         Some(JwtConfig { keys, issuer, audience, root: self.jwt_root.clone() })
+    }
+
+    fn hook(&self) -> Result<Option<HookConfig>, String> {
+        let Some(address) = self.hook.clone() else { return Ok(None) };
+        let secret = match &self.hook_secret_file {
+            Some(file) => {
+                let read = std::fs::read_to_string(file)
+                    .map_err(|error| format!("{}: {error}", file.display()))?;
+                Some(read.trim_end().to_owned())
+            }
+            None => None,
+        };
+        let (keep, root) = (Duration::from_secs(self.hook_keep), self.hook_root.clone());
+        Ok(Some(HookConfig { address, secret, keep, root }))
     }
 
     fn durable(&self) -> Result<Option<DurableConfig>, ModesError> {

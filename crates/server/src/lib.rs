@@ -41,8 +41,8 @@ mod transport;
 mod webtransport;
 
 pub use access::{
-    Admission, Answer, Authenticator, ByRights, JoinRequest, JwtAuthenticator, JwtConfig,
-    KeySource, Refusal, Rights,
+    Admission, Answer, Authenticator, ByRights, HookAuthenticator, HookConfig, JoinRequest,
+    JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights,
 };
 pub use codecs::{Codecs, codecs_named, quick_codecs};
 pub use config::{Config, HttpLimits, Inspect};

@@ -25,11 +25,12 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    /// Trusts the certificates that the system trusts, and those in the PEM file `root`.
+    /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`: addresses on this machine, which
+    /// may do without TLS, are permitted.
     ///
     /// # Errors
     /// What is wrong with the file, or with the system's certificates.
-    pub(crate) fn new(root: Option<&Path>) -> Result<Self, String> {
+    pub(crate) fn new(root: Option<&Path>, is_here: bool) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(file) = root {
@@ -52,8 +53,11 @@ impl Fetcher {
             .map_err(|error| error.to_string())?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http1().build();
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls);
+        let connector = match is_here {
+            true => connector.https_or_http().enable_http1().build(),
+            false => connector.https_only().enable_http1().build(),
+        };
         Ok(Fetcher { client: Client::builder(TokioExecutor::new()).build(connector) })
     }
 

@@ -2,6 +2,7 @@
 //! (wire W11, W98).
 
 mod fetch;
+mod hook;
 mod jwt;
 mod keep;
 
@@ -11,6 +12,7 @@ use std::time::SystemTime;
 
 use groupwire_session::{AllowAll, Error, Identity};
 
+pub use hook::{HookAuthenticator, HookConfig};
 pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights};
 pub(crate) use keep::{Admitted, Expiry, keep_access};
 

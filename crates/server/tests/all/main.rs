@@ -4,6 +4,7 @@
 mod authority;
 mod bad_input;
 mod emulation;
+mod hook;
 mod http_transports;
 mod inspect;
 mod jwt;

@@ -18,7 +18,7 @@ pub use source::KeySource;
 use source::Source;
 
 /// The largest `sub`, in bytes.
-const LARGEST_SUBJECT: usize = 256;
+pub(super) const LARGEST_SUBJECT: usize = 256;
 
 /// Clocks of servers differ by at most this, in seconds.
 const LEEWAY: u64 = 10;

@@ -57,7 +57,7 @@ impl Rights {
         has(self.snapshot.as_ref().unwrap_or(&self.publish), channel)
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(in crate::access) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 

@@ -76,7 +76,7 @@ impl Source {
                 if uri.scheme_str() != Some("https") {
                     return Err(format!("{address}: keys are fetched over https:// only"));
                 }
-                From::Address(uri, Fetcher::new(root.as_deref())?)
+                From::Address(uri, Fetcher::new(root.as_deref(), false)?)
             }
         };
         let source = Source { from, state: Mutex::new(State::default()) };
