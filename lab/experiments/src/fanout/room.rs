@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use groupwire_session::client::{Client, Config, Event, Input, Outgoing, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, LinkId, Opening, Qos, Secret, Secrets, SessionName};
+use groupwire_session::{AllowAll, Identity, LinkId, Opening, Qos, Secret, Secrets, SessionName};
 
 use super::message::{Pointer, find};
 use super::system::System;

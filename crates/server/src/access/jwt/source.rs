@@ -48,7 +48,7 @@ pub(super) struct Source {
 #[derive(Debug)]
 enum From {
     File(PathBuf),
-    Address(Uri, Fetcher),
+    Address(Uri, Box<Fetcher>),
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl Source {
                 if uri.scheme_str() != Some("https") {
                     return Err(format!("{address}: keys are fetched over https:// only"));
                 }
-                From::Address(uri, Fetcher::new(root.as_deref(), false)?)
+                From::Address(uri, Box::new(Fetcher::new(root.as_deref(), false)?))
             }
         };
         let source = Source { from, state: Mutex::new(State::default()) };
