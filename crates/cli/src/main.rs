@@ -22,7 +22,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a server, with the whiteboard and the puzzle on it.
-    Serve(serve::Args),
+    Serve(Box<serve::Args>),
     /// Send a recorded session through a running server and compare the messages that arrive.
     Replay(replay::Args),
     /// Look into, copy and mend the folder of stored rooms.
@@ -36,7 +36,7 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Serve(args) => serve::run(args).await,
+        Command::Serve(args) => serve::run(*args).await,
         Command::Replay(args) => replay::run(args).await,
         Command::Store(args) => store::run(args),
         Command::Token(args) => token::run(&args),
