@@ -1,7 +1,7 @@
 //! All rooms of the server, by name, and the state that all tasks share.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ const MAX_STORED_FORMER: usize = 10_000;
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
+    /// True once the server is shutting down.
+    pub(crate) is_stopping: AtomicBool,
     pub(crate) connections: AtomicUsize,
     pub(crate) http_transports: HttpTransports,
     /// What `GET /transports` says about WebTransport; `None` if the server has none.
@@ -60,7 +62,7 @@ impl Hub {
         config: Config,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, crate::Error> {
-        let emulate = config.emulate.unwrap_or(config.listen.ip().is_loopback());
+        let emulates = config.emulate || config.admin.is_some();
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
                 let (durable, keys) = Durable::open(durable, config.room.timing.tick)?;
@@ -73,9 +75,10 @@ impl Hub {
             secrets: Arc::new(secrets),
             report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
-            emulations: Arc::new(Emulations::new(emulate)),
+            emulations: Arc::new(Emulations::new(emulates)),
             config,
             started: Instant::now(),
+            is_stopping: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
             http_transports: HttpTransports::default(),
             webtransport,
@@ -250,8 +253,15 @@ impl Hub {
         self.rooms().keys().cloned().collect()
     }
 
+    /// True if the server may be sent new clients.
+    pub(crate) fn is_ready(&self) -> bool {
+        let is_failed = self.durable.as_deref().is_some_and(Durable::is_poisoned);
+        !is_failed && !self.is_stopping.load(Ordering::Relaxed)
+    }
+
     /// Closes every room's connections and waits until all are closed.
     pub(crate) async fn shut_down(&self, retry: Duration) {
+        self.is_stopping.store(true, Ordering::Relaxed);
         for room in self.rooms().values() {
             let _ = room.send(Message::Shutdown { retry });
         }

@@ -15,6 +15,7 @@
 //! ```
 
 pub mod admin;
+mod admin_http;
 mod answers;
 mod assets;
 mod authority;
@@ -29,6 +30,11 @@ mod inspect;
 mod listen;
 mod observer;
 mod origins;
+#[cfg(unix)]
+mod private_socket;
+#[cfg(not(unix))]
+#[path = "no_private_socket.rs"]
+mod private_socket;
 mod room;
 mod routes;
 mod secret;
@@ -38,8 +44,10 @@ mod totals;
 mod transport;
 mod webtransport;
 
+pub use admin_http::config::{AdminConfig, AdminListen};
+pub use admin_http::token::{AdminToken, AdminTokenError};
 pub use codecs::{Codecs, codecs_named, quick_codecs};
-pub use config::{Config, HttpLimits, Inspect};
+pub use config::{Config, HttpLimits};
 pub use durable::{DurableConfig, Modes, ModesError};
 pub use error::Error;
 pub use groupwire_session as session;
