@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
+use crate::metrics::events::Events;
 use crate::room::{Close, Driver, Message, Outbound, RoomTask, drive};
 use crate::secret::random_number;
 use crate::totals::Totals;
@@ -34,6 +35,8 @@ pub(crate) struct Hub {
     /// True once the server is shutting down.
     pub(crate) is_stopping: AtomicBool,
     pub(crate) connections: AtomicUsize,
+    /// What is counted for `GET /metrics` beside the totals of rooms.
+    pub(crate) events: Arc<Events>,
     pub(crate) http_transports: HttpTransports,
     /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
@@ -80,6 +83,7 @@ impl Hub {
             started: Instant::now(),
             is_stopping: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
+            events: Arc::default(),
             http_transports: HttpTransports::default(),
             webtransport,
             rooms: Mutex::new(HashMap::new()),
@@ -128,6 +132,7 @@ impl Hub {
             observer: self.config.observer.clone(),
             secrets: Arc::clone(&self.secrets),
             keep_empty: self.config.keep_empty,
+            events: Arc::clone(&self.events),
         };
         tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade()));
         tracing::info!(room = name, "room opened");
@@ -179,6 +184,7 @@ impl Hub {
         while let Ok(message) = task.messages.try_recv() {
             if let Message::Join { connection, .. } = message {
                 let reason = Error::NotNow { what: "the server cannot load the room" };
+                self.events.refusals.count(&reason);
                 let packet = refusal(&reason);
                 let close = Close { packet, reason: Some(reason) };
                 connection.packets.put(Outbound::Close(Box::new(close)));
@@ -251,6 +257,16 @@ impl Hub {
     /// The names of all rooms.
     pub(crate) fn names(&self) -> Vec<String> {
         self.rooms().keys().cloned().collect()
+    }
+
+    /// True if the server takes no further connection, which is then counted as refused.
+    pub(crate) fn refuses_connection(&self) -> bool {
+        let limit = self.config.max_connections;
+        let is_full = self.connections.load(Ordering::Relaxed) >= limit;
+        if is_full {
+            self.events.refusals.count(&Error::TooMany { what: "connections", limit });
+        }
+        is_full
     }
 
     /// True if the server may be sent new clients.

@@ -28,6 +28,7 @@ mod error;
 mod hub;
 mod inspect;
 mod listen;
+mod metrics;
 mod observer;
 mod origins;
 #[cfg(unix)]

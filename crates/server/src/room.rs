@@ -14,6 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::durable::{HmacSecrets, RoomStore, Stage};
+use crate::metrics::events::Events;
 use crate::observer::Observer;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::model::Settings;
@@ -67,6 +68,8 @@ pub(crate) struct Connection {
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
+    /// When the connection's first packet had come.
+    pub(crate) opened_at: Instant,
     pub(crate) info: ConnInfo,
 }
 
@@ -127,7 +130,7 @@ pub(crate) async fn drive(
     task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let RoomTask { mut messages, observer, secrets, keep_empty } = task;
+    let RoomTask { mut messages, observer, secrets, keep_empty, events } = task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
@@ -140,6 +143,7 @@ pub(crate) async fn drive(
         observed: Position(0),
         secrets,
         store,
+        events,
         is_over: false,
     };
     let mut batch = Vec::with_capacity(BATCH);
@@ -161,6 +165,9 @@ pub(crate) async fn drive(
         }
         let _logs_room = span.enter();
         let now = driver.started.elapsed();
+        if let Some(lag) = wake.and_then(|at| (driver.started + now).checked_duration_since(at)) {
+            driver.events.lags.add(lag);
+        }
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
@@ -195,6 +202,7 @@ pub(crate) struct RoomTask {
     pub(crate) secrets: Arc<HmacSecrets>,
     /// How long the room is kept while it has no participants.
     pub(crate) keep_empty: Duration,
+    pub(crate) events: Arc<Events>,
 }
 
 /// A room with its connections.
@@ -211,6 +219,7 @@ pub(crate) struct Driver {
     secrets: Arc<HmacSecrets>,
     /// Where the room is stored; `None` if it ends with the server.
     store: Option<RoomStore>,
+    events: Arc<Events>,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
@@ -357,10 +366,17 @@ impl Driver {
                 }
                 // The room logs its events itself.
                 Output::Event(Event::Joined { participant, link, .. }) => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        self.events.joins.add(connection.opened_at.elapsed());
+                    }
                     self.apply_path(participant, link);
                 }
                 Output::Event(Event::Left { participant }) => {
                     self.emulated.remove(&participant);
+                }
+                Output::Event(Event::Refused { error, .. }) => self.events.refusals.count(&error),
+                Output::Event(Event::Away { error: Some(error), .. }) => {
+                    self.events.disconnects.count(&error);
                 }
                 Output::Event(_) => {}
                 Output::Timeout(at) => return at.map(|at| self.started + at),

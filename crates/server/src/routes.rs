@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
@@ -63,7 +62,7 @@ async fn upgrade(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
+    if hub.refuses_connection() {
         tracing::warn!(%peer, "connection refused: too many connections");
         return too_many();
     }

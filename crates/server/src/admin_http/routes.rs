@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use super::access::{self, Access};
 use crate::hub::Hub;
 use crate::transport::emulation::control;
-use crate::{assets, inspect, routes};
+use crate::{assets, inspect, metrics, routes};
 
 /// Maps paths to their handlers. The inspector's page needs no token, because it has no secrets: a browser loads it without
 /// one, and its requests bear the token of its address.
@@ -27,6 +27,7 @@ pub(crate) fn router(hub: Arc<Hub>, access: Arc<Access>) -> Router {
             "/emulation",
             get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MAX_BODY)),
         )
+        .route("/metrics", get(metrics::serve))
         .route_layer(from_fn_with_state(Arc::clone(&access), access::check_token))
         .merge(routes::health())
         .fallback(assets::serve_inspector)

@@ -101,9 +101,9 @@ impl Durable {
 
     /// True if the store has failed, so that nothing is confirmed any more.
     pub(crate) fn is_poisoned(&self) -> bool {
-        self.store
-            .refusal()
-            .is_some_and(|error| !matches!(error, groupwire_store::Error::NotNow(_)))
+        let refusal = self.store.refusal();
+        self.failed.borrow().is_some()
+            || refusal.is_some_and(|error| !matches!(error, groupwire_store::Error::NotNow(_)))
     }
 
     /// Lets the server end, because the store has failed.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_session::{Error, LinkId, Opening, refusal};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::conn_info::ConnInfo;
 use super::ends::{Datagrams, Incoming, Receive, Transmit};
@@ -43,7 +43,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     mut transmit: T,
     datagrams: Option<(D, usize)>,
 ) {
-    let counted = Counted::new(&hub);
+    let counted = Counted::new(&hub, info.transport);
     let link = hub.next_link();
     let (outbound, mut packets) = outbox(MAX_PACKETS);
     let datagram_sink = datagrams.as_ref().map(|(datagrams, _)| datagrams.sink());
@@ -60,12 +60,14 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         socket_writer: socket_writer.clone(),
         datagrams: to_datagrams,
         datagram_sink,
+        opened_at: Instant::now(),
         info,
     };
     let room = match join(&hub, link, &mut receive, connection).await {
         Ok(room) => room,
         Err(error) => {
             tracing::info!(%link, %error, "connection refused");
+            hub.events.refusals.count(&error);
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };
@@ -92,7 +94,7 @@ async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
     receive: &mut impl Receive,
-    connection: Connection,
+    mut connection: Connection,
 ) -> Result<ToRoom, Error> {
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
@@ -105,6 +107,7 @@ async fn join(
         Ok(Err(error)) => return Err(error),
         Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
     };
+    connection.opened_at = Instant::now();
     let room = Opening::read(&opening)?.room().to_owned();
     hub.join(&room, Message::Join { link, opening, connection })
 }
@@ -201,17 +204,26 @@ async fn write_datagrams(
 }
 
 /// Counts a connection while it is served.
-struct Counted(Arc<Hub>);
+struct Counted {
+    hub: Arc<Hub>,
+    transport: &'static str,
+}
 
 impl Counted {
-    fn new(hub: &Arc<Hub>) -> Self {
+    fn new(hub: &Arc<Hub>, transport: &'static str) -> Self {
         hub.connections.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(hub))
+        if let Some(count) = hub.events.connections.of(transport) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Counted { hub: Arc::clone(hub), transport }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.hub.connections.fetch_sub(1, Ordering::Relaxed);
+        if let Some(count) = self.hub.events.connections.of(self.transport) {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

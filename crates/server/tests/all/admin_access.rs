@@ -8,11 +8,12 @@ use crate::support::http::{BEARER, TOKEN, get, post};
 use crate::support::{Administered, administered};
 
 /// What needs the token.
-const GUARDED: [&str; 4] = [
+const GUARDED: [&str; 5] = [
     "/inspect/rooms",
     "/inspect/stream?room=r",
     "/inspect/templates?room=r&participant=1",
     "/emulation?room=r",
+    "/metrics",
 ];
 
 async fn admin(config: AdminConfig) -> Result<Server, Error> {

@@ -7,6 +7,7 @@ mod bad_input;
 mod emulation;
 mod http_transports;
 mod inspect;
+mod metrics;
 mod observer;
 mod start;
 mod support;
