@@ -5,9 +5,7 @@ import { Server } from "../web/e2e/server.mjs";
 
 /** The addresses of scripts, styles and icons that a page names. */
 export function named(html, page) {
-  const links = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(
-    ([, link]) => new URL(link, page),
-  );
+  const links = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, link]) => new URL(link, page));
   return links.filter(({ origin }) => origin === page.origin);
 }
 
@@ -23,22 +21,15 @@ async function main([binary]) {
   process.env.GROUPWIRE_BINARY = binary;
   const server = await Server.start();
   try {
-    for (const page of [
-      server.url,
-      `${server.url}/puzzle/`,
-      server.inspector,
-    ].map((url) => new URL(url))) {
+    for (const page of [server.url, `${server.url}/puzzle/`, server.inspector].map((url) => new URL(url))) {
       const files = named(await fetched(page), page);
       if (files.length === 0) throw new Error(`${page} names no files`);
       await Promise.all(files.map(fetched));
-      console.log(
-        `pages: ${page.pathname} and the ${files.length} files that it names are served`,
-      );
+      console.log(`pages: ${page.pathname} and the ${files.length} files that it names are served`);
     }
   } finally {
     await server.kill();
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  await main(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));

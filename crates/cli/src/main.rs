@@ -1,5 +1,6 @@
 //! The `groupwire` command.
 
+mod admin;
 mod process;
 mod replay;
 mod serve;
@@ -26,6 +27,8 @@ enum Command {
     Replay(replay::Args),
     /// Look into, copy and mend the folder of stored rooms.
     Store(store::Args),
+    /// Ask a running server about its rooms and people, kick participants, delete rooms, drain the server.
+    Admin(admin::Args),
     /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
 }
@@ -36,6 +39,7 @@ async fn main() -> ExitCode {
         Command::Serve(args) => serve::run(args).await,
         Command::Replay(args) => replay::run(args).await,
         Command::Store(args) => store::run(args),
+        Command::Admin(args) => admin::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
     };
     match outcome {

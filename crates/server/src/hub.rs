@@ -9,7 +9,7 @@ use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
 use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::authority::SharedAuthority;
@@ -32,8 +32,10 @@ const MAX_STORED_FORMER: usize = 10_000;
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
-    /// True once the server is shutting down.
-    pub(crate) is_stopping: AtomicBool,
+    /// True once the server is draining or shutting down.
+    is_stopping: AtomicBool,
+    /// Told when the server has been drained.
+    drained: Notify,
     pub(crate) connections: AtomicUsize,
     /// What is counted for `GET /metrics` beside the totals of rooms.
     pub(crate) events: Arc<Events>,
@@ -82,6 +84,7 @@ impl Hub {
             config,
             started: Instant::now(),
             is_stopping: AtomicBool::new(false),
+            drained: Notify::new(),
             connections: AtomicUsize::new(0),
             events: Arc::default(),
             http_transports: HttpTransports::default(),
@@ -273,6 +276,21 @@ impl Hub {
     pub(crate) fn is_ready(&self) -> bool {
         let is_failed = self.durable.as_deref().is_some_and(Durable::is_poisoned);
         !is_failed && !self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Makes the server not ready, and lets it stop after a time.
+    pub(crate) fn drain(self: &Arc<Self>, wait: Duration) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            hub.drained.notify_one();
+        });
+    }
+
+    /// Returns once the server has been drained, so that it has to stop.
+    pub(crate) async fn drained(&self) {
+        self.drained.notified().await;
     }
 
     /// Closes every room's connections and waits until all are closed.

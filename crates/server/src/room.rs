@@ -398,6 +398,19 @@ impl Driver {
         true
     }
 
+    /// Closes a participant's connection with an error. Returns false if the participant has no connection.
+    pub(crate) fn fail(&mut self, participant: ParticipantId, error: Error, now: Duration) -> bool {
+        let Some(link) = self.room.link_of(participant) else { return false };
+        self.room.handle_input(now, Input::Fail { link, error });
+        true
+    }
+
+    /// The name of a participant's transport, while it has one.
+    pub(crate) fn transport_of(&self, participant: ParticipantId) -> Option<&'static str> {
+        let link = self.room.link_of(participant)?;
+        self.connections.get(&link).map(|connection| connection.info.transport)
+    }
+
     /// The settings of a participant's own emulated network, if it has one.
     pub(crate) fn emulated(&self, participant: ParticipantId) -> Option<Settings> {
         self.emulated.get(&participant).map(|path| path.settings())

@@ -97,7 +97,7 @@ impl Server {
         self.admin.as_ref().and_then(AdminListener::url)
     }
 
-    /// Serves until `shutdown` is done, then closes all connections.
+    /// Serves until `shutdown` is done, or until the administration has drained the server; then closes all connections.
     ///
     /// # Errors
     /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that connection.
@@ -133,6 +133,12 @@ impl Server {
             }
         };
         tokio::pin!(administration);
+        let asked_to_stop = async {
+            tokio::select! {
+                () = shutdown => {}
+                () = hub.drained() => {}
+            }
+        };
         let store_failed = async {
             let Some(durable) = &hub.durable else { return std::future::pending().await };
             let failed = Arc::clone(durable).failed();
@@ -152,7 +158,7 @@ impl Server {
             () = serving_webtransport => {}
             () = serving_commands => {}
             () = &mut administration => {}
-            () = shutdown => {
+            () = asked_to_stop => {
                 tracing::info!("server is shutting down");
                 let ending = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN));
                 // Monitoring learns that the server is not ready any more.

@@ -8,6 +8,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 use super::access::{self, Access};
+use super::api;
 use crate::hub::Hub;
 use crate::transport::emulation::control;
 use crate::{assets, inspect, metrics, routes};
@@ -28,6 +29,7 @@ pub(crate) fn router(hub: Arc<Hub>, access: Arc<Access>) -> Router {
             get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MAX_BODY)),
         )
         .route("/metrics", get(metrics::serve))
+        .merge(api::router())
         .route_layer(from_fn_with_state(Arc::clone(&access), access::check_token))
         .merge(routes::health())
         .fallback(assets::serve_inspector)

@@ -97,7 +97,8 @@ impl AdminToken {
             .is_some_and(|(_, given)| is_same_secret(given, self.0.as_bytes()))
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// The token itself, to be sent behind `Authorization: Bearer`.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod admin_access;
+mod admin_api;
 mod authority;
 mod bad_input;
 mod emulation;

@@ -76,7 +76,7 @@ async fn metrics_count_what_happens() {
     assert_eq!(before["groupwire_join_seconds_count"], 0.0);
     let mut ana = Person::join(wire::socket(server.socket).await, "attic").await;
     ana.send("hello").await;
-    ana.receive(0).await;
+    ana.confirmed().await;
     let connections = metrics(&server).await["groupwire_connections{transport=\"TCP socket\"}"];
     assert_eq!(connections, 1.0);
     // A client whose first packet cannot be read.

@@ -40,11 +40,16 @@ pub(crate) struct Administered {
     pub(crate) admin: SocketAddr,
 }
 
-/// Starts a server with an administration listener, whose token is [`http::TOKEN`].
+/// An administration listener whose token is [`http::TOKEN`].
+pub(crate) fn admin_config() -> AdminConfig {
+    let token = Some(AdminToken::new(http::TOKEN).unwrap());
+    AdminConfig { token, ..AdminConfig::default() }
+}
+
+/// Starts a server with an administration listener.
 pub(crate) async fn administered(config: Config) -> Administered {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    let token = Some(AdminToken::new(http::TOKEN).unwrap());
-    let admin = Some(AdminConfig { token, ..AdminConfig::default() });
+    let admin = Some(admin_config());
     let config = Config { listen: any, socket: Some(any), admin, ..config };
     let server = Server::bind(config).await.unwrap();
     let public = server.local_addr();
