@@ -1,5 +1,6 @@
 //! The `groupwire` command.
 
+mod admin;
 mod process;
 mod replay;
 mod serve;
@@ -29,6 +30,8 @@ enum Command {
     Store(store::Args),
     /// Make a token for trying a server that wants JSON web tokens.
     Token(token::Args),
+    /// Ask a running server about its rooms and people, kick participants, delete rooms, drain the server.
+    Admin(admin::Args),
     /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
 }
@@ -40,6 +43,7 @@ async fn main() -> ExitCode {
         Command::Replay(args) => replay::run(args).await,
         Command::Store(args) => store::run(args),
         Command::Token(args) => token::run(&args),
+        Command::Admin(args) => admin::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
     };
     match outcome {

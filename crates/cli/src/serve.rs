@@ -1,5 +1,7 @@
 //! `groupwire serve`: the server in one process, without other services.
 
+mod admin;
+
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -12,11 +14,12 @@ use clap::Args as ClapArgs;
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
     Admission, Answer, Authenticator, ByRights, Certificate, CertificateError, Config,
-    DurableConfig, Error as ServerError, HookAuthenticator, HookConfig, Inspect, JoinRequest,
+    DurableConfig, Error as ServerError, HookAuthenticator, HookConfig, JoinRequest,
     JwtAuthenticator, JwtConfig, KeySource, Modes, ModesError, Origins, Refusal, Server,
     WebTransportConfig, codecs_named, is_same_secret,
 };
 
+use self::admin::AdminArgs;
 use crate::process::{Format, Level, start_log, stop_signal};
 
 /// The options of `groupwire serve`.
@@ -137,19 +140,13 @@ pub(crate) struct Args {
     )]
     codecs: Vec<String>,
 
-    /// Whether pages may ask for an emulated bad network (whiteboard: ?compare) for their own connections. Default: only if
-    /// --listen is a loopback address.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    emulate: Option<bool>,
+    /// Let everybody set an emulated bad network for a room, which pages may ask for (whiteboard: ?compare): for
+    /// demonstrations, not for servers that people rely on.
+    #[arg(long)]
+    emulate: bool,
 
-    /// The token for the inspector (/inspector/), which shows sizes and types of messages. Default: the inspector needs no
-    /// token and is open to this machine only, if --listen is a loopback address.
-    #[arg(long, value_name = "SECRET", env = "GROUPWIRE_INSPECT_TOKEN", hide_env_values = true)]
-    inspect_token: Option<String>,
-
-    /// Disable the inspector.
-    #[arg(long, conflicts_with = "inspect_token")]
-    no_inspect: bool,
+    #[command(flatten)]
+    admin: AdminArgs,
 
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
@@ -169,7 +166,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240)]
     max_data: u64,
 
-    /// The folder for recordings that users of the inspector may start. They contain all messages of a room; `groupwire
+    /// The folder for recordings that users of the inspector, on the administration listener, may start. They contain all messages of a room; `groupwire
     /// replay --trace` reads them. Default: no recordings.
     #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_RECORD_DIR")]
     record_dir: Option<PathBuf>,
@@ -197,7 +194,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
         emulate: args.emulate,
-        inspect: args.inspect(),
+        admin: args.admin.config()?,
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
@@ -223,20 +220,12 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     }
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
-    announce(server.local_addr())?;
+    announce(server.local_addr(), server.admin_url())?;
     server.run(stop_signal()).await?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
-    fn inspect(&self) -> Inspect {
-        match (&self.inspect_token, self.no_inspect) {
-            (Some(token), _) => Inspect::Token(token.clone()),
-            (None, true) => Inspect::Off,
-            (None, false) => Inspect::Local,
-        }
-    }
-
     fn jwt(&self) -> Option<JwtConfig> {
         let (Some(keys), Some(issuer), Some(audience)) =
             (&self.jwt_keys, &self.jwt_issuer, &self.jwt_audience)
@@ -288,8 +277,9 @@ impl Args {
 fn advice(error: &ServerError) -> &'static str {
     match error {
         ServerError::AddressInUse { .. } => {
-            "\nIs another server running? --listen chooses another address."
+            "\nIs another server running? --listen and --admin-listen choose other addresses."
         }
+        ServerError::AdminToken { .. } => admin::ADVICE,
         ServerError::Certificate(CertificateError::Unusable { .. }) => {
             "\n--cert and --key must name a certificate and its own private key. Without both options the \
              server makes a certificate itself."
@@ -302,14 +292,20 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// Prints the address to open, the only line on standard output.
-fn announce(address: SocketAddr) -> io::Result<()> {
+/// Prints the address to open, and that of the administration. These are the only lines on standard output.
+fn announce(address: SocketAddr, admin_url: Option<&str>) -> io::Result<()> {
     let host = match address.ip() {
         ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
         _ => address.to_string(),
     };
+    let mut lines =
+        format!("Groupwire is running. Open this in two windows: http://{host}/?room=demo\n");
+    if let Some(url) = admin_url {
+        lines += &format!("The inspector, for you alone: {url}\n");
+    }
+    // At once, because a program that reads the first line may close the pipe then.
     let mut out = io::stdout().lock();
-    writeln!(out, "Groupwire is running. Open this in two windows: http://{host}/?room=demo")?;
+    out.write_all(lines.as_bytes())?;
     out.flush()
 }
 

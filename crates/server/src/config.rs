@@ -8,6 +8,7 @@ use std::time::Duration;
 use groupwire_session::{AllowAll, Authority, room};
 
 use crate::access::Authenticator;
+use crate::admin_http::config::AdminConfig;
 use crate::codecs::quick_codecs;
 use crate::costs;
 use crate::durable::DurableConfig;
@@ -44,14 +45,14 @@ pub struct Config {
     pub authority: Arc<dyn Authority + Send + Sync>,
     /// Follows the transactions of all rooms; `None` for no observer.
     pub observer: Option<Arc<dyn Observer + Send + Sync>>,
-    /// Whether connections may ask for an emulated bad network, which `POST /emulation` sets for their room. `None`:
-    /// only if `listen` is a loopback address.
-    pub emulate: Option<bool>,
-    /// Who may use the inspector (docs/inspector.md).
-    pub inspect: Inspect,
+    /// The listener for administration: inspector, recordings, emulated networks, metrics. `None`: there is none of these.
+    pub admin: Option<AdminConfig>,
+    /// Whether everybody may set an emulated bad network for a room (`POST /emulation`), which connections that ask for it go
+    /// over: for demonstrations.
+    pub emulate: bool,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
-    /// The folder for recordings of rooms; `None`: rooms cannot be recorded.
+    /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
     /// The configuration of WebTransport; `None` for no WebTransport.
     pub webtransport: Option<WebTransportConfig>,
@@ -75,26 +76,13 @@ impl Default for Config {
             authenticator: Arc::new(AllowAll),
             authority: Arc::new(AllowAll),
             observer: None,
-            emulate: None,
-            inspect: Inspect::default(),
+            admin: None,
+            emulate: false,
             durable: None,
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),
         }
     }
-}
-
-/// Who may use the inspector, which shows the participants of rooms, the sizes of all messages, and the templates that
-/// the compressor learned from them.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub enum Inspect {
-    /// Programs and pages on the server's own machine, if the server listens on a loopback address.
-    #[default]
-    Local,
-    /// Clients that present this token.
-    Token(String),
-    /// No one.
-    Off,
 }
 
 /// Limits of HTTP requests, and of transports that consist of HTTP requests (docs/transports.md, T11 to T18).

@@ -16,6 +16,7 @@
 
 mod access;
 pub mod admin;
+mod admin_http;
 mod answers;
 mod assets;
 mod authority;
@@ -28,9 +29,15 @@ mod error;
 mod hub;
 mod inspect;
 mod listen;
+mod metrics;
 mod observer;
 mod origins;
 mod pattern;
+#[cfg(unix)]
+mod private_socket;
+#[cfg(not(unix))]
+#[path = "no_private_socket.rs"]
+mod private_socket;
 mod room;
 mod routes;
 mod secret;
@@ -44,8 +51,10 @@ pub use access::{
     Admission, Answer, Authenticator, ByRights, HookAuthenticator, HookConfig, JoinRequest,
     JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights,
 };
+pub use admin_http::config::{AdminConfig, AdminListen};
+pub use admin_http::token::{AdminToken, AdminTokenError};
 pub use codecs::{Codecs, codecs_named, quick_codecs};
-pub use config::{Config, HttpLimits, Inspect};
+pub use config::{Config, HttpLimits};
 pub use durable::{DurableConfig, Modes, ModesError};
 pub use error::Error;
 pub use groupwire_session as session;

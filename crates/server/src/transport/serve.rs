@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_session::{Error, LinkId, Opening, refusal};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::conn_info::ConnInfo;
 use super::ends::{Datagrams, Incoming, Receive, Transmit};
@@ -44,7 +44,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     mut transmit: T,
     datagrams: Option<(D, usize)>,
 ) {
-    let counted = Counted::new(&hub);
+    let counted = Counted::new(&hub, info.transport);
     let link = hub.next_link();
     let (outbound, mut packets) = outbox(MAX_PACKETS);
     let datagram_sink = datagrams.as_ref().map(|(datagrams, _)| datagrams.sink());
@@ -63,12 +63,14 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         datagrams: to_datagrams,
         datagram_sink,
         tokens,
+        opened_at: Instant::now(),
         info,
     };
     let (name, room, expires) = match join(&hub, link, &mut receive, connection).await {
         Ok(joined) => joined,
         Err(error) => {
             tracing::info!(%link, %error, "connection refused");
+            hub.events.refusals.count(&error);
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };
@@ -101,7 +103,7 @@ async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
     receive: &mut impl Receive,
-    connection: Connection,
+    mut connection: Connection,
 ) -> Result<(String, ToRoom, Option<Expiry>), Error> {
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
@@ -114,6 +116,7 @@ async fn join(
         Ok(Err(error)) => return Err(error),
         Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
     };
+    connection.opened_at = Instant::now();
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
     let Admitted { identity, expires } =
@@ -214,17 +217,26 @@ async fn write_datagrams(
 }
 
 /// Counts a connection while it is served.
-struct Counted(Arc<Hub>);
+struct Counted {
+    hub: Arc<Hub>,
+    transport: &'static str,
+}
 
 impl Counted {
-    fn new(hub: &Arc<Hub>) -> Self {
+    fn new(hub: &Arc<Hub>, transport: &'static str) -> Self {
         hub.connections.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(hub))
+        if let Some(count) = hub.events.connections.of(transport) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Counted { hub: Arc::clone(hub), transport }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.hub.connections.fetch_sub(1, Ordering::Relaxed);
+        if let Some(count) = self.hub.events.connections.of(self.transport) {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The integration tests of this crate, in one program: every further program would have to be linked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod admin_access;
+mod admin_api;
 mod authority;
 mod bad_input;
 mod emulation;
@@ -8,6 +10,7 @@ mod hook;
 mod http_transports;
 mod inspect;
 mod jwt;
+mod metrics;
 mod observer;
 mod start;
 mod support;

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::Room;
-use super::api::{Event, Output};
+use super::api::{Event, Output, Stats};
 use super::common::Common;
 use super::feed::group::Place;
 use super::feed::shared_stream::Sharing;
@@ -60,6 +60,7 @@ impl Room {
                 return;
             }
         };
+        self.common.stats.count_join(admitted.outcome, admitted.has_been_here);
         self.welcome(now, link, &opening.hello, &admitted, max_datagram);
         let Room { peers, common, .. } = self;
         let Some(peer) = peers.get_mut(&admitted.id) else { return };
@@ -198,6 +199,23 @@ impl Room {
         common.announce(now, id);
         let resumed = outcome == Outcome::Resumed;
         common.emit(Event::Joined { participant: id, link: link_id, resumed });
+    }
+}
+
+impl Stats {
+    fn count_join(&mut self, outcome: Outcome, has_been_here: bool) {
+        self.joins += 1;
+        match outcome {
+            Outcome::New => {}
+            Outcome::Resumed => self.resumed += 1,
+            Outcome::Lost => {
+                self.lost += 1;
+                match has_been_here {
+                    true => self.lost_sessions += 1,
+                    false => self.lost_incarnations += 1,
+                }
+            }
+        }
     }
 }
 

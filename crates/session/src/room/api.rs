@@ -291,6 +291,18 @@ pub struct Stats {
     pub expired: u64,
     /// Received datagrams that could not be read: they came too late for their coder, or were malformed.
     pub datagrams_unread: u64,
+    /// Clients that joined, those that resumed included.
+    pub joins: u64,
+    /// Sessions that were resumed.
+    pub resumed: u64,
+    /// Sessions that could not be resumed: those of the two following counters.
+    pub lost: u64,
+    /// Sessions that the room did not know any more.
+    pub lost_sessions: u64,
+    /// Sessions of another incarnation of the room.
+    pub lost_incarnations: u64,
+    /// Reports to participants that transactions of a channel are missing, which the room no longer has.
+    pub gaps: u64,
     /// The memory in bytes, about, that the room takes for messages, their compressed forms, the snapshot and the
     /// codecs in use.
     pub memory: usize,

@@ -22,6 +22,13 @@ impl Answer {
     }
 }
 
+/// The token of the administration listener in tests.
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// The header that bears [`TOKEN`].
+pub(crate) const BEARER: (&str, &str) =
+    ("authorization", "Bearer 0123456789abcdef0123456789abcdef");
+
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
 pub(crate) async fn get(address: SocketAddr, path: &str, headers: Headers<'_>) -> Answer {
@@ -50,7 +57,10 @@ pub(crate) async fn send(
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let host = address.to_string();
-    let mut request = Request::builder().method(method).uri(path).header("host", &host);
+    let mut request = Request::builder().method(method).uri(path);
+    if headers.iter().all(|(name, _)| *name != "host") {
+        request = request.header("host", &host);
+    }
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
