@@ -64,7 +64,8 @@ impl Client {
     /// When [`Client::on_housekeeping`] or [`Client::compose`] has something to do, if no input comes before.
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
-            Phase::Waiting { until } => Some(*until),
+            // Without a token there is nothing to wait for but another one.
+            Phase::Waiting { until } => (!self.session.lacks_token).then_some(*until),
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);

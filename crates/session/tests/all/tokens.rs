@@ -1,6 +1,8 @@
 //! Tokens that expire, and are renewed while a participant is in the room (wire W98).
 
-use groupwire_session::client::{Config as ClientConfig, Event, Input as ClientInput, Status};
+use groupwire_session::client::{
+    Config as ClientConfig, Event, Input as ClientInput, Output, Status,
+};
 use groupwire_session::room::{self, Input, Room};
 use groupwire_session::{
     Access, Authority, Durability, Error, Grant, LinkId, OpenRequest, PartRequest, Qos, name_of,
@@ -138,6 +140,12 @@ fn w98_who_has_an_expired_token_does_not_dial_until_there_is_another_one() {
         _ => None,
     });
     assert_eq!(said.map(name_of), Some("expired"));
+    let mut outputs = std::iter::repeat_with(|| world.people[ada].client.poll_output(now));
+    let timeout = outputs.find_map(|output| match output {
+        Output::Timeout(at) => Some(at),
+        _ => None,
+    });
+    assert_eq!(timeout, Some(None), "it wants no timer");
     world.send(ada, draw, "while there is no token");
     // Not even a hint that the network is back helps.
     world.people[ada].client.handle_input(now, ClientInput::Hurry);
