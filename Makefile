@@ -39,7 +39,7 @@ help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
 
 run: build ## build everything and start the server with its pages
-	@exec $(BINARY) serve --codecs all
+	@exec $(BINARY) serve --codecs all --emulate
 
 build: ## build the groupwire command with the web parts inside
 	@scripts/build.sh $(GROUPWIRE_PROFILE)

@@ -3,8 +3,6 @@
 import { fileURLToPath } from "node:url";
 import { Server } from "../web/e2e/server.mjs";
 
-const PAGES = ["/", "/puzzle/", "/inspector/"];
-
 /** The addresses of scripts, styles and icons that a page names. */
 export function named(html, page) {
   const links = [...html.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, link]) => new URL(link, page));
@@ -23,12 +21,11 @@ async function main([binary]) {
   process.env.GROUPWIRE_BINARY = binary;
   const server = await Server.start();
   try {
-    for (const path of PAGES) {
-      const page = new URL(path, server.url);
+    for (const page of [server.url, `${server.url}/puzzle/`, server.inspector].map((url) => new URL(url))) {
       const files = named(await fetched(page), page);
       if (files.length === 0) throw new Error(`${page} names no files`);
       await Promise.all(files.map(fetched));
-      console.log(`pages: ${path} and the ${files.length} files that it names are served`);
+      console.log(`pages: ${page.pathname} and the ${files.length} files that it names are served`);
     }
   } finally {
     await server.kill();

@@ -15,13 +15,14 @@ import { brotli, gzip } from "./compress.mjs";
  * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals
  * are 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is
  * 2,000 of `javascript`. Parts of the snapshot cost 2,600 of the first part, which every participant needs as soon as it joins a
- * room whose log is not short; what is pending, and who is away after a restart, cost 1,000, and transactions in pieces 1,300.
+ * room whose log is not short; what is pending, and who is away after a restart, cost 1,000, transactions in pieces 1,300,
+ * and tokens that are renewed 700.
  */
 export const LIMITS = {
-  "first part, gzip": 79_500,
+  "first part, gzip": 80_300,
   "both parts, gzip": 197_900,
-  "both parts, brotli": 179_900,
-  "javascript, gzip": 13_000,
+  "both parts, brotli": 180_600,
+  "javascript, gzip": 13_200,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };

@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     {
         room.handle_input(
             now,
-            room::Input::Join { link: LinkId(2), opening: &opening, secrets: &OneSecret, max_datagram: 1200 },
+            room::Input::Join { link: LinkId(2), opening: &opening, identity: &Default::default(), secrets: &OneSecret, max_datagram: 1200 },
         );
     }
     for (packet, is_datagram) in packets {
@@ -80,6 +80,7 @@ fn joined(room: &mut Room, link: LinkId, now: Duration) -> Client {
                 let join = room::Input::Join {
                     link,
                     opening: &opening,
+                    identity: &Default::default(),
                     secrets: &OneSecret,
                     max_datagram: 1200,
                 };

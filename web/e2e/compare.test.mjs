@@ -17,7 +17,7 @@ let browser;
 let server;
 const contexts = [];
 
-before(async () => ([browser, server] = await Promise.all([launch(), Server.start()])));
+before(async () => ([browser, server] = await Promise.all([launch(), Server.start("--emulate")])));
 afterEach(async () => {
   const errors = contexts.flatMap(({ errors }) => errors);
   await Promise.all(contexts.splice(0).map(({ context }) => context.close()));
@@ -52,7 +52,7 @@ function quantile(values, share) {
 // How far datagrams are ahead of WebSocket depends on how busy this machine is: the test only says it. The experiment
 // `groupwire-lab web --network lossy` measures it. The server has no tick, because waiting for a tick delays both alike.
 test("at 5 % loss both transports are recorded, and the recording sums up what was shown", options, async (t) => {
-  const prompt = await Server.start("--tick", "0");
+  const prompt = await Server.start("--emulate", "--tick", "0");
   t.after(() => prompt.kill());
   const page = await open("&loss=5&delay=40", {}, () => {}, prompt);
   await Promise.all([arrives(page, "websocket"), arrives(page, "webtransport")]);

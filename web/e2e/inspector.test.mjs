@@ -48,13 +48,17 @@ function play(url) {
   });
 }
 
-async function open(path, settings = {}) {
+/** Opens the inspector's page, with the token that the server has printed. */
+async function open(room, settings = {}, hash = undefined) {
+  const address = new URL(server.inspector);
+  if (hash !== undefined) address.hash = hash;
+  if (room) address.searchParams.set("room", room);
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...settings });
   const errors = [];
   contexts.push({ context, errors });
   const page = await context.newPage();
   page.on("pageerror", (error) => errors.push(String(error)));
-  await page.goto(`${server.url}${path}`);
+  await page.goto(String(address));
   return page;
 }
 
@@ -82,7 +86,7 @@ async function openPacket(page, least = 2) {
 
 for (const colorScheme of ["light", "dark"]) {
   test(`the contents of a packet of a running replay, ${colorScheme}`, options, async () => {
-    const page = await open(`/inspector/?room=${ROOM}`, { colorScheme });
+    const page = await open(ROOM, { colorScheme });
     await until("packets", async () => (await bars(page).count()) > 60, 60_000);
     await until("the models have learned", async () => /smaller/.test(await page.getByTestId("summary").innerText()));
     await shot(page, `running-${colorScheme}`);
@@ -104,7 +108,7 @@ for (const colorScheme of ["light", "dark"]) {
 }
 
 test("the inspector works by keyboard, and explains its terms", options, async () => {
-  const page = await open("/inspector/");
+  const page = await open();
   await until("packets of the room with most people", async () => (await bars(page).count()) > 20, 60_000);
   assert.match(page.url(), new RegExp(`room=${ROOM}`));
   await page.getByTestId("packets").focus();
@@ -120,7 +124,7 @@ test("the inspector works by keyboard, and explains its terms", options, async (
 });
 
 test("one participant: its transport, its templates, and an emulated network", options, async () => {
-  const page = await open(`/inspector/?room=${ROOM}`);
+  const page = await open(ROOM);
   await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
   await person(page, /WebTransport/)
     .first()
@@ -141,7 +145,7 @@ test("one participant: its transport, its templates, and an emulated network", o
 });
 
 test("a participant's message and packet error rates, and the reason for its transport", options, async (t) => {
-  const page = await open(`/inspector/?room=${ROOM}`);
+  const page = await open(ROOM);
   await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
   // The sum of all receivers' reports.
   const missed = page.locator(".channel-card[data-channel=pointer]").getByTestId("missed");
@@ -174,7 +178,7 @@ test("a participant's message and packet error rates, and the reason for its tra
 });
 
 test("a room is recorded, and the recording can be replayed", options, async () => {
-  const page = await open(`/inspector/?room=${ROOM}`);
+  const page = await open(ROOM);
   await until("the button", () => page.getByTestId("record").isVisible());
   await page.getByTestId("record").click();
   const status = page.locator(".record-status");
@@ -193,15 +197,21 @@ test("a room is recorded, and the recording can be replayed", options, async () 
   assert.equal(code, 0);
 });
 
-test("the inspector on a phone, and below the whiteboard", options, async () => {
-  const phone = await open(`/inspector/?room=${ROOM}`, { viewport: { width: 400, height: 820 }, deviceScaleFactor: 2 });
+test("the inspector on a phone", options, async () => {
+  const phone = await open(ROOM, { viewport: { width: 400, height: 820 }, deviceScaleFactor: 2 });
   await until("packets", async () => (await bars(phone).count()) > 10, 60_000);
   await openPacket(phone);
   assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 400);
   await shot(phone, "phone");
-  const board = await open(`/?room=${ROOM}&inspect`);
-  await until("packets", async () => (await bars(board).count()) > 10, 60_000);
-  await shot(board, "whiteboard");
-  await board.getByTestId("inspector-close").click();
-  assert.equal(await board.getByTestId("inspector").count(), 0);
+});
+
+test("without the token the page asks for it, and shows nothing before", options, async () => {
+  const token = new URLSearchParams(new URL(server.inspector).hash.slice(1)).get("token");
+  const page = await open(ROOM, {}, "");
+  await page.getByPlaceholder("Token of the administration").waitFor();
+  await page.getByText("is missing or wrong").waitFor();
+  assert.equal(await bars(page).count(), 0);
+  await page.getByPlaceholder("Token of the administration").fill(token);
+  await page.getByRole("button", { name: "Inspect" }).click();
+  await until("packets", async () => (await bars(page).count()) > 0, 60_000);
 });

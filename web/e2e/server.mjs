@@ -15,6 +15,9 @@ export class Server {
   /** `http://127.0.0.1:PORT`, or `https://` with a certificate; the port stays the same over restarts. */
   url = "http://127.0.0.1:0";
 
+  /** The address of the inspector's page, with the token of the administration; it differs after each restart. */
+  inspector = "";
+
   /** Starts a server. `options` are added to those of `groupwire serve`. */
   static async start(...options) {
     const server = new Server();
@@ -32,7 +35,9 @@ export class Server {
       stdio: ["ignore", "pipe", "inherit"],
     });
     children.add(this.#child);
-    this.url = await address(this.#child);
+    const said = await announced(this.#child);
+    this.url = ANYWHERE.exec(said)[0];
+    this.inspector = INSPECTOR.exec(said)[0];
   }
 
   /** Stops the server in the middle of what it does, until `resume`. */
@@ -54,8 +59,11 @@ export class Server {
   }
 }
 
-/** Resolves with the address that the server prints when it is reachable. */
-function address(child) {
+const ANYWHERE = /https?:\/\/[^/\s]+/;
+const INSPECTOR = /http:\/\/[^/\s]+\/inspector\/\S*(?=\n)/;
+
+/** Resolves with the addresses that the server prints when it is reachable. */
+function announced(child) {
   return new Promise((resolve, reject) => {
     let said = "";
     const late = setTimeout(() => reject(new Error(`the server did not start: ${said}`)), START_MS);
@@ -63,10 +71,9 @@ function address(child) {
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
     child.stdout.on("data", (data) => {
       said += data;
-      const url = /https?:\/\/[^/\s]+/.exec(said)?.[0];
-      if (!url) return;
+      if (!INSPECTOR.test(said)) return;
       clearTimeout(late);
-      resolve(url);
+      resolve(said);
     });
   });
 }

@@ -1,9 +1,11 @@
 //! The `groupwire` command.
 
+mod admin;
 mod process;
 mod replay;
 mod serve;
 mod store;
+mod token;
 mod tunnel;
 
 use std::process::ExitCode;
@@ -21,11 +23,15 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a server, with the whiteboard and the puzzle on it.
-    Serve(serve::Args),
+    Serve(Box<serve::Args>),
     /// Send a recorded session through a running server and compare the messages that arrive.
     Replay(replay::Args),
     /// Look into, copy and mend the folder of stored rooms.
     Store(store::Args),
+    /// Make a token for trying a server that wants JSON web tokens.
+    Token(token::Args),
+    /// Ask a running server about its rooms and people, kick participants, delete rooms, drain the server.
+    Admin(admin::Args),
     /// Carry the connections of programs compressed and encrypted between two machines.
     Tunnel(tunnel::Args),
 }
@@ -33,9 +39,11 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
-        Command::Serve(args) => serve::run(args).await,
+        Command::Serve(args) => serve::run(*args).await,
         Command::Replay(args) => replay::run(args).await,
         Command::Store(args) => store::run(args),
+        Command::Token(args) => token::run(&args),
+        Command::Admin(args) => admin::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
     };
     match outcome {

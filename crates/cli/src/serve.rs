@@ -1,5 +1,7 @@
 //! `groupwire serve`: the server in one process, without other services.
 
+mod admin;
+
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -9,13 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
-use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest};
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Certificate, CertificateConfig, CertificateError, Config, DurableConfig, Error as ServerError,
-    Inspect, Modes, ModesError, Origins, Server, WebTransportConfig, codecs_named, is_same_secret,
+    Admission, Answer, Authenticator, ByRights, Certificate, CertificateConfig, CertificateError,
+    Config, DurableConfig, Error as ServerError, HookAuthenticator, HookConfig, JoinRequest,
+    JwtAuthenticator, JwtConfig, KeySource, Modes, ModesError, Origins, Refusal, Server,
+    WebTransportConfig, codecs_named, is_same_secret,
 };
 
+use self::admin::AdminArgs;
 use crate::process::{Format, Level, start_log, stop_signal};
 
 /// The options of `groupwire serve`.
@@ -74,6 +78,46 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
     token: Option<String>,
 
+    /// Let in clients with a JSON web token that one of these keys signed: a file with a set of keys (JWKS) or a public key in PEM,
+    /// or an https:// address of a set of keys. `groupwire token` makes keys and tokens for trying.
+    #[arg(
+        long,
+        value_name = "FILE|ADDRESS",
+        conflicts_with = "token",
+        requires_all = ["jwt_issuer", "jwt_audience"],
+        env = "GROUPWIRE_JWT_KEYS"
+    )]
+    jwt_keys: Option<String>,
+
+    /// The `iss` that tokens must have.
+    #[arg(long, value_name = "NAME", requires = "jwt_keys", env = "GROUPWIRE_JWT_ISSUER")]
+    jwt_issuer: Option<String>,
+
+    /// The `aud` that tokens must have.
+    #[arg(long, value_name = "NAME", requires = "jwt_keys", env = "GROUPWIRE_JWT_AUDIENCE")]
+    jwt_audience: Option<String>,
+
+    /// A PEM file with a certificate that is trusted at the address of --jwt-keys, beside those that the system trusts.
+    #[arg(long, value_name = "FILE", requires = "jwt_keys", env = "GROUPWIRE_JWT_ROOT")]
+    jwt_root: Option<PathBuf>,
+
+    /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md has
+    /// what is asked and answered.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"], env = "GROUPWIRE_HOOK")]
+    hook: Option<String>,
+
+    /// A file with the secret that the address of --hook is sent as `Authorization: Bearer`.
+    #[arg(long, value_name = "FILE", requires = "hook", env = "GROUPWIRE_HOOK_SECRET_FILE")]
+    hook_secret_file: Option<PathBuf>,
+
+    /// How long an answer of --hook that lets a client in holds for the same token and room, in seconds.
+    #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30)]
+    hook_keep: u64,
+
+    /// A PEM file with a certificate that is trusted at the address of --hook, beside those that the system trusts.
+    #[arg(long, value_name = "FILE", requires = "hook", env = "GROUPWIRE_HOOK_ROOT")]
+    hook_root: Option<PathBuf>,
+
     /// How long an empty room keeps its content, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     keep_empty: u64,
@@ -101,19 +145,13 @@ pub(crate) struct Args {
     )]
     codecs: Vec<String>,
 
-    /// Whether pages may ask for an emulated bad network (whiteboard: ?compare) for their own connections. Default: only if
-    /// --listen is a loopback address.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    emulate: Option<bool>,
+    /// Let everybody set an emulated bad network for a room, which pages may ask for (whiteboard: ?compare): for
+    /// demonstrations, not for servers that people rely on.
+    #[arg(long)]
+    emulate: bool,
 
-    /// The token for the inspector (/inspector/), which shows sizes and types of messages. Default: the inspector needs no
-    /// token and is open to this machine only, if --listen is a loopback address.
-    #[arg(long, value_name = "SECRET", env = "GROUPWIRE_INSPECT_TOKEN", hide_env_values = true)]
-    inspect_token: Option<String>,
-
-    /// Disable the inspector.
-    #[arg(long, conflicts_with = "inspect_token")]
-    no_inspect: bool,
+    #[command(flatten)]
+    admin: AdminArgs,
 
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
@@ -133,7 +171,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240)]
     max_data: u64,
 
-    /// The folder for recordings that users of the inspector may start. They contain all messages of a room; `groupwire
+    /// The folder for recordings that users of the inspector, on the administration listener, may start. They contain all messages of a room; `groupwire
     /// replay --trace` reads them. Default: no recordings.
     #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_RECORD_DIR")]
     record_dir: Option<PathBuf>,
@@ -150,6 +188,8 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
     let (certificate, webtransport) = (args.certificate(), args.webtransport());
+    let jwt = args.jwt();
+    let hook = args.hook()?;
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
@@ -161,7 +201,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         max_rooms: args.max_rooms,
         max_connections: args.max_connections,
         emulate: args.emulate,
-        inspect: args.inspect(),
+        admin: args.admin.config()?,
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
@@ -173,7 +213,17 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
     if let Some(token) = args.token {
-        config.authority = Arc::new(OneToken(token.into_bytes()));
+        config.authenticator = Arc::new(OneToken(token.into_bytes()));
+    }
+    if let Some(jwt) = jwt {
+        let keys = JwtAuthenticator::open(jwt).await.map_err(|why| format!("--jwt-keys: {why}"))?;
+        config.authenticator = Arc::new(keys);
+        config.authority = Arc::new(ByRights);
+    }
+    if let Some(hook) = hook {
+        let hook = HookAuthenticator::new(hook).map_err(|why| format!("--hook: {why}"))?;
+        config.authenticator = Arc::new(hook);
+        config.authority = Arc::new(ByRights);
     }
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
@@ -183,12 +233,32 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 impl Args {
-    fn inspect(&self) -> Inspect {
-        match (&self.inspect_token, self.no_inspect) {
-            (Some(token), _) => Inspect::Token(token.clone()),
-            (None, true) => Inspect::Off,
-            (None, false) => Inspect::Local,
-        }
+    fn jwt(&self) -> Option<JwtConfig> {
+        let (Some(keys), Some(issuer), Some(audience)) =
+            (&self.jwt_keys, &self.jwt_issuer, &self.jwt_audience)
+        else {
+            return None;
+        };
+        let keys = match keys.contains("://") {
+            true => KeySource::Address(keys.clone()),
+            false => KeySource::File(keys.into()),
+        };
+        let (issuer, audience) = (issuer.clone(), audience.clone());
+        Some(JwtConfig { keys, issuer, audience, root: self.jwt_root.clone() })
+    }
+
+    fn hook(&self) -> Result<Option<HookConfig>, String> {
+        let Some(address) = self.hook.clone() else { return Ok(None) };
+        let secret = match &self.hook_secret_file {
+            Some(file) => {
+                let read = std::fs::read_to_string(file)
+                    .map_err(|error| format!("{}: {error}", file.display()))?;
+                Some(read.trim_end().to_owned())
+            }
+            None => None,
+        };
+        let (keep, root) = (Duration::from_secs(self.hook_keep), self.hook_root.clone());
+        Ok(Some(HookConfig { address, secret, keep, root }))
     }
 
     fn durable(&self) -> Result<Option<DurableConfig>, ModesError> {
@@ -217,8 +287,9 @@ impl Args {
 fn advice(error: &ServerError) -> &'static str {
     match error {
         ServerError::AddressInUse { .. } => {
-            "\nIs another server running? --listen chooses another address."
+            "\nIs another server running? --listen and --admin-listen choose other addresses."
         }
+        ServerError::AdminToken { .. } => admin::ADVICE,
         ServerError::Certificate(
             CertificateError::OtherKey { .. } | CertificateError::Unusable { .. },
         ) => {
@@ -233,7 +304,7 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// Prints the address to open, the only line on standard output.
+/// Prints the address to open, and that of the administration. These are the only lines on standard output.
 fn announce(server: &Server) -> io::Result<()> {
     let address = server.local_addr();
     let scheme = if server.is_encrypted() { "https" } else { "http" };
@@ -241,23 +312,29 @@ fn announce(server: &Server) -> io::Result<()> {
         ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
         _ => address.to_string(),
     };
+    let mut lines =
+        format!("Groupwire is running. Open this in two windows: {scheme}://{host}/?room=demo\n");
+    if let Some(url) = server.admin_url() {
+        lines += &format!("The inspector, for you alone: {url}\n");
+    }
+    // At once, because a program that reads the first line may close the pipe then.
     let mut out = io::stdout().lock();
-    writeln!(out, "Groupwire is running. Open this in two windows: {scheme}://{host}/?room=demo")?;
+    out.write_all(lines.as_bytes())?;
     out.flush()
 }
 
-/// An authority that permits everything to clients with one token.
+/// Lets in clients with one token.
 struct OneToken(Vec<u8>);
 
-impl Authority for OneToken {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        match is_same_secret(request.token, &self.0) {
-            false => Err("the token is not the one this server was started with".to_owned()),
-            true => Ok(Vec::new()),
-        }
-    }
-
-    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-        Ok(Grant { access: request.access, qos: request.qos })
+impl Authenticator for OneToken {
+    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+        let answer = match is_same_secret(request.token, &self.0) {
+            true => Ok(Admission::default()),
+            false => {
+                let why = "the token is not the one this server was started with";
+                Err(Refusal::Refused(why.to_owned()))
+            }
+        };
+        Box::pin(std::future::ready(answer))
     }
 }

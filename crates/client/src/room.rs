@@ -144,6 +144,28 @@ impl Room {
         self.change(|client, _| client.set_presence(presence))
     }
 
+    /// Replaces the token with which this participant joins. The server gets it at once, so that the session goes on when the token
+    /// before expires. Answers [`Event::TokenWanted`](crate::Event::TokenWanted).
+    ///
+    /// ```no_run
+    /// # use groupwire_client::{Event, Events, Room};
+    /// # async fn new_token() -> Vec<u8> { Vec::new() }
+    /// # async fn example(room: Room, mut events: Events) -> Result<(), groupwire_client::Error> {
+    /// while let Some(event) = events.next().await {
+    ///     if let Event::TokenWanted = event {
+    ///         room.set_token(&new_token().await)?;
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A token of more than 4,096 bytes.
+    pub fn set_token(&self, token: &[u8]) -> Result<(), Error> {
+        self.change(|client, now| client.set_token(now, token))
+    }
+
     /// States that this program makes a part of the room's snapshot, under this name: its state of these channels. The room
     /// asks for it by [`Event::SnapshotWanted`](crate::Event::SnapshotWanted), and those who join later begin with it. No
     /// channel is in two parts.

@@ -17,19 +17,31 @@ include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
 
-/// Answers a request for a file: of the puzzle below `/puzzle/`, of the inspector below `/inspector/`, of the
-/// whiteboard elsewhere.
+/// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the whiteboard elsewhere.
 pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
-    if ["puzzle", "inspector"].contains(&path) {
-        // The page refers to its files by relative paths, so its own path has to end with a slash.
-        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
-        return Redirect::permanent(&format!("/{path}/{query}")).into_response();
-    }
     match path.split_once('/') {
-        Some((page @ ("puzzle" | "inspector"), path)) => answer(page, path, &request),
+        None if path == "puzzle" => with_slash(path, &uri),
+        Some(("puzzle", path)) => answer("puzzle", path, &request),
         _ => answer("whiteboard", path, &request),
     }
+}
+
+/// Answers a request of the administration listener for a file: of the inspector below `/inspector/`.
+pub(crate) async fn serve_inspector(uri: Uri, request: HeaderMap) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    match path.split_once('/') {
+        None if ["", "inspector"].contains(&path) => with_slash("inspector", &uri),
+        Some(("inspector", path)) => answer("inspector", path, &request),
+        Some(("assets", _)) => answer("inspector", path, &request),
+        _ => (StatusCode::NOT_FOUND, "not found\n").into_response(),
+    }
+}
+
+/// Redirects to a page's own path, which ends with a slash because the page refers to its files by relative paths.
+fn with_slash(page: &str, uri: &Uri) -> Response {
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    Redirect::permanent(&format!("/{page}/{query}")).into_response()
 }
 
 fn answer(page: &str, path: &str, request: &HeaderMap) -> Response {
@@ -130,8 +142,21 @@ mod tests {
         let response = get("/puzzle?room=attic").await;
         assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
         assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
-        let response = get("/inspector?room=attic").await;
-        assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
+        for path in ["/?room=attic", "/inspector?room=attic"] {
+            let response = serve_inspector(Uri::from_static(path), HeaderMap::new()).await;
+            assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_listener_has_its_own_pages() {
+        for path in ["/inspector", "/inspector/", "/inspector/index.html"] {
+            assert_eq!(get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+        for path in ["/index.html", "/puzzle/", "/whiteboard/index.html", "/metrics"] {
+            let response = serve_inspector(Uri::from_static(path), HeaderMap::new()).await;
+            assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
+        }
     }
 
     #[test]

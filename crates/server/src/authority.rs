@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use groupwire_session::{
-    Authority, ChangeRequest, Grant, JoinRequest, OpenRequest, PartRequest, Qos,
-};
+use groupwire_session::{Authority, ChangeRequest, Grant, OpenRequest, PartRequest, Qos};
 
 /// Forwards every question of a room to the authority of the server's configuration.
 pub(crate) struct SharedAuthority(pub(crate) Arc<dyn Authority + Send + Sync>);
@@ -12,10 +10,6 @@ pub(crate) struct SharedAuthority(pub(crate) Arc<dyn Authority + Send + Sync>);
 // A missing method would silently replace the rule of the configured authority by the trait's default.
 #[deny(clippy::missing_trait_methods)]
 impl Authority for SharedAuthority {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        self.0.join(request)
-    }
-
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         self.0.open(request)
     }

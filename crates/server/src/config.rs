@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use groupwire_session::{AllowAll, Authority, room};
 
+use crate::access::Authenticator;
+use crate::admin_http::config::AdminConfig;
 use crate::certificate::config::CertificateConfig;
 use crate::codecs::quick_codecs;
 use crate::costs;
@@ -42,18 +44,20 @@ pub struct Config {
     /// Most connections at the same time, over all transports together; further ones are refused, over HTTP with
     /// status 503.
     pub max_connections: usize,
-    /// Decides who may join, publish, subscribe and change a channel's QoS.
+    /// Decides who may join.
+    pub authenticator: Arc<dyn Authenticator>,
+    /// Decides who may publish, subscribe, change a channel's QoS and upload snapshots.
     pub authority: Arc<dyn Authority + Send + Sync>,
     /// Follows the transactions of all rooms; `None` for no observer.
     pub observer: Option<Arc<dyn Observer + Send + Sync>>,
-    /// Whether connections may ask for an emulated bad network, which `POST /emulation` sets for their room. `None`:
-    /// only if HTTP listens on loopback addresses alone.
-    pub emulate: Option<bool>,
-    /// Who may use the inspector (docs/inspector.md).
-    pub inspect: Inspect,
+    /// The listener for administration: inspector, recordings, emulated networks, metrics. `None`: there is none of these.
+    pub admin: Option<AdminConfig>,
+    /// Whether everybody may set an emulated bad network for a room (`POST /emulation`), which connections that ask for it go
+    /// over: for demonstrations.
+    pub emulate: bool,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
-    /// The folder for recordings of rooms; `None`: rooms cannot be recorded.
+    /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
     /// The configuration of WebTransport; `None` for no WebTransport.
     pub webtransport: Option<WebTransportConfig>,
@@ -76,36 +80,16 @@ impl Default for Config {
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,
+            authenticator: Arc::new(AllowAll),
             authority: Arc::new(AllowAll),
             observer: None,
-            emulate: None,
-            inspect: Inspect::default(),
+            admin: None,
+            emulate: false,
             durable: None,
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),
         }
     }
-}
-
-impl Config {
-    /// True if HTTP can be reached from this machine only.
-    pub(crate) fn is_local(&self) -> bool {
-        self.listen.ip().is_loopback()
-            && self.plain_listen.is_none_or(|plain| plain.ip().is_loopback())
-    }
-}
-
-/// Who may use the inspector, which shows the participants of rooms, the sizes of all messages, and the templates that
-/// the compressor learned from them.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub enum Inspect {
-    /// Programs and pages on the server's own machine, if HTTP listens on loopback addresses alone.
-    #[default]
-    Local,
-    /// Clients that present this token.
-    Token(String),
-    /// No one.
-    Off,
 }
 
 /// Limits of HTTP requests, and of transports that consist of HTTP requests (docs/transports.md, T11 to T18).

@@ -1,6 +1,7 @@
 //! The errors of a server.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use crate::certificate::error::CertificateError;
 
@@ -11,8 +12,8 @@ pub enum Error {
     /// Another socket of this machine already listens on the address, most likely that of another server.
     #[error("cannot listen on {listen}: {source}")]
     AddressInUse {
-        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen)
-        /// or [`Config::socket`](crate::Config::socket).
+        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen),
+        /// [`Config::socket`](crate::Config::socket) or that of [`Config::admin`](crate::Config::admin).
         listen: SocketAddr,
         /// The error of the operating system.
         source: std::io::Error,
@@ -21,9 +22,33 @@ pub enum Error {
     /// lacks the permission.
     #[error("cannot listen on {listen}: {source}")]
     Listen {
-        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen)
-        /// or [`Config::socket`](crate::Config::socket).
+        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen),
+        /// [`Config::socket`](crate::Config::socket) or that of [`Config::admin`](crate::Config::admin).
         listen: SocketAddr,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// A text was given as the address of the administration listener, but is none.
+    #[error(
+        "{text:?} is no address to listen on: write 127.0.0.1:9090, or unix:PATH for a Unix socket"
+    )]
+    AdminListen {
+        /// The text.
+        text: String,
+    },
+    /// Other machines could reach the administration listener, and there is no token for it.
+    #[error(
+        "the administration listener at {listen} needs a token, because other machines may reach it"
+    )]
+    AdminToken {
+        /// The address.
+        listen: SocketAddr,
+    },
+    /// The Unix socket of the administration listener cannot be made.
+    #[error("cannot listen on the Unix socket {}: {source}", path.display())]
+    AdminSocket {
+        /// The path of the socket.
+        path: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,
     },

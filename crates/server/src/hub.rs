@@ -1,7 +1,7 @@
 //! All rooms of the server, by name, and the state that all tasks share.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
 use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::authority::SharedAuthority;
@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
+use crate::metrics::events::Events;
 use crate::room::{Close, Driver, Message, Outbound, RoomTask, drive};
 use crate::secret::random_number;
 use crate::totals::Totals;
@@ -31,7 +32,13 @@ const MAX_STORED_FORMER: usize = 10_000;
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
+    /// True once the server is draining or shutting down.
+    is_stopping: AtomicBool,
+    /// Told when the server has been drained.
+    drained: Notify,
     pub(crate) connections: AtomicUsize,
+    /// What is counted for `GET /metrics` beside the totals of rooms.
+    pub(crate) events: Arc<Events>,
     pub(crate) http_transports: HttpTransports,
     /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
@@ -60,7 +67,7 @@ impl Hub {
         config: Config,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, crate::Error> {
-        let emulate = config.emulate.unwrap_or(config.is_local());
+        let emulates = config.emulate || config.admin.is_some();
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
                 let (durable, keys) = Durable::open(durable, config.room.timing.tick)?;
@@ -73,10 +80,13 @@ impl Hub {
             secrets: Arc::new(secrets),
             report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
-            emulations: Arc::new(Emulations::new(emulate)),
+            emulations: Arc::new(Emulations::new(emulates)),
             config,
             started: Instant::now(),
+            is_stopping: AtomicBool::new(false),
+            drained: Notify::new(),
             connections: AtomicUsize::new(0),
+            events: Arc::default(),
             http_transports: HttpTransports::default(),
             webtransport,
             rooms: Mutex::new(HashMap::new()),
@@ -125,6 +135,7 @@ impl Hub {
             observer: self.config.observer.clone(),
             secrets: Arc::clone(&self.secrets),
             keep_empty: self.config.keep_empty,
+            events: Arc::clone(&self.events),
         };
         tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade()));
         tracing::info!(room = name, "room opened");
@@ -176,6 +187,7 @@ impl Hub {
         while let Ok(message) = task.messages.try_recv() {
             if let Message::Join { connection, .. } = message {
                 let reason = Error::NotNow { what: "the server cannot load the room" };
+                self.events.refusals.count(&reason);
                 let packet = refusal(&reason);
                 let close = Close { packet, reason: Some(reason) };
                 connection.packets.put(Outbound::Close(Box::new(close)));
@@ -250,8 +262,40 @@ impl Hub {
         self.rooms().keys().cloned().collect()
     }
 
+    /// True if the server takes no further connection, which is then counted as refused.
+    pub(crate) fn refuses_connection(&self) -> bool {
+        let limit = self.config.max_connections;
+        let is_full = self.connections.load(Ordering::Relaxed) >= limit;
+        if is_full {
+            self.events.refusals.count(&Error::TooMany { what: "connections", limit });
+        }
+        is_full
+    }
+
+    /// True if the server may be sent new clients.
+    pub(crate) fn is_ready(&self) -> bool {
+        let is_failed = self.durable.as_deref().is_some_and(Durable::is_poisoned);
+        !is_failed && !self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Makes the server not ready, and lets it stop after a time.
+    pub(crate) fn drain(self: &Arc<Self>, wait: Duration) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        let hub = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            hub.drained.notify_one();
+        });
+    }
+
+    /// Returns once the server has been drained, so that it has to stop.
+    pub(crate) async fn drained(&self) {
+        self.drained.notified().await;
+    }
+
     /// Closes every room's connections and waits until all are closed.
     pub(crate) async fn shut_down(&self, retry: Duration) {
+        self.is_stopping.store(true, Ordering::Relaxed);
         for room in self.rooms().values() {
             let _ = room.send(Message::Shutdown { retry });
         }

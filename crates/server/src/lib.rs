@@ -14,7 +14,9 @@
 //! # }
 //! ```
 
+mod access;
 pub mod admin;
+mod admin_http;
 mod answers;
 mod assets;
 mod authority;
@@ -29,8 +31,15 @@ mod http_connection;
 mod hub;
 mod inspect;
 mod listen;
+mod metrics;
 mod observer;
 mod origins;
+mod pattern;
+#[cfg(unix)]
+mod private_socket;
+#[cfg(not(unix))]
+#[path = "no_private_socket.rs"]
+mod private_socket;
 mod quiet;
 mod room;
 mod routes;
@@ -42,10 +51,16 @@ mod totals;
 mod transport;
 mod webtransport;
 
+pub use access::{
+    Admission, Answer, Authenticator, ByRights, HookAuthenticator, HookConfig, JoinRequest,
+    JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights,
+};
+pub use admin_http::config::{AdminConfig, AdminListen};
+pub use admin_http::token::{AdminToken, AdminTokenError};
 pub use certificate::config::{Certificate, CertificateConfig, WallClock};
 pub use certificate::error::CertificateError;
 pub use codecs::{Codecs, codecs_named, quick_codecs};
-pub use config::{Config, HttpLimits, Inspect};
+pub use config::{Config, HttpLimits};
 pub use durable::{DurableConfig, Modes, ModesError};
 pub use error::Error;
 pub use groupwire_session as session;

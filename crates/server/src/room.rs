@@ -1,6 +1,8 @@
 //! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
 //! outputs of that state machine.
 
+mod requests;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
@@ -8,15 +10,15 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use groupwire_session::room::{Event, Input, Output, Room, Stats, whole_packet};
-use groupwire_session::{Error, LinkId, Opening, ParticipantId, Position};
+use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
 use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::durable::{HmacSecrets, RoomStore, Stage};
+use crate::metrics::events::Events;
 use crate::observer::Observer;
 use crate::transport::conn_info::ConnInfo;
-use crate::transport::emulation::model::Settings;
 use crate::transport::emulation::path::{Path, PathSlot};
 use crate::transport::ends::DatagramSink;
 use crate::transport::outbox::Outbox;
@@ -24,8 +26,12 @@ use crate::transport::socket_writer::SocketWriter;
 
 /// A message to a room's task.
 pub(crate) enum Message {
-    /// The first packet of a connection, whose form is already checked.
-    Join { link: LinkId, opening: Bytes, connection: Connection },
+    /// The first packet of a connection, whose form is already checked, of a client that may join.
+    Join { link: LinkId, opening: Bytes, identity: Identity, connection: Connection },
+    /// The participant's token was renewed.
+    Renewed { link: LinkId, identity: Identity },
+    /// The participant's token expires soon.
+    TokenWanted { link: LinkId },
     /// A later packet. Its permit is released when the room has handled the packet; then the connection may read
     /// further.
     Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
@@ -67,6 +73,10 @@ pub(crate) struct Connection {
     pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
+    /// Further tokens of the participant, which the connection's task has checked.
+    pub(crate) tokens: mpsc::Sender<Vec<u8>>,
+    /// When the connection's first packet had come.
+    pub(crate) opened_at: Instant,
     pub(crate) info: ConnInfo,
 }
 
@@ -127,7 +137,7 @@ pub(crate) async fn drive(
     task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let RoomTask { mut messages, observer, secrets, keep_empty } = task;
+    let RoomTask { mut messages, observer, secrets, keep_empty, events } = task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
@@ -140,6 +150,7 @@ pub(crate) async fn drive(
         observed: Position(0),
         secrets,
         store,
+        events,
         is_over: false,
     };
     let mut batch = Vec::with_capacity(BATCH);
@@ -161,6 +172,9 @@ pub(crate) async fn drive(
         }
         let _logs_room = span.enter();
         let now = driver.started.elapsed();
+        if let Some(lag) = wake.and_then(|at| (driver.started + now).checked_duration_since(at)) {
+            driver.events.lags.add(lag);
+        }
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
@@ -195,6 +209,7 @@ pub(crate) struct RoomTask {
     pub(crate) secrets: Arc<HmacSecrets>,
     /// How long the room is kept while it has no participants.
     pub(crate) keep_empty: Duration,
+    pub(crate) events: Arc<Events>,
 }
 
 /// A room with its connections.
@@ -211,6 +226,7 @@ pub(crate) struct Driver {
     secrets: Arc<HmacSecrets>,
     /// Where the room is stored; `None` if it ends with the server.
     store: Option<RoomStore>,
+    events: Arc<Events>,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
@@ -218,8 +234,14 @@ pub(crate) struct Driver {
 impl Driver {
     fn handle(&mut self, now: Duration, message: Message) {
         match message {
-            Message::Join { link, opening, connection } => {
-                self.join(now, link, &opening, connection);
+            Message::Join { link, opening, identity, connection } => {
+                self.join(now, link, &opening, &identity, connection);
+            }
+            Message::Renewed { link, identity } => {
+                self.room.handle_input(now, Input::Renewed { link, identity: &identity });
+            }
+            Message::TokenWanted { link } => {
+                self.room.handle_input(now, Input::TokenWanted { link });
             }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
@@ -264,13 +286,20 @@ impl Driver {
         }
     }
 
-    fn join(&mut self, now: Duration, link: LinkId, opening: &[u8], connection: Connection) {
+    fn join(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &[u8],
+        identity: &Identity,
+        connection: Connection,
+    ) {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
         self.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let secrets = &*self.secrets;
         let input = match &opening {
-            Ok(opening) => Input::Join { link, opening, secrets, max_datagram },
+            Ok(opening) => Input::Join { link, opening, identity, secrets, max_datagram },
             Err(error) => Input::Fail { link, error: error.clone() },
         };
         self.room.handle_input(now, input);
@@ -350,6 +379,12 @@ impl Driver {
                         connection.packets.put(Outbound::Close(last));
                     }
                 }
+                Output::Token { link, token } => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        // While one is being checked, another one may wait. A client that sends more is too fast.
+                        let _ = connection.tokens.try_send(token);
+                    }
+                }
                 Output::Store(write) => {
                     if let Some(store) = &mut self.store {
                         store.store(write);
@@ -357,41 +392,21 @@ impl Driver {
                 }
                 // The room logs its events itself.
                 Output::Event(Event::Joined { participant, link, .. }) => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        self.events.joins.add(connection.opened_at.elapsed());
+                    }
                     self.apply_path(participant, link);
                 }
                 Output::Event(Event::Left { participant }) => {
                     self.emulated.remove(&participant);
                 }
+                Output::Event(Event::Refused { error, .. }) => self.events.refusals.count(&error),
+                Output::Event(Event::Away { error: Some(error), .. }) => {
+                    self.events.disconnects.count(&error);
+                }
                 Output::Event(_) => {}
                 Output::Timeout(at) => return at.map(|at| self.started + at),
             }
-        }
-    }
-}
-
-impl Driver {
-    /// Sends a participant's connection over an emulated network of its own. Returns false if the participant has no
-    /// connection, or its transport cannot be emulated.
-    pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
-        let Some(link) = self.room.link_of(participant) else { return false };
-        if self.connections.get(&link).is_none_or(|connection| connection.info.path.is_none()) {
-            return false;
-        }
-        self.emulated.entry(participant).or_default().set(settings);
-        self.apply_path(participant, link);
-        true
-    }
-
-    /// The settings of a participant's own emulated network, if it has one.
-    pub(crate) fn emulated(&self, participant: ParticipantId) -> Option<Settings> {
-        self.emulated.get(&participant).map(|path| path.settings())
-    }
-
-    /// Sets the emulated path of a participant's current connection, if it has one.
-    fn apply_path(&self, participant: ParticipantId, link: LinkId) {
-        let slot = self.connections.get(&link).and_then(|connection| connection.info.path.as_ref());
-        if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
-            slot.set(path);
         }
     }
 }

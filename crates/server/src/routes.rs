@@ -1,10 +1,10 @@
-//! The routes of HTTP: web pages, status, inspector, and the requests that open transports.
+//! The routes of HTTP: web pages, status, and the requests that open transports.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -15,36 +15,46 @@ use crate::answers::{NO_SNIFF, NO_STORE, too_many};
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
 use crate::transport::{http, websocket};
-use crate::{assets, cross_origin, inspect, status};
+use crate::{assets, cross_origin, status};
 
 /// Maps paths to their handlers.
 pub(crate) fn router(hub: Arc<Hub>) -> Router {
-    let inspector = Router::new()
-        .route("/inspect/rooms", get(inspect::rooms))
-        .route("/inspect/stream", get(inspect::stream))
-        .route("/inspect/templates", get(inspect::templates))
-        .route(
-            "/inspect/record",
-            post(inspect::record).layer(DefaultBodyLimit::max(inspect::MAX_BODY)),
-        )
-        .layer(from_fn_with_state(Arc::clone(&hub), inspect::check));
+    let demonstrations = match hub.config.emulate {
+        true => Router::new().route(
+            "/emulation",
+            get(control::get_of_room)
+                .post(control::set_of_room)
+                .layer(DefaultBodyLimit::max(control::MAX_BODY)),
+        ),
+        false => Router::new(),
+    };
     let doors = Router::new()
-        .merge(inspector)
+        .merge(demonstrations)
         .route("/ws", get(upgrade))
         .route("/transports", get(offer))
-        .route(
-            "/emulation",
-            get(control::get).post(control::set).layer(DefaultBodyLimit::max(control::MAX_BODY)),
-        )
         .route("/http/up", post(http::up))
         .route("/http/{form}", post(http::down))
         .layer(from_fn_with_state(Arc::clone(&hub), cross_origin::check));
     Router::new()
         .merge(doors)
         .route("/status", get(status::report))
-        .route("/healthz", get(|| async { "ok\n" }))
+        .merge(health())
         .fallback(assets::serve)
         .with_state(hub)
+}
+
+/// What monitoring asks of every listener, without details: `/healthz`, whether the process answers, and `/readyz`, whether
+/// it should be sent new clients.
+pub(crate) fn health() -> Router<Arc<Hub>> {
+    Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready))
+}
+
+async fn ready(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+    let (status, text) = match hub.is_ready() {
+        true => (StatusCode::OK, "ready\n"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n"),
+    };
+    (status, [NO_STORE], text)
 }
 
 async fn upgrade(
@@ -52,7 +62,7 @@ async fn upgrade(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
+    if hub.refuses_connection() {
         tracing::warn!(%peer, "connection refused: too many connections");
         return too_many();
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use crate::admin::AdminSocket;
+use crate::admin_http::listen::AdminListener;
 use crate::certificate::keeper::{Certificates, Renewal};
 use crate::config::Config;
 use crate::error::Error;
@@ -37,7 +38,8 @@ pub struct Server {
     renewal: Renewal,
     socket: Option<(TcpListener, SocketAddr)>,
     hub: Arc<Hub>,
-    admin: Option<AdminSocket>,
+    commands: Option<AdminSocket>,
+    admin: Option<AdminListener>,
     webtransport: Option<WebTransport>,
 }
 
@@ -45,13 +47,18 @@ impl Server {
     /// Binds the addresses of the configuration.
     ///
     /// # Errors
-    /// [`Error::AddressInUse`] or [`Error::Listen`] if the server cannot listen on an address of the configuration,
+    /// [`Error::AddressInUse`], [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
+    /// configuration, [`Error::AdminToken`] if the administration listener needs a token,
     /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`] if the folder of stored
     /// rooms cannot be used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         let (listener, local_addr) = bind(config.listen).await?;
         let socket = match config.socket {
             Some(listen) => Some(bind(listen).await?),
+            None => None,
+        };
+        let admin = match config.admin.clone() {
+            Some(admin) => Some(AdminListener::bind(admin).await?),
             None => None,
         };
         let plain = match config.plain_listen {
@@ -72,7 +79,7 @@ impl Server {
         }
         let hub = tokio::task::spawn_blocking(|| Hub::new(config, offer)).await;
         let hub = Arc::new(hub.expect("opening the store does not panic")?);
-        let admin = admin_socket(&hub);
+        let commands = admin_socket(&hub);
         Ok(Server {
             listener,
             local_addr,
@@ -81,6 +88,7 @@ impl Server {
             renewal,
             socket,
             hub,
+            commands,
             admin,
             webtransport,
         })
@@ -117,7 +125,18 @@ impl Server {
         self.socket.as_ref().map(|(_, address)| *address)
     }
 
-    /// Serves until `shutdown` is done, then closes all connections.
+    /// The TCP address of the administration listener; `None` if there is none, or it is a Unix socket.
+    pub fn admin_addr(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().and_then(AdminListener::address)
+    }
+
+    /// The address of the inspector's page on the administration listener. If the server has made the token itself, the
+    /// token stands behind `#`, which browsers do not send: keep it secret. `None` if there is no such TCP listener.
+    pub fn admin_url(&self) -> Option<&str> {
+        self.admin.as_ref().and_then(AdminListener::url)
+    }
+
+    /// Serves until `shutdown` is done, or until the administration has drained the server; then closes all connections.
     ///
     /// # Errors
     /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that connection.
@@ -157,9 +176,22 @@ impl Server {
             std::future::pending::<()>().await;
         };
         let serving_commands = async {
+            match self.commands {
+                Some(commands) => commands.serve(Arc::clone(&hub)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let administration = async {
             match self.admin {
                 Some(admin) => admin.serve(Arc::clone(&hub)).await,
                 None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(administration);
+        let asked_to_stop = async {
+            tokio::select! {
+                () = shutdown => {}
+                () = hub.drained() => {}
             }
         };
         let store_failed = async {
@@ -182,9 +214,15 @@ impl Server {
             () = serving_sockets => {}
             () = serving_webtransport => {}
             () = serving_commands => {}
-            () = shutdown => {
+            () = &mut administration => {}
+            () = asked_to_stop => {
                 tracing::info!("server is shutting down");
-                let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN)).await;
+                let ending = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN));
+                // Monitoring learns that the server is not ready any more.
+                tokio::select! {
+                    _ = ending => {}
+                    () = &mut administration => {}
+                }
                 if let Some(closing) = closing {
                     closing.await;
                 }
@@ -206,7 +244,8 @@ fn admin_socket(hub: &Hub) -> Option<AdminSocket> {
         .ok()
 }
 
-async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+/// Listens on a TCP address.
+pub(crate) async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     let listening = async {
         let listener = TcpListener::bind(listen).await?;
         let local_addr = listener.local_addr()?;

@@ -10,42 +10,55 @@ use serde::Serialize;
 
 use crate::durable::{Durable, StoreReport};
 use crate::hub::Hub;
+use crate::metrics::figure::figures;
 use crate::totals::Totals;
 
 /// The answer to `GET /status`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    version: &'static str,
-    /// Time since the server started.
-    uptime_seconds: f64,
-    /// User and system CPU time of this process; `null` if the operating system does not report it.
-    cpu_seconds: Option<f64>,
-    /// Resident memory of this process; `null` if the operating system does not report it.
-    rss_bytes: Option<u64>,
+    pub(crate) version: &'static str,
+    #[serde(flatten)]
+    pub(crate) process: Process,
     /// Open connections, over all transports.
     connections: usize,
-    /// Open rooms.
-    rooms: usize,
     #[serde(flatten)]
-    totals: Totals,
+    pub(crate) totals: Totals,
     /// The store of rooms; `null` if rooms end with the server.
-    store: Option<StoreReport>,
+    pub(crate) store: Option<StoreReport>,
+}
+
+figures! {
+    /// Figures of the process.
+    struct Process {
+        /// Seconds since the server started.
+        Gauge uptime_seconds as "uptime_seconds": f64;
+        /// User and system CPU time of this process.
+        Counter cpu_seconds as "cpu_seconds": Option<f64>;
+        /// Resident memory of this process.
+        Gauge rss_bytes as "rss_bytes": Option<u64>;
+        /// Open rooms.
+        Gauge rooms as "rooms": usize;
+    }
 }
 
 pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
-    let (rooms, totals) = hub.stats().await;
-    Json(Report::new(&hub, rooms, totals))
+    Json(Report::of(&hub).await)
 }
 
 impl Report {
-    fn new(hub: &Hub, rooms: usize, totals: Totals) -> Self {
-        Report {
-            version: env!("CARGO_PKG_VERSION"),
+    /// The figures of a server at present.
+    pub(crate) async fn of(hub: &Hub) -> Self {
+        let (rooms, totals) = hub.stats().await;
+        let process = Process {
             uptime_seconds: hub.started.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds(),
             rss_bytes: rss_bytes(),
-            connections: hub.connections.load(Ordering::Relaxed),
             rooms,
+        };
+        Report {
+            version: env!("CARGO_PKG_VERSION"),
+            process,
+            connections: hub.connections.load(Ordering::Relaxed),
             totals,
             store: hub.durable.as_deref().map(Durable::report),
         }
@@ -81,7 +94,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
         let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
-        let report = Report::new(&hub, 0, Totals::default());
+        let report = Report::of(&hub).await;
         let report = serde_json::to_value(report).unwrap();
         let documentation = include_str!("../../../docs/operations.md");
         for field in report.as_object().unwrap().keys() {

@@ -1,17 +1,24 @@
-//! The counters of rooms. The list of fields is written only here; their sums and the answer to `GET /status` are
-//! generated from it.
+//! The counters of rooms, summed over all rooms.
 
 use std::ops::AddAssign;
 
 use groupwire_session::room::Stats;
-use serde::Serialize;
 
+use crate::metrics::figure::figures;
+
+/// Declares the figures of rooms. The list of fields is written only here: their sums are generated from it, and so are the
+/// answers to `GET /status` and `GET /metrics`.
 macro_rules! totals {
-    ($($(#[$attribute:meta])* $field:ident: $type:ty,)*) => {
-        /// The counters of one room, or their sum over several rooms: a part of the answer to `GET /status`.
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-        pub(crate) struct Totals {
-            $($(#[$attribute])* pub(crate) $field: $type,)*
+    ($($(#[doc = $help:literal])+ $kind:ident $field:ident as $name:literal: $type:ty $(, part of $family:literal with $label:ident = $value:literal)?;)*) => {
+        figures! {
+            /// The counters of one room, or their sum over several rooms.
+            #[derive(Default)]
+            struct Totals {
+                $(
+                    $(#[doc = $help])+
+                    $kind $field as $name: $type $(, part of $family with $label = $value)?;
+                )*
+            }
         }
 
         impl From<Stats> for Totals {
@@ -31,33 +38,43 @@ macro_rules! totals {
 
 totals! {
     /// Participants that have a connection now.
-    #[serde(rename = "participants")]
-    here: usize,
+    Gauge here as "participants": usize;
     /// Messages received from clients.
-    messages_in: u64,
+    Counter messages_in as "messages_in": u64;
     /// Bytes of the messages received, before compression.
-    bytes_in_before: u64,
+    Counter bytes_in_before as "bytes_in_before": u64;
     /// Packets received from clients.
-    packets_in: u64,
+    Counter packets_in as "packets_in": u64;
     /// Bytes of the packets received.
-    bytes_in_after: u64,
+    Counter bytes_in_after as "bytes_in_after": u64;
     /// Messages sent, counted once per receiver.
-    deliveries: u64,
+    Counter deliveries as "deliveries": u64;
     /// Bytes of the messages sent, before compression.
-    bytes_out_before: u64,
+    Counter bytes_out_before as "bytes_out_before": u64;
     /// Packets sent to clients.
-    packets_out: u64,
+    Counter packets_out as "packets_out": u64;
     /// Bytes of the packets sent.
-    bytes_out_after: u64,
+    Counter bytes_out_after as "bytes_out_after": u64;
     /// Awareness values replaced by newer ones of their key before they were sent.
-    conflated: u64,
+    Counter conflated as "conflated": u64;
     /// Values of aggregated channels dropped because a receiver was too slow.
-    expired: u64,
+    Counter expired as "expired": u64;
     /// Datagrams received that could not be decoded.
-    datagrams_unread: u64,
+    Counter datagrams_unread as "datagrams_unread": u64;
+    /// Clients that joined a room, those that resumed their session included.
+    Counter joins as "joins": u64;
+    /// Clients that asked to resume a session, by outcome.
+    Counter resumed as "resumed": u64, part of "resume" with outcome = "resumed";
+    /// Clients whose session could not be resumed.
+    Counter lost as "lost": u64, part of "resume" with outcome = "lost";
+    /// Gaps that clients are told of, by reason.
+    Counter gaps as "gaps": u64, part of "gap" with reason = "history";
+    /// Sessions that could not be resumed, because the room no longer knew the participant.
+    Counter lost_sessions as "lost_sessions": u64, part of "gap" with reason = "session";
+    /// Sessions that could not be resumed, because the room had begun anew.
+    Counter lost_incarnations as "lost_incarnations": u64, part of "gap" with reason = "incarnation";
     /// Bytes of messages, snapshots and codec state that the rooms hold now.
-    #[serde(rename = "room_memory_bytes")]
-    memory: usize,
+    Gauge memory as "room_memory_bytes": usize;
 }
 
 impl Totals {
@@ -70,6 +87,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::figure::{Figure, Kind};
 
     #[test]
     fn status_has_every_total_of_the_rooms_summed() {
@@ -87,6 +105,12 @@ mod tests {
             expired: 11,
             datagrams_unread: 12,
             memory: 13,
+            joins: 14,
+            resumed: 15,
+            lost: 16,
+            lost_sessions: 17,
+            lost_incarnations: 18,
+            gaps: 19,
         };
         let mut sum = Totals::default();
         for _ in 0..100 {
@@ -106,9 +130,30 @@ mod tests {
             "expired": 1100,
             "datagrams_unread": 1200,
             "room_memory_bytes": 1300,
+            "joins": 1400,
+            "resumed": 1500,
+            "lost": 1600,
+            "lost_sessions": 1700,
+            "lost_incarnations": 1800,
+            "gaps": 1900,
         });
         assert_eq!(serde_json::to_value(sum).unwrap(), expected);
+        let figures = sum.figures();
+        for Figure { name, value, .. } in &figures {
+            assert_eq!(*value, expected[name].as_f64(), "{name}");
+        }
+        assert_eq!(figures.len(), expected.as_object().unwrap().len());
         let closed = sum.counters();
         assert_eq!((closed.here, closed.memory, closed.messages_in), (0, 0, 200));
+    }
+
+    #[test]
+    fn only_what_a_closed_room_leaves_is_a_counter() {
+        let one = Stats { here: 1, memory: 1, joins: 1, ..Stats::default() };
+        for Figure { kind, name, value, .. } in Totals::from(one).counters().figures() {
+            let is_kept = name == "joins";
+            assert_eq!(value == Some(1.0), is_kept, "{name}");
+            assert_eq!(kind == Kind::Gauge, ["participants", "room_memory_bytes"].contains(&name));
+        }
     }
 }

@@ -1,18 +1,17 @@
-//! The server's authorisation: who may join a room and use its channels (wire W11, W16, W17).
+//! The server's authorisation: who a participant is, and what it may do with the channels of its room (wire W11, W16, W17).
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::{Access, Qos};
 
-/// A client asks to join a room.
-#[non_exhaustive]
-#[derive(Debug, Clone, Copy)]
-pub struct JoinRequest<'a> {
-    /// The name of the room.
-    pub room: &'a str,
-    /// The token that the client sent. Only the [`Authority`] knows what it means.
-    pub token: &'a [u8],
+/// Who a participant is, as the server found out before the room hears of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The user. Only a client of the same subject can resume a session. Empty if the server does not know its users.
+    pub subject: Vec<u8>,
+    /// What the user may do. Only the [`Authority`] knows what these bytes mean; every request contains them.
+    pub rights: Vec<u8>,
 }
 
 /// A participant asks to open a channel.
@@ -21,8 +20,8 @@ pub struct JoinRequest<'a> {
 pub struct OpenRequest<'a> {
     /// The name of the room.
     pub room: &'a str,
-    /// The bytes that [`Authority::join`] returned for this participant.
-    pub identity: &'a [u8],
+    /// Who asks.
+    pub identity: &'a Identity,
     /// The channel's name.
     pub channel: &'a str,
     /// The rights asked for.
@@ -48,8 +47,8 @@ pub struct Grant {
 pub struct ChangeRequest<'a> {
     /// The name of the room.
     pub room: &'a str,
-    /// The bytes that [`Authority::join`] returned for this participant.
-    pub identity: &'a [u8],
+    /// Who asks.
+    pub identity: &'a Identity,
     /// The channel's name.
     pub channel: &'a str,
     /// The rights that the participant was granted on the channel.
@@ -66,41 +65,31 @@ pub struct ChangeRequest<'a> {
 pub struct PartRequest<'a> {
     /// The name of the room.
     pub room: &'a str,
-    /// The bytes that [`Authority::join`] returned for this participant.
-    pub identity: &'a [u8],
+    /// Who asks.
+    pub identity: &'a Identity,
     /// The name of the part.
     pub part: &'a str,
     /// The names of the channels whose transactions it will stand for.
     pub channels: &'a [&'a str],
 }
 
-/// Decides who may join a room, publish and subscribe on its channels, set their QoS, and make its snapshot.
+/// Decides who may publish and subscribe on the channels of a room, set their QoS, and make its snapshot. Who may join is decided
+/// before a room hears of a client, because that can take a while.
 ///
 /// ```
-/// use groupwire_session::{Access, Authority, Grant, JoinRequest, OpenRequest};
+/// use groupwire_session::{Access, Authority, Grant, OpenRequest};
 ///
 /// /// Guests may receive messages, but not send any.
 /// struct Guests;
 ///
 /// impl Authority for Guests {
-///     fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-///         Ok(request.token.to_vec())
-///     }
-///
 ///     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-///         let publish = request.identity != b"guest";
+///         let publish = request.identity.rights != b"guest";
 ///         Ok(Grant { access: Access { publish, subscribe: true }, qos: request.qos })
 ///     }
 /// }
 /// ```
 pub trait Authority {
-    /// Decides whether a client may join a room. The returned bytes identify the participant: each later request contains
-    /// them.
-    ///
-    /// # Errors
-    /// The reason for the refusal. The client is shown this text.
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String>;
-
     /// Decides what a participant may do on a channel.
     ///
     /// # Errors
@@ -135,10 +124,6 @@ pub trait Authority {
 pub struct AllowAll;
 
 impl Authority for AllowAll {
-    fn join(&self, _request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        Ok(Vec::new())
-    }
-
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         Ok(Grant { access: request.access, qos: request.qos })
     }

@@ -23,6 +23,9 @@ pub(crate) const NOT_CHANGED: u32 = 16;
 /// The code of [`Error::PartRefused`]. In an ERROR frame with this code, `subject` is the number of the part (wire W95).
 pub(crate) const PART_REFUSED: u32 = 18;
 
+/// The code of [`Error::Expired`]: the client needs another token before it dials again (wire W98).
+pub(crate) const EXPIRED: u32 = 19;
+
 /// Every error of the session protocol.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -139,6 +142,9 @@ pub enum Error {
         /// What it waits for.
         what: &'static str,
     },
+    /// The participant's token has expired. With another one it can go on (wire W98).
+    #[error("the token has expired: give the client another one")]
+    Expired,
     /// The other end reported an error.
     #[error("the other end reports: {detail}")]
     Remote {
@@ -164,9 +170,10 @@ impl Error {
             | Error::Silent { .. }
             | Error::Stalled => Fault::Peer,
             Error::TooLarge { .. } | Error::TooMany { .. } | Error::NotNow { .. } => Fault::Limit,
-            Error::Refused { .. } | Error::NotChanged { .. } | Error::PartRefused { .. } => {
-                Fault::Refused
-            }
+            Error::Refused { .. }
+            | Error::NotChanged { .. }
+            | Error::PartRefused { .. }
+            | Error::Expired => Fault::Refused,
             Error::InvalidQos { .. } | Error::InvalidCompress { .. } | Error::Replaced => {
                 Fault::Own
             }
@@ -195,6 +202,7 @@ impl Error {
             Error::NotChanged { .. } => NOT_CHANGED,
             Error::NotNow { .. } => 17,
             Error::PartRefused { .. } => PART_REFUSED,
+            Error::Expired => EXPIRED,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -230,6 +238,7 @@ pub fn name_of(code: u32) -> &'static str {
         NOT_CHANGED => "not-changed",
         17 => "not-now",
         PART_REFUSED => "part-refused",
+        EXPIRED => "expired",
         _ => "unknown",
     }
 }

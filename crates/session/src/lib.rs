@@ -44,7 +44,7 @@ pub mod trace;
 mod wire;
 
 pub use authority::{
-    AllowAll, Authority, ChangeRequest, Grant, JoinRequest, OpenRequest, PartRequest,
+    AllowAll, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest,
 };
 pub use client::Client;
 pub use compress::{ChannelStats, Compress, Traffic};

@@ -14,7 +14,7 @@ pub struct SessionName<'a> {
     pub incarnation: u64,
     /// The number of the participant.
     pub participant: ParticipantId,
-    /// The bytes that [`Authority::join`](crate::Authority::join) returned for the participant.
+    /// The participant's [subject](crate::Identity::subject).
     pub identity: &'a [u8],
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
+use crate::times::Times;
 
 /// Connections for reading that are kept open.
 const READERS: usize = 4;
@@ -22,6 +23,10 @@ const READERS: usize = 4;
 pub(crate) struct Shared {
     pub(crate) folder: PathBuf,
     pub(crate) options: Options,
+    /// How long commits took, their syncs included.
+    pub(crate) commit_times: Times,
+    /// How long the syncs of the writer's thread took.
+    pub(crate) sync_times: Arc<Times>,
     state: Mutex<State>,
     readers: Mutex<Vec<Connection>>,
 }
@@ -65,7 +70,14 @@ impl std::fmt::Debug for Shared {
 
 impl Shared {
     pub(crate) fn new(folder: PathBuf, options: Options, state: State) -> Self {
-        Self { folder, options, state: Mutex::new(state), readers: Mutex::default() }
+        Self {
+            folder,
+            options,
+            commit_times: Times::default(),
+            sync_times: Arc::default(),
+            state: Mutex::new(state),
+            readers: Mutex::default(),
+        }
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {

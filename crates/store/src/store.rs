@@ -14,6 +14,7 @@ use crate::lock::{Lock, io_error};
 use crate::options::Options;
 use crate::request::{Answer, Done, Request, SavePart};
 use crate::state::Shared;
+use crate::times::Times;
 use crate::wal::wal_is_damaged;
 use crate::writer::Writer;
 use crate::{load, scan, schema};
@@ -122,6 +123,21 @@ impl Store {
     /// What the store holds.
     pub fn usage(&self) -> Usage {
         self.shared.state().usage()
+    }
+
+    /// The quota of bytes of all rooms, [`Options::max_bytes`].
+    pub fn max_bytes(&self) -> u64 {
+        self.shared.options.max_bytes
+    }
+
+    /// How long commits took, their syncs included.
+    pub fn commit_times(&self) -> &Times {
+        &self.shared.commit_times
+    }
+
+    /// How long the syncs of the store's thread took: one of each commit, and those of checkpoints.
+    pub fn sync_times(&self) -> &Times {
+        &self.shared.sync_times
     }
 
     /// The size of the database and its write-ahead log on the disk, in bytes. This asks the file system.

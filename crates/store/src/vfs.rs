@@ -5,15 +5,17 @@
 //! beneath, so that the file remains that VFS's own.
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use rusqlite::{Error, ffi};
 
 use crate::gap;
+use crate::times::Times;
 
 /// The names of our VFSes begin with this; the name of the one beneath follows.
 const NAME: &str = "groupwire-clearing-gaps/";
@@ -28,11 +30,19 @@ struct Vfs {
 thread_local! {
     /// A store writes with one thread of its own, so that these are the syncs of one store.
     static SYNCS: Cell<u64> = const { Cell::new(0) };
+    /// Where the durations of this thread's syncs are counted.
+    static SYNC_TIMES: OnceCell<Arc<Times>> = const { OnceCell::new() };
 }
 
 /// The number of syncs that SQLite made on this thread.
 pub(crate) fn syncs() -> u64 {
     SYNCS.get()
+}
+
+/// Counts from now on in `times` how long syncs take that SQLite makes on this thread.
+pub(crate) fn time_syncs(times: Arc<Times>) {
+    // A thread writes for one store.
+    let _ = SYNC_TIMES.with(|place| place.set(times));
 }
 
 /// The functions of an open file, a database or its write-ahead log.
@@ -125,11 +135,19 @@ unsafe extern "C" fn write(
 
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     SYNCS.set(SYNCS.get() + 1);
+    let start = Instant::now();
     // SAFETY: `open` put our table there.
-    unsafe {
+    let code = unsafe {
         let beneath = (*(*file).pMethods.cast::<Methods>()).beneath;
         (*beneath).xSync.map_or(ffi::SQLITE_OK, |sync| sync(file, flags))
-    }
+    };
+    // The thread's own values may be gone already while it ends.
+    let _ = SYNC_TIMES.try_with(|times| {
+        if let Some(times) = times.get() {
+            times.add(start.elapsed());
+        }
+    });
+    code
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {

@@ -48,6 +48,7 @@ impl Writer {
 
     /// Serves requests until one of them says stop, or there are no handles any more.
     pub(crate) fn run(mut self, requests: &Receiver<Request>) {
+        vfs::time_syncs(Arc::clone(&self.shared.sync_times));
         let mut next = None;
         loop {
             let has_work = self.has_work();
@@ -223,6 +224,7 @@ impl Writer {
         write: impl FnOnce(&Connection) -> Sql<()>,
     ) -> Result<(), Error> {
         self.shared.state().check_poison()?;
+        let start = Instant::now();
         let outcome = self
             .db
             .execute_batch("BEGIN IMMEDIATE")
@@ -232,6 +234,7 @@ impl Writer {
         self.count_syncs();
         match outcome {
             Ok(()) => {
+                self.shared.commit_times.add(start.elapsed());
                 self.shared.state().commits += 1;
                 Ok(())
             }

@@ -73,6 +73,7 @@ fn tell(event: Event) -> Plain {
                 .with("channel", missing.map(|(channel, _)| channel.0))
         }
         Event::Quiet { quiet } => Plain::of("quiet").with("quiet", quiet),
+        Event::TokenWanted => Plain::of("tokenWanted"),
         Event::Drain => Plain::of("drain"),
         Event::Pending { count } => Plain::of("pending").with("count", number(count as u64)),
         Event::Error { error, channel, fatal } => Plain::of("error")

@@ -21,7 +21,14 @@ pub(crate) struct Start {
 /// The command of `groupwire serve` on a port of this machine; 0 is any free one.
 pub(crate) fn groupwire(program: &Path, tick_ms: u64, port: u16) -> Command {
     let mut command = Command::new(program);
-    command.args(["serve", "--log", "error", "--listen", &format!("127.0.0.1:{port}")]);
+    command.args([
+        "serve",
+        "--no-admin",
+        "--log",
+        "error",
+        "--listen",
+        &format!("127.0.0.1:{port}"),
+    ]);
     command.args(["--tick", &tick_ms.to_string()]);
     // What the user has set for servers of theirs is not meant for this one.
     for (name, _) in std::env::vars_os() {

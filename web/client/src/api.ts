@@ -58,8 +58,11 @@ export type WasmSource = string | URL | BufferSource | WebAssembly.Module;
 
 /** The options of `connect`. */
 export interface ConnectOptions<Presence = unknown> {
-  /** A token for the server, whose `Authority` decides by it who may join. Groupwire does not interpret it. */
-  token?: string;
+  /**
+   * A token by which the server decides who may join, such as a JSON web token; or a function that returns one, which is called
+   * again when the token expires soon, so that the session goes on. Groupwire does not interpret it.
+   */
+  token?: string | (() => string | Promise<string>);
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
@@ -460,6 +463,11 @@ export interface Room<Presence = unknown> {
    * Opens a channel. A second call with the same name returns the same channel, or a new one once the first is closed.
    */
   channel(name: string, options: ChannelOptions): Channel;
+  /**
+   * Replaces the token, for programs that do not give a function to `connect`. An error with the code `expired` says that the
+   * token has expired: the room then waits for another one.
+   */
+  setToken(token: string): void;
   /** Changes this participant's presence, which all others see. */
   setPresence(presence: Presence): void;
   /**

@@ -55,6 +55,7 @@ export interface Core {
   /** Says which modules with further codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
+  setToken(now: number, token: Uint8Array): void;
   setPresence(presence: Uint8Array): void;
   /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;
@@ -101,6 +102,8 @@ export type Output =
 
 export type CoreEvent =
   | { readonly type: "status"; readonly status: Status }
+  /** The token expires soon or has expired. */
+  | { readonly type: "tokenWanted" }
   | { readonly type: "joined"; readonly participant: number }
   | { readonly type: "opened"; readonly channel: number; readonly qos: Qos }
   /** The QoS of an open channel has changed. */

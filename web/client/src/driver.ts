@@ -25,7 +25,8 @@ import { available, Opener, prepare } from "./transport/platform.js";
 export interface DriverOptions {
   readonly server: URL;
   readonly room: string;
-  readonly token: Uint8Array;
+  /** The token to begin with. */
+  readonly token: Uint8Array | Promise<Uint8Array>;
   readonly presence: Uint8Array;
   readonly core: Promise<LoadedCore>;
   /** Where the modules with further codecs are. */
@@ -123,8 +124,8 @@ export class Driver {
     });
     // Connecting begins while the core is loading.
     this.#choice.preconnect();
-    options.core.then(
-      (loaded) => this.#start(loaded),
+    Promise.all([options.core, options.token]).then(
+      ([loaded, token]) => this.#start(loaded, token),
       (error: unknown) => this.#fail(error),
     );
   }
@@ -234,6 +235,15 @@ export class Driver {
     this.#schedule();
   }
 
+  /** Replaces the token. */
+  setToken(token: Uint8Array): void {
+    this.#mustBeOpen();
+    const set = (core: Core): void => core.setToken(now(), token);
+    if (!this.#core) return void this.#earlyCalls.push(set);
+    set(this.#core);
+    this.#schedule();
+  }
+
   /** States that the application makes a part of the snapshot. Its channels were opened before. */
   provide(part: string, channels: readonly DriverChannel[]): void {
     const provide = (core: Core): void => {
@@ -266,11 +276,10 @@ export class Driver {
     });
   }
 
-  #start({ Core, isComplete }: LoadedCore): void {
+  #start({ Core, isComplete }: LoadedCore, token: Uint8Array): void {
     if (this.#hasEnded) return;
     try {
-      const { room, token } = this.#options;
-      const core = new Core(now(), room, token, this.#presence, Math.random(), !isComplete);
+      const core = new Core(now(), this.#options.room, token, this.#presence, Math.random(), !isComplete);
       core.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.compression)));

@@ -51,6 +51,9 @@ interface Provider {
   readonly channels: readonly Channel[] | undefined;
 }
 
+/** The application's function for tokens is called again after this time if it failed. */
+const TOKEN_AGAIN_MS = 5_000;
+
 class ClientRoom<Presence> implements Room<Presence> {
   readonly #driver: Driver;
   readonly #events = new Emitter<RoomEvents<Presence>>();
@@ -59,18 +62,20 @@ class ClientRoom<Presence> implements Room<Presence> {
   #status: Status = "connecting";
   #id: number | undefined;
   #presence: Presence | undefined;
+  readonly #token: ConnectOptions["token"];
   readonly #providers = new Map<string, Provider>();
 
   constructor(
     server: URL,
     readonly name: string,
-    { token = "", presence, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
+    { token, presence, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
   ) {
     this.#presence = presence;
+    this.#token = token;
     this.#driver = new Driver({
       server,
       room: name,
-      token: encodeText(token),
+      token: typeof token === "function" ? this.#askForToken() : encodeText(token ?? ""),
       presence: encodeJson(presence),
       core: loadCore(wasm),
       parts: { codecs, brotli },
@@ -129,6 +134,10 @@ class ClientRoom<Presence> implements Room<Presence> {
     return channel;
   }
 
+  setToken(token: string): void {
+    this.#driver.setToken(encodeText(token));
+  }
+
   setPresence(presence: Presence): void {
     this.#driver.setPresence(encodeJson(presence));
     this.#presence = presence;
@@ -147,6 +156,22 @@ class ClientRoom<Presence> implements Room<Presence> {
     this.#driver.leave();
   }
 
+  async #askForToken(): Promise<Uint8Array> {
+    const token = typeof this.#token === "function" ? await this.#token() : this.#token;
+    return encodeText(token ?? "");
+  }
+
+  async #renewToken(): Promise<void> {
+    try {
+      const token = await this.#askForToken();
+      if (this.#status !== "closed") this.#driver.setToken(token);
+    } catch (error) {
+      if (this.#status === "closed") return;
+      this.#report({ ...errorInfo(error), fatal: false, channel: undefined });
+      setTimeout(() => void this.#renewToken(), TOKEN_AGAIN_MS);
+    }
+  }
+
   #take(event: CoreEvent): void {
     switch (event.type) {
       case "status":
@@ -154,6 +179,9 @@ class ClientRoom<Presence> implements Room<Presence> {
         this.#status = event.status;
         if (event.status === "closed") this.#channels.forEach((channel) => channel.closed());
         this.#events.emit("status", event.status);
+        break;
+      case "tokenWanted":
+        if (typeof this.#token === "function") void this.#renewToken();
         break;
       case "joined":
         this.#id = event.participant;

@@ -10,6 +10,7 @@ export const PRESENCE = 0x09;
 export const SNAPSHOT = 0x0b;
 export const BYE = 0x11;
 export const CODECS = 0x19;
+export const TOKEN = 0x2b;
 export const COMPRESS = 0x1a;
 
 export interface Frame {
@@ -54,6 +55,15 @@ export function opened(reference: number, id: number, name: string, kind: 0 | 1)
 
 export function refused(reference: number): number[] {
   return frame(0x10, [...varint(9), 3, 0, ...varint(reference), ...bytes("no right to this channel")]);
+}
+
+/** An ERROR frame that ends the connection: the token has expired. */
+export function expired(): number[] {
+  return frame(0x10, [...varint(19), 3, 1, 0, ...bytes("the token has expired")]);
+}
+
+export function tokenWanted(): number[] {
+  return frame(0x40 | 0x2c, []);
 }
 
 export interface Person {

@@ -1,5 +1,6 @@
 /**
- * The page around the inspector: `?room=NAME` selects the room, and the token follows `#`, which browsers do not send.
+ * The page around the inspector: `?room=NAME` selects the room, `#token=TOKEN` is the token of the administration listener.
+ * Browsers do not send what follows `#`.
  */
 
 import { Inspector } from "groupwire-widgets";
@@ -7,8 +8,8 @@ import { Inspector } from "groupwire-widgets";
 const address = new URL(location.href);
 const inspector = new Inspector();
 inspector.setAttribute("server", "../");
-const token = decodeURIComponent(address.hash.slice(1));
-if (token !== "") inspector.setAttribute("token", token);
+const token = new URLSearchParams(address.hash.slice(1)).get("token");
+if (token) inspector.setAttribute("token", token);
 const room = address.searchParams.get("room");
 if (room) inspector.setAttribute("room", room);
 inspector.addEventListener("room", () => {

@@ -126,7 +126,6 @@ new Panel({
   compression: new CompressionChoice(session),
   contracts: new Contracts(session.channels),
   transport: transportChoice.element,
-  room: address.room,
 });
 const talk = button({
   icon: "talk",
@@ -142,10 +141,6 @@ onThemeChanged(() => toolbar?.repaint());
 if (recorder) {
   const save = () => recorder.download();
   part("place").append(button({ icon: "download", label: "Save the recording", testid: "recording", onPress: save }));
-}
-if (new URL(location.href).searchParams.has("inspect")) {
-  // The inspector is loaded only on request.
-  void import("./ui/inspector").then(({ showInspector }) => showInspector(address.room));
 }
 expose(board, session);
 setInterval(update, 500);

@@ -105,3 +105,36 @@ fn an_address_in_use_has_a_hint_about_other_servers() {
     let error = refused(&["--listen", &taken.local_addr().unwrap().to_string()]);
     assert!(error.contains("another server") && error.contains("--listen"), "{error}");
 }
+
+#[test]
+fn an_administration_that_others_could_use_does_not_start() {
+    let listen = ["--listen", "127.0.0.1:0"];
+    let refused = |more: &[&str]| refused(&[&listen[..], more].concat());
+    let error = refused(&["--admin-listen", "0.0.0.0:0"]);
+    assert!(error.contains("needs a token") && error.contains("--admin-token-file"), "{error}");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("short-admin-token");
+    std::fs::write(&path, "short").unwrap();
+    let path = path.to_str().unwrap();
+    let set_mode = |mode| {
+        #[cfg(unix)]
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    };
+    set_mode(0o600);
+    let error = refused(&["--admin-listen", "0.0.0.0:0", "--admin-token-file", path]);
+    assert!(error.contains("5 bytes") && error.contains("at least 32"), "{error}");
+    if cfg!(unix) {
+        set_mode(0o644);
+        let error = refused(&["--admin-token-file", path]);
+        assert!(error.contains("mode 644") && error.contains("chmod 600"), "{error}");
+    }
+    let error = refused(&["--admin-listen", "9090"]);
+    assert!(error.contains("127.0.0.1:9090") && error.contains("unix:PATH"), "{error}");
+}
+
+#[test]
+fn removed_options_name_those_that_replace_them() {
+    let error = refused(&["--inspect-token", "secret"]);
+    assert!(error.contains("--admin-token-file"), "{error}");
+    let error = refused(&["--no-inspect"]);
+    assert!(error.contains("--no-admin"), "{error}");
+}

@@ -7,8 +7,8 @@ use groupwire_client::{
     Error, Event, GapReason, MAX_UNREAD_BYTES, Options, ParticipantId, PresenceState, Qos, Room,
     SendOptions, Sent, SessionError, Status,
 };
-use groupwire_server::Config;
-use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Timing};
+use groupwire_server::session::Timing;
+use groupwire_server::{Answer, Authenticator, Config, JoinRequest, Refusal};
 use tokio::time::sleep;
 
 use crate::support::{
@@ -274,21 +274,17 @@ async fn the_client_waits_for_a_server_that_starts_later(over: Over) {
     panic!("the client never joined");
 }
 
-/// An authority that lets no one join.
+/// Lets no one join.
 struct Closed;
 
-impl Authority for Closed {
-    fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        Err("closed on Sundays".to_owned())
-    }
-
-    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-        Ok(Grant { access: request.access, qos: request.qos })
+impl Authenticator for Closed {
+    fn authenticate<'a>(&'a self, _: JoinRequest<'a>) -> Answer<'a> {
+        Box::pin(async { Err(Refusal::Refused("closed on Sundays".to_owned())) })
     }
 }
 
 async fn a_refusal_ends_the_session_with_its_reason(over: Over) {
-    let config = Config { authority: std::sync::Arc::new(Closed), ..any_port() };
+    let config = Config { authenticator: std::sync::Arc::new(Closed), ..any_port() };
     let server = Running::start(config).await;
     let (ann, mut events) = server.connect(over, "closed");
     let error = ann.joined().await.unwrap_err();

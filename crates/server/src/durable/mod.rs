@@ -99,6 +99,13 @@ impl Durable {
         StoreReport::of(&self.store)
     }
 
+    /// True if the store has failed, so that nothing is confirmed any more.
+    pub(crate) fn is_poisoned(&self) -> bool {
+        let refusal = self.store.refusal();
+        self.failed.borrow().is_some()
+            || refusal.is_some_and(|error| !matches!(error, groupwire_store::Error::NotNow(_)))
+    }
+
     /// Lets the server end, because the store has failed.
     pub(crate) fn fail(&self, reason: String) {
         self.failed.send_if_modified(|failed| {

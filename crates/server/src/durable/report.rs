@@ -3,25 +3,37 @@
 use groupwire_store::{Error, Store, Usage};
 use serde::Serialize;
 
+use crate::metrics::figure::figures;
+
 /// The store's part of the answer to `GET /status`.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct StoreReport {
-    /// Stored rooms, open or not.
-    rooms: usize,
-    /// What the quota is compared with.
-    live_bytes: u64,
-    /// The size of the store's files.
-    disk_bytes: u64,
-    /// Commits since the server started.
-    commits: u64,
-    /// Syncs since the server started.
-    syncs: u64,
+    #[serde(flatten)]
+    pub(crate) figures: StoreFigures,
     state: State,
     /// Why the state is not [`State::Ok`].
     reason: Option<String>,
 }
 
-#[derive(Debug, PartialEq, Serialize)]
+figures! {
+    /// Figures of the store.
+    struct StoreFigures {
+        /// Stored rooms, open or not.
+        Gauge rooms as "rooms": usize;
+        /// Bytes that the quota is compared with.
+        Gauge live_bytes as "live_bytes": u64;
+        /// The quota of bytes of all rooms.
+        Gauge max_bytes as "max_bytes": u64;
+        /// Size of the store's files.
+        Gauge disk_bytes as "disk_bytes": u64;
+        /// Commits since the server started.
+        Counter commits as "commits": u64;
+        /// Syncs since the server started.
+        Counter syncs as "syncs": u64;
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
     /// The store takes transactions.
@@ -42,8 +54,16 @@ impl StoreReport {
             Some(_) => State::Poisoned,
         };
         let reason = refusal.map(|error| error.to_string());
-        let disk_bytes = store.disk_bytes();
-        StoreReport { rooms, live_bytes: live, disk_bytes, commits, syncs, state, reason }
+        let (disk_bytes, max_bytes) = (store.disk_bytes(), store.max_bytes());
+        let figures =
+            StoreFigures { rooms, live_bytes: live, max_bytes, disk_bytes, commits, syncs };
+        StoreReport { figures, state, reason }
+    }
+
+    /// All states by name, with whether the store is in them.
+    pub(crate) fn states(&self) -> [(&'static str, bool); 3] {
+        [("ok", State::Ok), ("not_now", State::NotNow), ("poisoned", State::Poisoned)]
+            .map(|(name, state)| (name, self.state == state))
     }
 }
 
@@ -70,12 +90,15 @@ mod tests {
         append(&store, 1).unwrap();
         append(&store, 2).unwrap();
         let report = StoreReport::of(&store);
-        assert!(report.rooms == 1 && report.state == State::Ok && report.reason.is_none());
-        assert!(report.commits >= 2 && report.syncs >= report.commits, "{report:?}");
-        assert!(report.live_bytes > 2000 && report.disk_bytes > report.live_bytes);
+        let StoreFigures { rooms, live_bytes, max_bytes, disk_bytes, commits, syncs } =
+            report.figures;
+        assert!(rooms == 1 && report.state == State::Ok && report.reason.is_none());
+        assert!(commits >= 2 && syncs >= commits, "{report:?}");
+        assert!(live_bytes > 2000 && disk_bytes > live_bytes && max_bytes == 3000);
         assert_eq!(append(&store, 3), Err(Error::NotNow(NotNow::Bytes)));
         let report = StoreReport::of(&store);
         assert_eq!(report.state, State::NotNow);
+        assert_eq!(report.states(), [("ok", false), ("not_now", true), ("poisoned", false)]);
         assert!(report.reason.is_some_and(|reason| reason.contains("quota")));
     }
 }

@@ -7,9 +7,6 @@ use axum::response::{IntoResponse, Response};
 /// Why a request is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    Off,
-    Remote,
-    Token,
     NoRoom,
     TooMany,
     NoFolder,
@@ -22,17 +19,6 @@ pub(crate) enum Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, why) = match self {
-            Refusal::Off => (
-                StatusCode::FORBIDDEN,
-                "the inspector is off: start the server with --inspect-token, or let it listen on a loopback address\n",
-            ),
-            Refusal::Remote => (
-                StatusCode::FORBIDDEN,
-                "the inspector is for the server's own machine only: start the server with --inspect-token\n",
-            ),
-            Refusal::Token => {
-                (StatusCode::UNAUTHORIZED, "the token of --inspect-token is missing or wrong\n")
-            }
             Refusal::NoRoom => (StatusCode::NOT_FOUND, "there is no such room\n"),
             Refusal::TooMany => (
                 StatusCode::SERVICE_UNAVAILABLE,

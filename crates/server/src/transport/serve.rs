@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use groupwire_session::{Error, LinkId, Opening, refusal};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::conn_info::ConnInfo;
 use super::ends::{Datagrams, Incoming, Receive, Transmit};
 use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
+use crate::access::{Admitted, Expiry, keep_access};
 use crate::hub::Hub;
 use crate::room::{Close, Connection, Message, Outbound};
 
@@ -43,7 +44,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     mut transmit: T,
     datagrams: Option<(D, usize)>,
 ) {
-    let counted = Counted::new(&hub);
+    let counted = Counted::new(&hub, info.transport);
     let link = hub.next_link();
     let (outbound, mut packets) = outbox(MAX_PACKETS);
     let datagram_sink = datagrams.as_ref().map(|(datagrams, _)| datagrams.sink());
@@ -55,17 +56,21 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         None => (None, None),
     };
     let socket_writer = transmit.socket_writer();
+    let (tokens, more_tokens) = mpsc::channel(1);
     let connection = Connection {
         packets: outbound,
         socket_writer: socket_writer.clone(),
         datagrams: to_datagrams,
         datagram_sink,
+        tokens,
+        opened_at: Instant::now(),
         info,
     };
-    let room = match join(&hub, link, &mut receive, connection).await {
-        Ok(room) => room,
+    let (name, room, expires) = match join(&hub, link, &mut receive, connection).await {
+        Ok(joined) => joined,
         Err(error) => {
             tracing::info!(%link, %error, "connection refused");
+            hub.events.refusals.count(&error);
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };
@@ -73,10 +78,15 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         let writing =
             write(&hub, &room, link, socket_writer.as_deref(), &mut transmit, &mut packets);
         let writing_datagrams = write_datagrams(&room, link, datagrams);
+        // Boxed, so that an idle connection does not hold memory for what an authenticator does.
+        let authenticator = Arc::clone(&hub.config.authenticator);
+        let keeping =
+            Box::pin(keep_access(authenticator, (&name, &room), link, expires, more_tokens));
         tokio::pin!(writing);
         tokio::select! {
             () = &mut writing => {}
             () = writing_datagrams => {}
+            () = keeping => {}
             () = read(&room, link, &mut receive) => {
                 // The room may still send an error that says why the connection ends.
                 let _ = timeout(CLOSE_LIMIT, writing).await;
@@ -87,13 +97,14 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     drop(counted);
 }
 
-/// Reads the first packet and hands the connection to the room that it names.
+/// Reads the first packet, and hands the connection to the room that it names if the client may join. Returns the room's name and
+/// where its messages go.
 async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
     receive: &mut impl Receive,
-    connection: Connection,
-) -> Result<ToRoom, Error> {
+    mut connection: Connection,
+) -> Result<(String, ToRoom, Option<Expiry>), Error> {
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
         Ok(Ok(Some(Incoming::Datagram(_)))) => {
@@ -105,8 +116,13 @@ async fn join(
         Ok(Err(error)) => return Err(error),
         Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
     };
-    let room = Opening::read(&opening)?.room().to_owned();
-    hub.join(&room, Message::Join { link, opening, connection })
+    connection.opened_at = Instant::now();
+    let first = Opening::read(&opening)?;
+    let name = first.room().to_owned();
+    let Admitted { identity, expires } =
+        Admitted::ask(&*hub.config.authenticator, &name, first.token()).await?;
+    let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
+    Ok((name, room, expires))
 }
 
 /// Passes received packets and datagrams to the room until the connection ends.
@@ -201,17 +217,26 @@ async fn write_datagrams(
 }
 
 /// Counts a connection while it is served.
-struct Counted(Arc<Hub>);
+struct Counted {
+    hub: Arc<Hub>,
+    transport: &'static str,
+}
 
 impl Counted {
-    fn new(hub: &Arc<Hub>) -> Self {
+    fn new(hub: &Arc<Hub>, transport: &'static str) -> Self {
         hub.connections.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(hub))
+        if let Some(count) = hub.events.connections.of(transport) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Counted { hub: Arc::clone(hub), transport }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.hub.connections.fetch_sub(1, Ordering::Relaxed);
+        if let Some(count) = self.hub.events.connections.of(self.transport) {
+            count.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

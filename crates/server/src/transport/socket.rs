@@ -1,7 +1,6 @@
 //! Length-prefixed packets over plain TCP (docs/transports.md, T8), for native programs.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use groupwire_session::Error;
 use tokio::net::{TcpListener, TcpStream};
@@ -17,7 +16,7 @@ use crate::listen::accept;
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
     loop {
         let (socket, peer) = accept(&listener).await;
-        if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
+        if hub.refuses_connection() {
             tracing::warn!(%peer, "connection refused: too many connections");
             continue;
         }

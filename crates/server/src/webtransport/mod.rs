@@ -7,7 +7,6 @@ pub(crate) mod offer;
 use std::future::Future;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_quic::{End, endpoint_settings, settings};
@@ -146,7 +145,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             incoming.refuse();
             continue;
         };
-        if hub.connections.load(Ordering::Relaxed) >= hub.config.max_connections {
+        if hub.refuses_connection() {
             tracing::warn!(%peer, "connection refused: too many connections");
             incoming.refuse();
             continue;

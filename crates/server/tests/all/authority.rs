@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use groupwire_server::session::client::{Config as ClientConfig, Event};
 use groupwire_server::session::{
-    AllowAll, Authority, ChangeRequest, Error, Fault, Grant, JoinRequest, OpenRequest, Qos,
+    AllowAll, Authority, ChangeRequest, Error, Fault, Grant, Identity, OpenRequest, Qos,
 };
-use groupwire_server::{Config, is_same_secret};
+use groupwire_server::{
+    Admission, Answer, Authenticator, Config, JoinRequest, Refusal, is_same_secret,
+};
 
 use crate::support::person::Person;
 use crate::support::servers_with;
@@ -20,10 +22,6 @@ const WANTED: Qos = Qos::transaction().priority(7);
 struct Answers(Result<Qos, &'static str>);
 
 impl Authority for Answers {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        AllowAll.join(request)
-    }
-
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         AllowAll.open(request)
     }
@@ -67,23 +65,33 @@ async fn the_authority_alters_a_change_of_qos() {
 /// Takes in clients that present this token, and refuses all others.
 struct Members(&'static [u8]);
 
-impl Authority for Members {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        match is_same_secret(request.token, self.0) {
-            true => Ok(b"member".to_vec()),
-            false => Err("only members may join".to_owned()),
-        }
+impl Authenticator for Members {
+    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+        Box::pin(async move {
+            // An answer that is not there at once.
+            tokio::task::yield_now().await;
+            match is_same_secret(request.token, self.0) {
+                true => Ok(Admission {
+                    identity: Identity { subject: b"ann".into(), rights: b"member".into() },
+                    expires: None,
+                }),
+                false => Err(Refusal::Refused("only members may join".to_owned())),
+            }
+        })
     }
+}
 
+impl Authority for Members {
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
-        assert_eq!(request.identity, b"member");
+        assert_eq!(request.identity.rights, b"member");
         AllowAll.open(request)
     }
 }
 
 /// The server's answer to a client that asks to join with this token: [`Event::Synced`] or a fatal [`Event::Error`].
 async fn answer_to(token: &[u8]) -> Event {
-    let config = Config { authority: Arc::new(Members(b"right")), ..Config::default() };
+    let members = Arc::new(Members(b"right"));
+    let config = Config { authenticator: members.clone(), authority: members, ..Config::default() };
     let (_, address) = servers_with(config).await;
     let client = ClientConfig { token: token.to_vec(), ..ClientConfig::new("demo") };
     let mut ann = Person::ask(socket(address).await, client);

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
-use groupwire_server::Config;
 use groupwire_server::session::client::{
     Client, Config as ClientConfig, Event, Input, Outgoing, Output,
 };
-use groupwire_server::session::{Authority, Grant, JoinRequest, OpenRequest, Qos, name_of};
+use groupwire_server::session::{Qos, name_of};
+use groupwire_server::{Answer, Authenticator, Config, JoinRequest, Refusal};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
@@ -283,24 +283,19 @@ async fn a_client_that_never_reads_is_closed_and_its_memory_stays_bounded() {
 #[tokio::test]
 async fn a_refused_join_leaves_no_room_behind() {
     struct RefuseAll;
-    impl Authority for RefuseAll {
-        fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-            Err("joining is not allowed".to_owned())
-        }
-        fn open(&self, _: &OpenRequest<'_>) -> Result<Grant, String> {
-            Err("joining is not allowed".to_owned())
+    impl Authenticator for RefuseAll {
+        fn authenticate<'a>(&'a self, _: JoinRequest<'a>) -> Answer<'a> {
+            Box::pin(async { Err(Refusal::Refused("joining is not allowed".to_owned())) })
         }
     }
-    let address = server_with(Config { authority: Arc::new(RefuseAll), ..Config::default() }).await;
+    let address =
+        server_with(Config { authenticator: Arc::new(RefuseAll), ..Config::default() }).await;
     for n in 0..20 {
         let mut socket = socket(address).await;
         socket.send(Message::Binary(opening(&format!("room {n}")).into())).await.unwrap();
         assert_eq!(ending(socket).await.code.map(name_of), Some("refused"));
     }
-    let started = Instant::now();
-    while status(address, "rooms").await > 0 {
-        assert!(started.elapsed() < PATIENCE, "rooms are kept");
-    }
+    assert_eq!(status(address, "rooms").await, 0, "no room came to be");
 }
 
 impl Person {

@@ -1,4 +1,4 @@
-//! The inspector over a real server: who may use it, what it shows, recordings, and an emulated network for one
+//! The inspector over a real server: what it shows, recordings, and an emulated network for one
 //! participant.
 
 use std::net::SocketAddr;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use groupwire_server::{Config, Inspect};
+use groupwire_server::Config;
 use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::support::http::{Answer, get, post, send};
+use crate::support::http::{Answer, BEARER, get, post, send};
 use crate::support::person::Person;
-use crate::support::{PATIENCE, servers_with, wire};
+use crate::support::{Administered, PATIENCE, administered, wire};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -33,7 +33,7 @@ struct Inspector {
 impl Inspector {
     async fn join(address: SocketAddr, room: &str) -> Self {
         let path = format!("/inspect/stream?room={room}");
-        let response = send(address, "GET", &path, &[], Body::empty()).await.unwrap();
+        let response = send(address, "GET", &path, &[BEARER], Body::empty()).await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Inspector { response, text: String::new() }
@@ -75,7 +75,7 @@ fn has_message(report: &Value) -> bool {
 
 #[tokio::test]
 async fn two_inspectors_see_the_same_packets_and_without_inspectors_nothing_is_traced() {
-    let (address, socket) = servers_with(Config::default()).await;
+    let Administered { socket, admin: address, .. } = administered(Config::default()).await;
     let mut ana = Person::join(wire::socket(socket).await, "seen").await;
     let mut ben = Person::join(wire::socket(socket).await, "seen").await;
     let (mut one, mut two) =
@@ -103,19 +103,19 @@ async fn two_inspectors_see_the_same_packets_and_without_inspectors_nothing_is_t
     ben.receive(3).await;
     let report = Inspector::join(address, "seen").await.next().await;
     assert_eq!(report["flows"], Value::Array(Vec::new()));
-    let templates = get(address, "/inspect/templates?room=seen&participant=2", &[]).await;
+    let templates = get(address, "/inspect/templates?room=seen&participant=2", &[BEARER]).await;
     assert!(
         json(&templates)["stream"].as_array().is_some_and(|all| !all.is_empty()),
         "{:?}",
         templates.body
     );
-    let rooms = json(&get(address, "/inspect/rooms", &[]).await);
+    let rooms = json(&get(address, "/inspect/rooms", &[BEARER]).await);
     assert_eq!((&rooms["rooms"][0]["name"], &rooms["records"]), (&"seen".into(), &false.into()));
 }
 
 #[tokio::test]
 async fn bad_requests_are_refused() {
-    let (address, socket) = servers_with(Config::default()).await;
+    let Administered { socket, admin: address, .. } = administered(Config::default()).await;
     let _ana = Person::join(wire::socket(socket).await, "r").await;
     for (status, path) in [
         (404, "/inspect/stream?room=nobody"),
@@ -125,18 +125,21 @@ async fn bad_requests_are_refused() {
         (400, "/inspect/templates?room=r&participant=-1"),
         (405, "/inspect/record?room=r"),
     ] {
-        assert_eq!(get(address, path, &[]).await.status, status, "{path}");
+        assert_eq!(get(address, path, &[BEARER]).await.status, status, "{path}");
     }
     // No participant has this id, but the room exists.
-    assert_eq!(get(address, "/inspect/templates?room=r&participant=9", &[]).await.status, 200);
+    assert_eq!(
+        get(address, "/inspect/templates?room=r&participant=9", &[BEARER]).await.status,
+        200
+    );
     for (status, headers, body) in [
-        (403, vec![JSON], r#"{"on":true}"#),
-        (404, vec![JSON], r#"{"on":false}"#),
-        (422, vec![JSON], r#"{"on":1}"#),
-        (422, vec![JSON], r#"{"on":true,"file":"/etc/passwd"}"#),
-        (400, vec![JSON], "on"),
-        (413, vec![JSON], &" ".repeat(1000)),
-        (415, vec![], r#"{"on":true}"#),
+        (403, vec![BEARER, JSON], r#"{"on":true}"#),
+        (404, vec![BEARER, JSON], r#"{"on":false}"#),
+        (422, vec![BEARER, JSON], r#"{"on":1}"#),
+        (422, vec![BEARER, JSON], r#"{"on":true,"file":"/etc/passwd"}"#),
+        (400, vec![BEARER, JSON], "on"),
+        (413, vec![BEARER, JSON], &" ".repeat(1000)),
+        (415, vec![BEARER], r#"{"on":true}"#),
     ] {
         let answer = post(address, "/inspect/record?room=r", &headers, body.into()).await;
         assert_eq!(answer.status, status, "{body}");
@@ -144,35 +147,17 @@ async fn bad_requests_are_refused() {
 }
 
 #[tokio::test]
-async fn the_inspector_needs_the_right_address_or_token() {
-    let ask = async |config: Config, headers: &[(&str, &str)]| {
-        let (address, _) = servers_with(config).await;
-        get(address, "/inspect/rooms", headers).await.status
-    };
-    let local = Config::default;
-    assert_eq!(ask(local(), &[]).await, 200);
-    // Behind a proxy, and for a page of another origin.
-    assert_eq!(ask(local(), &[("x-forwarded-for", "10.0.0.1")]).await, 403);
-    assert_eq!(ask(local(), &[("origin", "https://example.org")]).await, 403);
-    assert_eq!(ask(Config { inspect: Inspect::Off, ..local() }, &[]).await, 403);
-    let secret = || Config { inspect: Inspect::Token("secret".to_owned()), ..local() };
-    assert_eq!(ask(secret(), &[]).await, 401);
-    assert_eq!(ask(secret(), &[("authorization", "Bearer secre")]).await, 401);
-    assert_eq!(ask(secret(), &[("authorization", "Bearer secret")]).await, 200);
-}
-
-#[tokio::test]
 async fn a_recording_has_all_published_messages() {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("groupwire-recorded-{}", std::process::id()));
     let config = Config { record_dir: Some(folder.clone()), ..Config::default() };
-    let (address, socket) = servers_with(config).await;
+    let Administered { socket, admin: address, .. } = administered(config).await;
     let mut ana = Person::join(wire::socket(socket).await, "../kept").await;
     ana.send("before").await;
     ana.receive(0).await;
     let path = "/inspect/record?room=..%2Fkept";
     let record = async |on: bool| {
-        json(&post(address, path, &[JSON], format!(r#"{{"on":{on}}}"#).into()).await)
+        json(&post(address, path, &[BEARER, JSON], format!(r#"{{"on":{on}}}"#).into()).await)
     };
     let started = record(true).await;
     assert_eq!(record(true).await["file"], started["file"], "the recording continues");
@@ -197,15 +182,15 @@ async fn a_recording_has_all_published_messages() {
 
 #[tokio::test]
 async fn the_network_of_one_running_participant_is_emulated() {
-    let (address, socket) = servers_with(Config::default()).await;
+    let Administered { socket, admin: address, .. } = administered(Config::default()).await;
     let mut ana = Person::join(wire::socket(socket).await, "worse").await;
     let mut ben = Person::join(wire::socket(socket).await, "worse").await;
     let body = || br#"{"loss":0,"delay_ms":1000}"#.to_vec();
     let path = "/emulation?room=worse&participant=";
-    assert_eq!(post(address, &format!("{path}9"), &[JSON], body()).await.status, 404);
-    assert_eq!(post(address, &format!("{path}2"), &[JSON], body()).await.status, 200);
-    assert_eq!(json(&get(address, &format!("{path}2"), &[]).await)["delay_ms"], 1000.0);
-    assert_eq!(json(&get(address, &format!("{path}1"), &[]).await)["delay_ms"], 0.0);
+    assert_eq!(post(address, &format!("{path}9"), &[BEARER, JSON], body()).await.status, 404);
+    assert_eq!(post(address, &format!("{path}2"), &[BEARER, JSON], body()).await.status, 200);
+    assert_eq!(json(&get(address, &format!("{path}2"), &[BEARER]).await)["delay_ms"], 1000.0);
+    assert_eq!(json(&get(address, &format!("{path}1"), &[BEARER]).await)["delay_ms"], 0.0);
     let start = Instant::now();
     ana.send("hello").await;
     ben.receive(1).await;

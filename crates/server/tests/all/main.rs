@@ -1,13 +1,18 @@
 //! The integration tests of this crate, in one program: every further program would have to be linked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod admin_access;
+mod admin_api;
 mod authority;
 mod bad_input;
 mod emulation;
+mod hook;
 mod http2_attacks;
 mod http_transports;
 mod https;
 mod inspect;
+mod jwt;
+mod metrics;
 mod observer;
 mod start;
 mod support;

@@ -49,6 +49,7 @@ impl Session {
                 let name = self.name(*channel);
                 event!(DEBUG, "channel QoS changed", room, name, ?qos);
             }
+            Event::TokenWanted => event!(DEBUG, "token wanted", room),
             Event::Closed { channel } => {
                 let name = self.name(*channel);
                 event!(DEBUG, "channel closed", room, name);

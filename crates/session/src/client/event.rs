@@ -98,6 +98,9 @@ pub enum Event {
         /// Own transactions that are not confirmed, at this moment.
         count: usize,
     },
+    /// The token expires soon or has expired: call [`Client::set_token`](super::Client::set_token) with another one. After it
+    /// has expired, the client does not dial before.
+    TokenWanted,
     /// Something went wrong.
     Error {
         /// The error, which says who is at fault.

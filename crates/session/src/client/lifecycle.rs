@@ -2,11 +2,13 @@
 
 use core::time::Duration;
 
-use super::Client;
 use super::api::Output;
 use super::event::{Event, Status};
 use super::phase::Phase;
+use super::{Client, check_size};
+use crate::error::EXPIRED;
 use crate::events::event;
+use crate::limits::MAX_TOKEN;
 use crate::wire::frame::Frame;
 use crate::{Error, Timing};
 
@@ -62,7 +64,8 @@ impl Client {
     /// When [`Client::on_housekeeping`] or [`Client::compose`] has something to do, if no input comes before.
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
-            Phase::Waiting { until } => Some(*until),
+            // Without a token there is nothing to wait for but another one.
+            Phase::Waiting { until } => (!self.session.lacks_token).then_some(*until),
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);
@@ -77,6 +80,33 @@ impl Client {
             Phase::Leaving(joined) => Some(joined.keep_alive_at(&self.session)),
             Phase::Dialing | Phase::HangingUp { .. } | Phase::Ended => None,
         }
+    }
+
+    /// Replaces the token with which the client joins. A room that the client is in gets it at once, so that a session goes on
+    /// when the token before expires; see [`Event::TokenWanted`].
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    ///
+    /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// client.set_token(Duration::ZERO, b"another token")?;
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A token of more than 4,096 bytes.
+    pub fn set_token(&mut self, now: Duration, token: &[u8]) -> Result<(), Error> {
+        check_size("token", token.len(), MAX_TOKEN)?;
+        let Client { phase, session, backoff, .. } = self;
+        session.config.token = token.to_vec();
+        let lacked = core::mem::take(&mut session.lacks_token);
+        match phase {
+            Phase::Waiting { until } if lacked => *until = now + backoff.next(),
+            Phase::Joined(joined) => joined.link.queue(&Frame::Token(token)),
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Ends for good. Messages that were accepted but not sent are given up: see [`Client::pending`].
@@ -136,9 +166,14 @@ impl Client {
         if MISUNDERSTANDINGS.contains(&error.code()) {
             self.misunderstood = self.misunderstood.saturating_add(1);
         }
+        let is_expired = error.code() == EXPIRED;
         self.session.emit(Event::Error { error, channel: None, fatal: hopeless });
         if hopeless {
             return self.end();
+        }
+        if is_expired {
+            self.session.lacks_token = true;
+            self.session.emit(Event::TokenWanted);
         }
         let joined_at = self.phase.joined_at();
         self.phase = Phase::HangingUp { stay_away: Duration::ZERO, joined_at };
@@ -183,7 +218,11 @@ impl Client {
             membership.incarnation = !membership.incarnation;
         }
         let was_member = membership.is_some();
-        self.phase = Phase::Waiting { until: now + least + self.backoff.next() };
+        let until = match self.session.lacks_token {
+            true => Duration::MAX,
+            false => now + least + self.backoff.next(),
+        };
+        self.phase = Phase::Waiting { until };
         let status = if was_member { Status::Reconnecting } else { Status::Connecting };
         self.session.emit(Event::Status(status));
     }

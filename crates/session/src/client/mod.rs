@@ -225,7 +225,9 @@ impl Client {
                 }
             }
             Input::Hurry => {
-                if let Phase::Waiting { until } = &mut self.phase {
+                if let Phase::Waiting { until } = &mut self.phase
+                    && !self.session.lacks_token
+                {
                     *until = now;
                 }
             }

@@ -219,6 +219,10 @@ impl Joined {
                 self.link.choosing.set_peer_codecs(set);
                 Ok(())
             }
+            Frame::TokenWanted => {
+                session.emit(Event::TokenWanted);
+                Ok(())
+            }
             Frame::Model { carrier: Carrier::Datagrams, group, total, offset, rest } => {
                 self.on_group_model(session, group, total, offset, rest)
             }
@@ -256,6 +260,7 @@ impl Joined {
             | Frame::Change { .. }
             | Frame::Rate { .. }
             | Frame::Acknowledged { .. }
+            | Frame::Token(_)
             | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
             // `Client::on_frame` handles these two frames before.
             Frame::Bye { .. } | Frame::Error { .. } => Ok(()),

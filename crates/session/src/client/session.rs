@@ -51,6 +51,8 @@ pub(super) struct Session {
     pub(super) participants: Participants,
     /// Recognises awareness messages that were delivered before.
     pub(super) seen: Seen<ChannelId>,
+    /// The token has expired, and the application has not given another one.
+    pub(super) lacks_token: bool,
     /// True if the newest presence was not sent to the room yet.
     pub(super) presence_changed: bool,
     /// True if the last [`Event::Quiet`] told the application that the transport may be dead.
@@ -96,6 +98,7 @@ impl Session {
             delivered: Delivered::default(),
             participants: Participants::default(),
             seen: Seen::default(),
+            lacks_token: false,
             presence_changed: false,
             is_quiet: false,
             wants_drain: false,

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::Room;
-use super::api::{Event, Output};
+use super::api::{Event, Output, Stats};
 use super::common::Common;
 use super::feed::group::Place;
 use super::feed::shared_stream::Sharing;
@@ -22,7 +22,7 @@ use crate::wire::opening::{Opening, refusal};
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{
-    Counter, Durability, Error, JoinRequest, Limits, LinkId, ParticipantId, Position, Secrets,
+    Counter, Durability, Error, Identity, Limits, LinkId, ParticipantId, Position, Secrets,
     SessionName,
 };
 
@@ -46,10 +46,11 @@ impl Room {
         now: Duration,
         link: LinkId,
         opening: &Opening<'_>,
+        identity: &Identity,
         secrets: &dyn Secrets,
         max_datagram: usize,
     ) {
-        let admitted = match self.admit(link, &opening.hello, secrets) {
+        let admitted = match self.admit(link, &opening.hello, identity, secrets) {
             Ok(admitted) => admitted,
             Err(error) => {
                 let packet = refusal(&error);
@@ -59,6 +60,7 @@ impl Room {
                 return;
             }
         };
+        self.common.stats.count_join(admitted.outcome, admitted.has_been_here);
         self.welcome(now, link, &opening.hello, &admitted, max_datagram);
         let Room { peers, common, .. } = self;
         let Some(peer) = peers.get_mut(&admitted.id) else { return };
@@ -75,19 +77,18 @@ impl Room {
         &mut self,
         link: LinkId,
         hello: &Hello<'_>,
+        identity: &Identity,
         secrets: &dyn Secrets,
     ) -> Result<Admitted, Error> {
         let Room { peers, common, .. } = self;
-        let Common { config, log, authority, .. } = &mut *common;
+        let Common { config, log, .. } = &mut *common;
         check_sizes(hello, &config.limits)?;
-        let request = JoinRequest { room: &config.name, token: hello.token };
-        let identity = authority.join(&request).map_err(|why| Error::Refused { why })?;
         let resume = hello.resume.filter(|resume| resume.incarnation == log.incarnation());
         if resume.is_some_and(|resume| resume.position > log.durable()) {
             return Err(Error::malformed("HELLO: a position the room has not reached"));
         }
         let known = match resume {
-            Some(resume) => common.find(&resume, &identity, secrets)?,
+            Some(resume) => common.find(&resume, &identity.subject, secrets)?,
             None => None,
         };
         let takes_newcomers = common.permits_newcomer();
@@ -112,9 +113,9 @@ impl Room {
         if let (Outcome::Lost, Some(resume)) = (outcome, &hello.resume) {
             log_lost(id, resume, log);
         }
-        let secret = secrets.secret(&common.session_name(id, &identity));
+        let secret = secrets.secret(&common.session_name(id, &identity.subject));
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
-        peer.identity = identity;
+        peer.identity.clone_from(identity);
         peer.detach(link, common);
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
@@ -201,16 +202,33 @@ impl Room {
     }
 }
 
+impl Stats {
+    fn count_join(&mut self, outcome: Outcome, has_been_here: bool) {
+        self.joins += 1;
+        match outcome {
+            Outcome::New => {}
+            Outcome::Resumed => self.resumed += 1,
+            Outcome::Lost => {
+                self.lost += 1;
+                match has_been_here {
+                    true => self.lost_sessions += 1,
+                    false => self.lost_incarnations += 1,
+                }
+            }
+        }
+    }
+}
+
 impl Common {
     /// The participant whose session the client may resume; `None` if the session is forgotten or the secret is wrong.
     fn find(
         &self,
         resume: &Resume,
-        identity: &[u8],
+        subject: &[u8],
         secrets: &dyn Secrets,
     ) -> Result<Option<ParticipantId>, Error> {
         let Some(session) = self.log.session(resume.participant) else { return Ok(None) };
-        let name = self.session_name(resume.participant, identity);
+        let name = self.session_name(resume.participant, subject);
         if !secrets.permits(&name, &resume.secret) {
             return Ok(None);
         }

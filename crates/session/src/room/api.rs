@@ -10,7 +10,7 @@ use groupwire_codecs::{ALL, Codec, Costs};
 use super::stored::Write;
 use crate::ids::{LinkId, ParticipantId, Position};
 use crate::wire::opening::Opening;
-use crate::{Durability, Error, Limits, Qos, Redundancy, Secrets, Timing};
+use crate::{Durability, Error, Identity, Limits, Qos, Redundancy, Secrets, Timing};
 
 /// The configuration of a room.
 #[derive(Debug, Clone)]
@@ -79,10 +79,24 @@ pub enum Input<'a> {
         link: LinkId,
         /// The packet, of which HELLO has been read because it names the room.
         opening: &'a Opening<'a>,
+        /// Who the client is: the server has decided that it may join.
+        identity: &'a Identity,
         /// Makes and checks the secrets by which participants resume.
         secrets: &'a dyn Secrets,
         /// The most bytes of a datagram; 0 if the transport has no datagrams.
         max_datagram: usize,
+    },
+    /// The participant's token was renewed, and this is who it is now.
+    Renewed {
+        /// The transport.
+        link: LinkId,
+        /// Of the same subject as before; its rights may be others.
+        identity: &'a Identity,
+    },
+    /// The participant's token expires soon: the client is asked for another one.
+    TokenWanted {
+        /// The transport.
+        link: LinkId,
     },
     /// A later packet came over the stream.
     Packet {
@@ -167,6 +181,14 @@ pub enum Output {
         packet: Vec<u8>,
         /// The reason to give in the transport's own close message; `None` if the transport closes without an error.
         reason: Option<Error>,
+    },
+    /// The participant sent another token. Find out who it is, then report [`Input::Renewed`], or [`Input::Fail`] if the token is
+    /// not good.
+    Token {
+        /// The transport.
+        link: LinkId,
+        /// The token, of at most 4,096 bytes.
+        token: Vec<u8>,
     },
     /// Make this change durable, after those before it, then report [`Input::Durable`]. If the store has no space, try
     /// again later: the room takes only some more transactions meanwhile.
@@ -269,6 +291,18 @@ pub struct Stats {
     pub expired: u64,
     /// Received datagrams that could not be read: they came too late for their coder, or were malformed.
     pub datagrams_unread: u64,
+    /// Clients that joined, those that resumed included.
+    pub joins: u64,
+    /// Sessions that were resumed.
+    pub resumed: u64,
+    /// Sessions that could not be resumed: those of the two following counters.
+    pub lost: u64,
+    /// Sessions that the room did not know any more.
+    pub lost_sessions: u64,
+    /// Sessions of another incarnation of the room.
+    pub lost_incarnations: u64,
+    /// Reports to participants that transactions of a channel are missing, which the room no longer has.
+    pub gaps: u64,
     /// The memory in bytes, about, that the room takes for messages, their compressed forms, the snapshot and the
     /// codecs in use.
     pub memory: usize,

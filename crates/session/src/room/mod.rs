@@ -153,9 +153,26 @@ impl Room {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         self.common.now = now;
         match input {
-            Input::Join { link, opening, secrets, max_datagram } => {
-                self.join(now, link, opening, secrets, max_datagram);
+            Input::Join { link, opening, identity, secrets, max_datagram } => {
+                self.join(now, link, opening, identity, secrets, max_datagram);
             }
+            Input::Renewed { link, identity } => self.serve(
+                link,
+                |peer, common| {
+                    peer.renew(identity, common).map_or_else(Served::Failed, |()| Served::Flush)
+                },
+                now,
+            ),
+            Input::TokenWanted { link } => self.serve(
+                link,
+                |peer, _| {
+                    if let Some(connection) = peer.connection_mut() {
+                        connection.link.queue(&Frame::TokenWanted);
+                    }
+                    Served::Flush
+                },
+                now,
+            ),
             Input::Packet { link, packet } => self.serve(
                 link,
                 |peer, common| {

@@ -104,6 +104,10 @@ pub(crate) enum Frame<'a> {
     Ordered {
         counter: Counter,
     },
+    /// Another token of the participant (wire W98).
+    Token(&'a [u8]),
+    /// The server wants another token, because the participant's expires soon (wire W98).
+    TokenWanted,
     /// The codecs that the sender of the frame can read: bit n stands for codec n (wire W46).
     Codecs {
         set: u64,
@@ -357,6 +361,8 @@ mod tests {
             Frame::Position(Position(5)),
             Frame::Gap { channel: ChannelNo(1), position: Position(6) },
             Frame::Ordered { counter: Counter(300) },
+            Frame::Token(b"another"),
+            Frame::TokenWanted,
             Frame::Codecs { set: 0x1fff },
             Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },
             Frame::Change { id: ChannelNo(300), qos },

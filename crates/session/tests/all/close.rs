@@ -7,7 +7,7 @@ use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as ClientConfig, Event, Outgoing,
 };
 use groupwire_session::{
-    Access, Authority, ChannelNo, Error, Grant, JoinRequest, OpenRequest, Qos, Room, Timing, room,
+    Access, Authority, ChannelNo, Error, Grant, OpenRequest, Qos, Room, Timing, room,
 };
 
 use crate::support::{Air, MS, Random, World, errors};
@@ -451,10 +451,6 @@ fn a_channel_closed_before_the_first_transport_is_never_opened() {
 struct NoSecrets;
 
 impl Authority for NoSecrets {
-    fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        Ok(Vec::new())
-    }
-
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         match request.channel {
             "secret" => Err("it is secret".to_owned()),

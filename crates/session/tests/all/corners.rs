@@ -10,7 +10,7 @@ use groupwire_session::client::{
     Output, Sent,
 };
 use groupwire_session::room::{self, Room};
-use groupwire_session::{Access, Authority, Grant, JoinRequest, Limits, OpenRequest, Qos};
+use groupwire_session::{Access, Authority, Grant, Limits, OpenRequest, Qos};
 
 use crate::support::{Air, MS, World, errors};
 
@@ -156,9 +156,6 @@ fn a_channel_that_turns_out_to_be_awareness() {
 struct Guests;
 
 impl Authority for Guests {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        Ok(request.token.to_vec())
-    }
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         Ok(Grant {
             access: Access { publish: request.channel != "ro", subscribe: true },
@@ -369,9 +366,6 @@ fn small_packets_hold() {
 struct Moody(Arc<AtomicBool>);
 
 impl Authority for Moody {
-    fn join(&self, _: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        Ok(vec![])
-    }
     fn open(&self, q: &OpenRequest<'_>) -> Result<Grant, String> {
         if q.channel == "draw" && self.0.load(Ordering::Relaxed) {
             return Err("no more".into());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use groupwire_session::client::{self, ChannelId, Client, Config as ClientConfig, Event, Sent};
 use groupwire_session::room::{self, Input, Output, Room, Stored, StoredPart};
 use groupwire_session::{
-    AllowAll, ChannelNo, Durability, Limits, LinkId, Opening, ParticipantId, Position,
+    AllowAll, ChannelNo, Durability, Identity, Limits, LinkId, Opening, ParticipantId, Position,
     PresenceState, Qos, Secret, Secrets, SessionName,
 };
 use proptest::prelude::*;
@@ -305,8 +305,8 @@ fn w13_a_secret_is_of_one_incarnation_of_one_room() {
         };
         let opening = &Opening::read(&packet).unwrap();
         let mut room = Room::new(room::Config::new("demo", incarnation), Box::new(AllowAll));
-        let (link, max_datagram) = (LinkId(1), 0);
-        let input = Input::Join { link, opening, secrets: &noted, max_datagram };
+        let (link, identity, max_datagram) = (LinkId(1), &Identity::default(), 0);
+        let input = Input::Join { link, opening, identity, secrets: &noted, max_datagram };
         room.handle_input(Duration::ZERO, input);
     }
     assert_eq!(noted.0.into_inner(), [("demo".into(), 7, 1), ("demo".into(), 8, 1)]);

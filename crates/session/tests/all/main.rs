@@ -24,5 +24,6 @@ mod session;
 mod shared;
 mod snapshots;
 mod support;
+mod tokens;
 mod vectors;
 mod wire_rules;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, ChannelOptions, Event, Outgoing};
 use groupwire_session::room::{self, Room};
 use groupwire_session::{
-    Access, Authority, Durability, Grant, JoinRequest, Limits, OpenRequest, PartRequest, Qos,
+    Access, Authority, Durability, Grant, Limits, OpenRequest, PartRequest, Qos,
 };
 
 use crate::support::{MS, Random, World, errors};
@@ -223,10 +223,6 @@ fn noise(seed: usize, length: usize) -> String {
 struct Keeper;
 
 impl Authority for Keeper {
-    fn join(&self, _request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        Ok(Vec::new())
-    }
-
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         Ok(Grant { access: Access::FULL, qos: request.qos })
     }

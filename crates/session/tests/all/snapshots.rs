@@ -171,6 +171,7 @@ fn pump(
                             room::Input::Join {
                                 link: LinkId(w.link),
                                 opening: &o,
+                                identity: &Default::default(),
                                 secrets,
                                 max_datagram: 0,
                             },
@@ -201,7 +202,8 @@ fn pump(
         }
         match r.poll_output() {
             room::Output::Timeout(_) => {}
-            room::Output::Datagram { .. } | room::Output::Store(_) => {}
+            room::Output::Datagram { .. } | room::Output::Store(_) | room::Output::Token { .. } => {
+            }
             room::Output::Send { link, packet, body } => {
                 idle = false;
                 let packet = room::whole_packet(packet, body.as_deref());

@@ -355,6 +355,7 @@ fn w37_codes_and_faults() {
         Error::NotChanged { why: text.clone() },
         Error::NotNow { what },
         Error::PartRefused { why: text },
+        Error::Expired,
     ];
     assert_eq!(table.len(), errors.len());
     for (row, error) in table.iter().zip(&errors) {

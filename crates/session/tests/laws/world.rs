@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Output, Status};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, LinkId, Opening, Position, refusal};
+use groupwire_session::{AllowAll, Identity, LinkId, Opening, Position, refusal};
 
 use crate::model::Model;
 use crate::random::Random;
@@ -237,6 +237,7 @@ impl World {
                 self.tell_room(room::Input::Join {
                     link,
                     opening,
+                    identity: &Identity::default(),
                     secrets: secrets_drawn,
                     max_datagram,
                 });
@@ -424,6 +425,7 @@ impl World {
                     self.model.room_says(self.now, &event, owner);
                 }
                 room::Output::Store(_) => panic!("a room without a store stores nothing"),
+                room::Output::Token { .. } => {}
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());
                     self.carry(link, DOWN, vec![Cargo::Packet(packet)]);

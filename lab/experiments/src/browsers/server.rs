@@ -35,7 +35,14 @@ impl Server {
         // It does not say which port it took for that. Free now, and so most likely in a moment.
         let socket = TcpListener::bind((listen, 0))?.local_addr()?.port();
         let mut command = Command::new(setup.program);
-        command.args(["serve", "--log", "error", "--tick", &setup.tick_ms.to_string()]);
+        command.args([
+            "serve",
+            "--no-admin",
+            "--log",
+            "error",
+            "--tick",
+            &setup.tick_ms.to_string(),
+        ]);
         command.args([
             "--listen",
             &format!("{listen}:0"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use groupwire_session::client::{Client, Config, Event, Input, Outgoing, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, LinkId, Opening, Qos, Secret, Secrets, SessionName};
+use groupwire_session::{AllowAll, Identity, LinkId, Opening, Qos, Secret, Secrets, SessionName};
 
 use super::message::{Pointer, find};
 use super::system::System;
@@ -123,7 +123,13 @@ impl World {
                     match &opening {
                         Some(opening) => {
                             let (secrets, max_datagram) = (&OneSecret, 0);
-                            let join = room::Input::Join { link, opening, secrets, max_datagram };
+                            let join = room::Input::Join {
+                                link,
+                                opening,
+                                identity: &Identity::default(),
+                                secrets,
+                                max_datagram,
+                            };
                             self.tell_room(now, join);
                         }
                         None => self.tell_room(now, room::Input::Packet { link, packet: &packet }),

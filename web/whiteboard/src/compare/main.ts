@@ -65,7 +65,7 @@ const emulation = new Emulation(address.server, address.room, (outcome, set) => 
   if (outcome === "done") return settle(set);
   note.textContent =
     outcome === "off"
-      ? "This server does not emulate a bad network, so loss and delay are those of yours. Start it with --emulate, or run one on your own machine."
+      ? "This server does not emulate a bad network, so loss and delay are those of yours. Start it with --emulate."
       : "The server did not take these settings. Is it running?";
   if (outcome === "off") controls.disable();
 });

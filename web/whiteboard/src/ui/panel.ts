@@ -36,8 +36,6 @@ export interface PanelOptions {
   readonly compression: CompressionChoice;
   readonly contracts: Contracts;
   readonly transport: HTMLElement;
-  /** The room's name. */
-  readonly room: string;
 }
 
 export class Panel {
@@ -93,12 +91,9 @@ export class Panel {
     const loss = make("a", "panel-link", "See what loss does to a pointer");
     loss.href = "?compare";
     loss.dataset.testid = "panel-compare";
-    const inspect = make("a", "panel-link", "See what packets are made of");
-    inspect.href = `?${new URLSearchParams({ room: this.options.room, inspect: "" })}`;
-    inspect.dataset.testid = "panel-inspect";
     const { compression, contracts, transport } = this.options;
     const chosen = [compression.element, contracts.element];
-    this.card.append(head, big, this.curve, legend, table, ...chosen, foot, transport, loss, inspect);
+    this.card.append(head, big, this.curve, legend, table, ...chosen, foot, transport, loss);
   }
 
   private row(name: string, cells: readonly string[]): HTMLElement {

@@ -146,7 +146,7 @@ export class Inspector extends HTMLElement {
     const { model, filter } = this;
     if (!model.report) return;
     if (!this.isPaused) this.timeline.show(model.newest(filter, this.timeline.count), model);
-    this.people.show(model, filter.participant, this.found?.emulates ?? false);
+    this.people.show(model, filter.participant);
     this.channels.show(model.channels(filter), filter);
     const { before, after } = model.wire(filter);
     const whom = filter.participant === undefined ? "" : ` · ${model.nameOf(filter.participant)}`;
@@ -303,7 +303,7 @@ function tokenForm(give: (token: string) => void): HTMLFormElement {
   input.type = "password";
   input.autocomplete = "off";
   input.ariaLabel = "Token";
-  input.placeholder = "Token of --inspect-token";
+  input.placeholder = "Token of the administration";
   const submit = h("button", "quiet", "Inspect");
   const form = h("form", "token", input, submit);
   form.hidden = true;

@@ -25,7 +25,7 @@ export class People {
     this.element.append(h("h2", "", "Participants"), this.list, this.facts, this.reason, this.emulation.element);
   }
 
-  show(model: Model, selected: number | undefined, emulates: boolean): void {
+  show(model: Model, selected: number | undefined): void {
     const people = model.report?.participants ?? [];
     const ids = [undefined, ...people.map(({ id }) => id)];
     for (const [id, choice] of this.buttons) {
@@ -49,7 +49,7 @@ export class People {
     }
     const transport = people.find(({ id }) => id === selected)?.transport ?? undefined;
     this.facts.hidden = this.reason.hidden = transport === undefined;
-    this.emulation.show(selected, emulates ? transport : undefined);
+    this.emulation.show(selected, transport);
     if (!transport) return;
     this.showFacts(transport);
     say(this.reason, transportReason(transport));

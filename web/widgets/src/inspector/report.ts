@@ -2,7 +2,6 @@
 
 export interface Rooms {
   readonly rooms: readonly RoomSummary[];
-  readonly emulates: boolean;
   readonly records: boolean;
 }
 

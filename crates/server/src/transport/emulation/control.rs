@@ -1,5 +1,6 @@
 //! The requests that read and set the emulated networks of rooms and participants: `GET` and `POST
-//! /emulation?room=NAME`.
+//! /emulation?room=NAME`. On the administration listener they reach participants, too; on the public listener, where
+//! [`crate::Config::emulate`] permits them, only rooms, whose network only connections that ask for it go over.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,13 @@ impl Target {
     fn parts(self) -> (String, Option<ParticipantId>) {
         (self.room, self.participant.map(ParticipantId))
     }
+
+    fn of_room(self) -> Result<Self, Refusal> {
+        match self.participant {
+            Some(_) => Err(Refusal::Participant),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Settings as JSON.
@@ -49,13 +57,30 @@ pub(crate) struct SettingsJson {
     delay_ms: f64,
 }
 
+/// Answers with the settings of a room, and refuses a participant.
+pub(crate) async fn get_of_room(
+    hub: State<Arc<Hub>>,
+    Query(target): Query<Target>,
+) -> Result<Json<SettingsJson>, Refusal> {
+    get(hub, Query(target.of_room()?)).await
+}
+
+/// Changes the settings of a room, and refuses a participant.
+pub(crate) async fn set_of_room(
+    hub: State<Arc<Hub>>,
+    Query(target): Query<Target>,
+    wanted: Result<Json<SettingsJson>, JsonRejection>,
+) -> Result<Json<SettingsJson>, Refusal> {
+    set(hub, Query(target.of_room()?), wanted).await
+}
+
 /// Answers with the settings of a room or of a participant.
 pub(crate) async fn get(
     State(hub): State<Arc<Hub>>,
     Query(target): Query<Target>,
 ) -> Result<Json<SettingsJson>, Refusal> {
     let (room, participant) = target.parts();
-    check(&hub, &room)?;
+    check(&room)?;
     let Some(participant) = participant else {
         return Ok(Json(hub.emulations.settings(&room).into()));
     };
@@ -70,7 +95,7 @@ pub(crate) async fn set(
     wanted: Result<Json<SettingsJson>, JsonRejection>,
 ) -> Result<Json<SettingsJson>, Refusal> {
     let (room, participant) = target.parts();
-    check(&hub, &room)?;
+    check(&room)?;
     let Json(wanted) = wanted.map_err(Refusal::Unreadable)?;
     let settings = Settings::try_from(wanted)?;
     match participant {
@@ -85,11 +110,10 @@ pub(crate) async fn set(
     Ok(Json(settings.into()))
 }
 
-fn check(hub: &Hub, room: &str) -> Result<(), Refusal> {
-    match hub.emulations.are_allowed() {
-        false => Err(Refusal::Off),
-        true if room.is_empty() || room.len() > MAX_ROOM_NAME => Err(Refusal::Room),
-        true => Ok(()),
+fn check(room: &str) -> Result<(), Refusal> {
+    match room.is_empty() || room.len() > MAX_ROOM_NAME {
+        true => Err(Refusal::Room),
+        false => Ok(()),
     }
 }
 
@@ -118,7 +142,7 @@ impl From<Settings> for SettingsJson {
 /// Why a request is refused.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    Off,
+    Participant,
     Room,
     Loss,
     Delay,
@@ -130,9 +154,9 @@ pub(crate) enum Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let (status, why) = match self {
-            Refusal::Off => (
+            Refusal::Participant => (
                 StatusCode::FORBIDDEN,
-                "emulation is off: start the server with --emulate, or let it listen on a loopback address\n",
+                "only the administration listener sets the network of a participant\n",
             ),
             Refusal::Room => (StatusCode::BAD_REQUEST, "room: write 1 to 256 bytes\n"),
             Refusal::Loss => (StatusCode::BAD_REQUEST, "loss: write a number from 0 to 0.5\n"),

@@ -1,5 +1,6 @@
 //! An emulated bad network between a transport and its room, for demonstrations: connections that ask for it
-//! (`emulate` in their address's query) go over the path that [`control`] sets for their room.
+//! (`emulate` in their address's query) go over the path that [`control`] sets for their room, and participants over one of their
+//! own.
 //!
 //! Datagrams are dropped and delayed. Bytes of a reliable transport cannot be dropped here without breaking it, so the
 //! effect of a lost segment on a stream is modelled: the segment arrives one retransmission later, and all bytes behind
@@ -26,7 +27,7 @@ const PARAMETER: &str = "emulate";
 /// True if a connection whose address has this query asks for the emulated network, and may have it.
 pub(crate) fn is_wanted(hub: &Hub, query: Option<&str>) -> bool {
     let mut words = query.unwrap_or_default().split('&').map(|pair| pair.split('=').next());
-    hub.emulations.are_allowed() && words.any(|word| word == Some(PARAMETER))
+    hub.config.emulate && words.any(|word| word == Some(PARAMETER))
 }
 
 /// Serves a connection until it ends, as [`super::serve::serve`] does. With `wanted` the connection uses the emulated

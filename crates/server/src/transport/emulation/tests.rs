@@ -11,6 +11,7 @@ use super::ends::{EmulatedDatagrams, EmulatedReceiver, EmulatedTransmitter};
 use super::model::{DatagramModel, Settings, StreamModel};
 use super::path::{Emulations, Path};
 use super::*;
+use crate::admin_http::config::AdminConfig;
 use crate::config::Config;
 use crate::transport::ends::{DatagramSink, Gone, Incoming};
 use crate::transport::socket_writer::SocketWriter;
@@ -150,8 +151,7 @@ async fn datagrams_are_dropped_and_the_others_arrive_after_the_delay() {
 
 #[tokio::test]
 async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last() {
-    let hub =
-        Arc::new(Hub::new(Config { emulate: Some(true), ..Config::default() }, None).unwrap());
+    let hub = Arc::new(Hub::new(Config { emulate: true, ..Config::default() }, None).unwrap());
     let path = hub.emulations.path("bad").unwrap();
     path.set(Settings { loss: 0.2, delay: 40 * MS });
     let (script, played) = mpsc::unbounded_channel();
@@ -210,11 +210,9 @@ fn paths_of_rooms_without_connections_are_freed() {
 
 #[test]
 fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
-    let hub = |emulate, listen: [u8; 4]| {
-        let listen = (listen, 0).into();
-        Hub::new(Config { emulate, listen, ..Config::default() }, None).unwrap()
-    };
-    let home = hub(None, [127, 0, 0, 1]);
+    let hub =
+        |emulate, admin| Hub::new(Config { emulate, admin, ..Config::default() }, None).unwrap();
+    let demonstration = hub(true, None);
     for (query, wanted) in [
         (None, false),
         (Some(""), false),
@@ -222,9 +220,8 @@ fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
         (Some("emulate"), true),
         (Some("a=b&emulate=1"), true),
     ] {
-        assert_eq!(is_wanted(&home, query), wanted, "{query:?}");
+        assert_eq!(is_wanted(&demonstration, query), wanted, "{query:?}");
     }
-    assert!(!is_wanted(&hub(None, [0, 0, 0, 0]), Some("emulate")));
-    assert!(!is_wanted(&hub(Some(false), [127, 0, 0, 1]), Some("emulate")));
-    assert!(is_wanted(&hub(Some(true), [0, 0, 0, 0]), Some("emulate")));
+    assert!(!is_wanted(&hub(false, Some(AdminConfig::default())), Some("emulate")));
+    assert!(!hub(false, None).emulations.are_allowed());
 }

@@ -1,7 +1,6 @@
 //! Opens HTTP transports (docs/transports.md, T9).
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::ends::{Reader, Writer};
 use super::form::HttpTransportId;
@@ -14,9 +13,7 @@ use crate::transport::ends::NoDatagrams;
 pub(super) fn open(hub: &Arc<Hub>) -> Option<Arc<HttpTransport>> {
     let limit = hub.config.max_connections;
     let transport = Arc::new(HttpTransport::new(HttpTransportId::random(), hub.config.http.alone));
-    if hub.connections.load(Ordering::Relaxed) >= limit
-        || !hub.http_transports.insert(&transport, limit)
-    {
+    if hub.refuses_connection() || !hub.http_transports.insert(&transport, limit) {
         return None;
     }
     let registered = Registered { hub: Arc::clone(hub), transport: Arc::clone(&transport) };

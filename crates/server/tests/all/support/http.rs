@@ -23,6 +23,13 @@ impl Answer {
     }
 }
 
+/// The token of the administration listener in tests.
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// The header that bears [`TOKEN`].
+pub(crate) const BEARER: (&str, &str) =
+    ("authorization", "Bearer 0123456789abcdef0123456789abcdef");
+
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
 /// A server as its clients reach it.
@@ -81,7 +88,10 @@ pub(crate) async fn send(
             let (mut sender, connection) =
                 hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
             tokio::spawn(connection);
-            let request = request.uri(path).header("host", address.to_string());
+            let mut request = request.uri(path);
+            if headers.iter().all(|(name, _)| *name != "host") {
+                request = request.header("host", address.to_string());
+            }
             sender.send_request(request.body(body).unwrap()).await
         }
         Target::Http2 { authority, mut connection } => {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use groupwire_server::session::Qos;
 use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
-use groupwire_server::{Config, Server};
+use groupwire_server::{AdminConfig, AdminToken, Config, Server};
 
 /// A time limit that no test reaches, even on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,6 +33,31 @@ pub(crate) async fn servers_with(config: Config) -> (SocketAddr, SocketAddr) {
     let addresses = (server.local_addr(), server.socket_addr().unwrap());
     tokio::spawn(server.run(std::future::pending()));
     addresses
+}
+
+/// The addresses of a server with an administration listener.
+pub(crate) struct Administered {
+    pub(crate) public: SocketAddr,
+    pub(crate) socket: SocketAddr,
+    pub(crate) admin: SocketAddr,
+}
+
+/// An administration listener whose token is [`http::TOKEN`].
+pub(crate) fn admin_config() -> AdminConfig {
+    let token = Some(AdminToken::new(http::TOKEN).unwrap());
+    AdminConfig { token, ..AdminConfig::default() }
+}
+
+/// Starts a server with an administration listener.
+pub(crate) async fn administered(config: Config) -> Administered {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let admin = Some(admin_config());
+    let config = Config { listen: any, socket: Some(any), admin, ..config };
+    let server = Server::bind(config).await.unwrap();
+    let public = server.local_addr();
+    let (socket, admin) = (server.socket_addr().unwrap(), server.admin_addr().unwrap());
+    tokio::spawn(server.run(std::future::pending()));
+    Administered { public, socket, admin }
 }
 
 /// The first packet of a client, for tests that modify it.

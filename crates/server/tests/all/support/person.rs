@@ -79,6 +79,15 @@ impl Person {
         }
     }
 
+    /// Waits until all own transactions are confirmed.
+    pub(crate) async fn confirmed(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.pending() > 0 {
+            assert!(Instant::now() < deadline, "{} pending", self.pending());
+            assert!(self.handle_next(Duration::from_millis(50)).await, "closed: {:?}", self.events);
+        }
+    }
+
     /// Handles what arrives within `time`. Returns false if the transport is closed.
     pub(crate) async fn for_a_while(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;

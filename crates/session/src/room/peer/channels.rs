@@ -14,8 +14,8 @@ use crate::room::log::{Cursor, Log};
 use crate::room::subscriptions::Opened;
 use crate::wire::frame::{Access, Frame, error_frame};
 use crate::{
-    ChangeRequest, ChannelNo, Compress, Error, Grant, OpenRequest, Overflow, ParticipantId,
-    Position, Qos, Rate,
+    ChangeRequest, ChannelNo, Compress, Error, Grant, Identity, OpenRequest, Overflow, PartRequest,
+    ParticipantId, Position, Qos, Rate,
 };
 
 impl Peer {
@@ -112,6 +112,53 @@ impl Peer {
         let channel = common.log.add_channel(name, qos);
         common.emit(Event::Channel { name: name.into(), qos });
         Ok((channel, access))
+    }
+
+    /// The participant's token was renewed. If its rights on an open channel became fewer, the transport ends, and the
+    /// participant opens its channels again with those that it has (W98).
+    ///
+    /// # Errors
+    /// The token is that of another user, or takes rights away.
+    pub(in crate::room) fn renew(
+        &mut self,
+        identity: &Identity,
+        common: &Common,
+    ) -> Result<(), Error> {
+        if identity.subject != self.identity.subject {
+            return Err(Error::Refused { why: "the new token is that of another user".into() });
+        }
+        if identity.rights == self.identity.rights {
+            return Ok(());
+        }
+        self.identity.clone_from(identity);
+        let Some(connection) = self.connection() else { return Ok(()) };
+        let fewer = || Error::NotNow { what: "the rights of the new token are fewer" };
+        for (channel, opened) in connection.channels.iter() {
+            let known = common.log.channel(channel);
+            let request = OpenRequest {
+                room: &common.config.name,
+                identity,
+                channel: &known.name,
+                access: opened.access,
+                qos: known.qos,
+                existing: Some(known.qos),
+            };
+            let granted = common.authority.open(&request).map(|grant| grant.access);
+            if granted.map(|granted| granted.and(opened.access)) != Ok(opened.access) {
+                return Err(fewer());
+            }
+        }
+        for offer in connection.offers.values() {
+            let names: Vec<&str> = offer
+                .channels
+                .iter()
+                .map(|&channel| common.log.channel(channel).name.as_str())
+                .collect();
+            let (room, part) = (common.config.name.as_str(), offer.name.as_str());
+            let request = PartRequest { room, identity, part, channels: &names };
+            common.authority.part(&request).map_err(|_| fewer())?;
+        }
+        Ok(())
     }
 
     /// Closes a channel of this participant (W18).

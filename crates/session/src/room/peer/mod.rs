@@ -27,13 +27,13 @@ use super::upstream::Upstream;
 use crate::events::event;
 use crate::seen::Seen;
 use crate::wire::frame::error_frame;
-use crate::{ChannelNo, Error, LinkId, ParticipantId};
+use crate::{ChannelNo, Error, Identity, LinkId, ParticipantId};
 
 /// A participant.
 pub(super) struct Peer {
     pub(super) id: ParticipantId,
-    /// What the authority answered when the participant joined.
-    pub(super) identity: Vec<u8>,
+    /// Who the participant is, by its last token.
+    pub(super) identity: Identity,
     /// Recognises awareness messages of this participant that came before.
     seen: Seen<ChannelNo>,
     /// For each channel, how many of the participant's awareness messages reach the room, and how late.
@@ -57,7 +57,7 @@ impl Peer {
     pub(super) fn new(id: ParticipantId) -> Self {
         Peer {
             id,
-            identity: Vec::new(),
+            identity: Identity::default(),
             seen: Seen::default(),
             upstream: BTreeMap::new(),
             held: None,

@@ -114,6 +114,12 @@ impl Peer {
                 Ok(())
             }
             Frame::Presence(presence) => self.set_presence(now, presence, common),
+            Frame::Token(token) => {
+                connection.requests.count(now, connection.channels.len())?;
+                let (link, token) = (connection.id, token.to_vec());
+                common.outputs.push_back(Output::Token { link, token });
+                Ok(())
+            }
             Frame::Part { part, name, channels, .. } => self.offer(part, name, &channels, common),
             Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common),
             Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common),

@@ -166,8 +166,9 @@ impl Peer {
     /// Finds out what the participant has to be sent before the transactions after its place in the log: parts of the snapshot
     /// for channels whose older transactions are no longer in memory, and the older messages of channels that it opened late.
     /// What is missing even so is reported as a gap. `is_join`: the participant joins just now.
-    pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &Common) {
-        let (participant, log) = (self.id, &common.log);
+    pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &mut Common) {
+        let Common { log, stats, .. } = common;
+        let (participant, log) = (self.id, &*log);
         let Some(connection) = self.connection_mut() else { return };
         let place = connection.stream.feed.cursor.log;
         let is_new = is_join && place == Position(0);
@@ -186,7 +187,7 @@ impl Peer {
             }
         }
         if connection.download().is_none() {
-            connection.tell_gaps(participant, log);
+            stats.gaps += connection.tell_gaps(participant, log);
         }
         connection.enter(participant, log);
         connection.send_older_messages();
@@ -246,8 +247,9 @@ impl Connection {
         }
     }
 
-    /// Reports the transactions that the participant lacks and that can no longer be had (W33).
-    fn tell_gaps(&mut self, participant: ParticipantId, log: &Log) {
+    /// Reports the transactions that the participant lacks and that can no longer be had (W33). Returns the number of reports.
+    fn tell_gaps(&mut self, participant: ParticipantId, log: &Log) -> u64 {
+        let mut count = 0;
         let received: Vec<ChannelNo> = self.channels.received().collect();
         for channel in received {
             let position = log.trimmed(channel);
@@ -257,7 +259,9 @@ impl Connection {
             event!(INFO, "transactions are missing", %participant, %channel, %position);
             self.starts.insert(channel, position);
             self.link.queue(&Frame::Gap { channel, position });
+            count += 1;
         }
+        count
     }
 
     /// Moves the participant to the place in the log from which it needs transactions.

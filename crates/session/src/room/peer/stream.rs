@@ -180,7 +180,10 @@ impl Peer {
         if says_position {
             coders.encoder.numbering.advance(until);
         }
-        notices.iter().for_each(|notice| link.queue(notice));
+        for notice in &notices {
+            stats.gaps += u64::from(matches!(notice, Frame::Gap { .. }));
+            link.queue(notice);
+        }
         link.probe(now, packet, at);
         link.stamp(now, packet, at);
         if says_position {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
-use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_PRESENCE};
+use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_PRESENCE, MAX_TOKEN};
 use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
@@ -192,6 +192,11 @@ impl<'a> Frame<'a> {
                 channels.iter().for_each(|channel| out.varint(u64::from(*channel)));
                 0x29
             }
+            Frame::Token(token) => {
+                out.extend_from_slice(token);
+                0x2b
+            }
+            Frame::TokenWanted => OPTIONAL | 0x2c,
             Frame::Ordered { counter } => {
                 out.varint(u64::from(*counter));
                 0x2a
@@ -288,6 +293,15 @@ impl<'a> Frame<'a> {
                 name: r.text(MAX_PART_NAME, "name of a part")?,
                 channels: read_channels(&mut r)?,
             },
+            0x2b => {
+                let token = r.rest();
+                if token.len() > MAX_TOKEN {
+                    let (what, size, limit) = ("token", token.len(), MAX_TOKEN);
+                    return Err(Error::TooLarge { what, size, limit });
+                }
+                Frame::Token(token)
+            }
+            0x2c => Frame::TokenWanted,
             0x2a => Frame::Ordered { counter: Counter(r.varint_u32()?) },
             _ => return Ok(None),
         };
@@ -371,6 +385,8 @@ fn frame_name(kind: u8) -> &'static str {
         0x28 => "ROOM",
         0x29 => "PART",
         0x2a => "ORDERED",
+        0x2b => "TOKEN",
+        0x2c => "TOKEN_WANTED",
         _ => "frame",
     }
 }

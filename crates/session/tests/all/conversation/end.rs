@@ -9,7 +9,7 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, Room, whole_packet};
 use groupwire_session::{
-    Access, Authority, ChangeRequest, Durability, Grant, JoinRequest, Kind, Limits, LinkId,
+    Access, Authority, ChangeRequest, Durability, Error, Grant, Identity, Kind, Limits, LinkId,
     OpenRequest, Opening, Overflow, ParticipantId, Position, Qos, Rate, Timing, refusal,
 };
 
@@ -180,7 +180,9 @@ impl End {
             Core::Room(room) => loop {
                 match room.poll_output() {
                     room::Output::Timeout(next) => return *due = next,
-                    room::Output::Event(_) | room::Output::Store(_) => {}
+                    room::Output::Event(_)
+                    | room::Output::Store(_)
+                    | room::Output::Token { .. } => {}
                     room::Output::Send { link, packet, body } => {
                         put("packet", Some(link.get()), whole_packet(packet, body.as_deref()));
                         room.handle_input(at, room::Input::Sent { link });
@@ -279,10 +281,23 @@ fn tell_room(
                 Ok(opening) => opening,
                 Err(error) => return Some((link.get(), refusal(&error))),
             };
+            if opening.token() == b"refused" {
+                let why = "not with this token".into();
+                return Some((link.get(), refusal(&Error::Refused { why })));
+            }
             let max_datagram = number(max_datagram) as usize;
             let secrets = secrets.draw(unhex(secret).try_into().expect("16 octets"));
             let opening = &opening;
-            room.handle_input(now, room::Input::Join { link, opening, secrets, max_datagram });
+            room.handle_input(
+                now,
+                room::Input::Join {
+                    link,
+                    opening,
+                    identity: &Identity::default(),
+                    secrets,
+                    max_datagram,
+                },
+            );
         }
         ["packet", link, packet] => {
             let (link, packet) = (LinkId(number(link)), octets(packet));
@@ -337,14 +352,10 @@ fn numbers(words: &str) -> BTreeMap<String, u64> {
     pairs.map(|(name, value)| (name.to_owned(), value.parse().expect("a number"))).collect()
 }
 
-/// Refuses a token, a channel and a QoS, so that conversations can have refusals in them.
+/// Refuses a channel and a QoS, so that conversations can have refusals in them.
 struct Gate;
 
 impl Authority for Gate {
-    fn join(&self, request: &JoinRequest<'_>) -> Result<Vec<u8>, String> {
-        if request.token == b"refused" { Err("not with this token".into()) } else { Ok(Vec::new()) }
-    }
-
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
         let Access { publish, subscribe } = request.access;
         match request.channel {

@@ -172,6 +172,8 @@ const KINDS: &[Kind] = &[
     optional(0x28, "ROOM", &[("durability", U8), ("load", U64)]),
     kind(0x29, "PART", &[("part", Varint), ("counter", Varint), ("name", Text), ("rest", Rest)]),
     kind(0x2a, "ORDERED", &[("counter", Varint)]),
+    kind(0x2b, "TOKEN", &[("rest", Rest)]),
+    optional(0x2c, "TOKEN_WANTED", &[]),
 ];
 
 /// The server's QUALITY.

@@ -15,7 +15,8 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, Room};
 use groupwire_session::{
-    AllowAll, Durability, Kind, Limits, LinkId, Opening, ParticipantId, Position, Qos, Timing,
+    AllowAll, Durability, Error, Identity, Kind, Limits, LinkId, Opening, ParticipantId, Position,
+    Qos, Timing,
 };
 pub(crate) use random::Random;
 use secrets::Drawn;
@@ -442,7 +443,13 @@ impl World {
                         let max_datagram = person.air.max;
                         self.room.handle_input(
                             self.now,
-                            room::Input::Join { link, opening, secrets, max_datagram },
+                            room::Input::Join {
+                                link,
+                                opening,
+                                identity: &identity_of(opening.token()),
+                                secrets,
+                                max_datagram,
+                            },
                         );
                     }
                 }
@@ -560,6 +567,18 @@ impl World {
                     disk.put(self.now, write, &mut self.random);
                     continue;
                 }
+                room::Output::Token { link, token } => {
+                    let identity = identity_of(&token);
+                    let input = match &token[..] {
+                        b"forged" => {
+                            let error = Error::Refused { why: "not this token".into() };
+                            room::Input::Fail { link, error }
+                        }
+                        _ => room::Input::Renewed { link, identity: &identity },
+                    };
+                    self.room.handle_input(self.now, input);
+                    continue;
+                }
                 room::Output::Datagram { link, mut packet, body } => {
                     let is_shared = body.is_some();
                     packet.extend_from_slice(body.as_deref().unwrap_or_default());
@@ -633,6 +652,13 @@ fn fly(
 }
 
 /// Limits small enough that a short run meets them.
+/// The identity of a token such as `ada:may draw`, with the subject before the colon and the rights after it.
+pub(crate) fn identity_of(token: &[u8]) -> Identity {
+    let mut parts = token.splitn(2, |byte| *byte == b':').map(<[u8]>::to_vec);
+    let (subject, rights) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    Identity { subject, rights }
+}
+
 pub(crate) fn tight() -> Limits {
     Limits { snapshot_after: 40, snapshot_after_bytes: 4000, max_former: 64, ..Limits::default() }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Client, Config as ClientConfig, Event, Input, Output};
 use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Kind, LinkId, Opening, Qos};
+use groupwire_session::{AllowAll, Identity, Kind, LinkId, Opening, Qos};
 use groupwire_sim::{Capacity, Link, LinkConfig};
 
 use super::secrets::Drawn;
@@ -265,7 +265,13 @@ impl Paths {
             let max_datagram = 0;
             let mut secrets = Drawn::default();
             let secrets = secrets.draw(secret);
-            self.tell_room(room::Input::Join { link, opening: &opening, secrets, max_datagram });
+            self.tell_room(room::Input::Join {
+                link,
+                opening: &opening,
+                identity: &Identity::default(),
+                secrets,
+                max_datagram,
+            });
         }
     }
 
@@ -293,7 +299,9 @@ impl Paths {
                     return;
                 }
                 room::Output::Event(event) => self.log.push(event),
-                room::Output::Datagram { .. } | room::Output::Store(_) => {}
+                room::Output::Datagram { .. }
+                | room::Output::Store(_)
+                | room::Output::Token { .. } => {}
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());
                     if let Some(one) = self.people.iter_mut().find(|one| one.link == link) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::room::{Event, Input, Output, Room, whole_packet};
-use groupwire_session::{LinkId, Opening, Secret, Secrets, SessionName};
+use groupwire_session::{Identity, LinkId, Opening, Secret, Secrets, SessionName};
 
 use super::{Arrived, Lane, Transport};
 use crate::sim::http3::{Ends, Side};
@@ -104,8 +104,16 @@ impl RoomNode {
                     peer.joined = true;
                     let secrets = &Seeded(self.seed);
                     let opening = &opening;
-                    self.room
-                        .handle_input(now, Input::Join { link, opening, secrets, max_datagram });
+                    self.room.handle_input(
+                        now,
+                        Input::Join {
+                            link,
+                            opening,
+                            identity: &Identity::default(),
+                            secrets,
+                            max_datagram,
+                        },
+                    );
                 }
                 Err(_) => peer.transport.close(),
             },
@@ -132,8 +140,8 @@ impl RoomNode {
                     self.log.push((now, event.clone()));
                     continue;
                 }
-                // Only a room with a store stores something.
-                Output::Store(_) => continue,
+                // Only a room with a store stores something, and nobody here renews a token.
+                Output::Store(_) | Output::Token { .. } => continue,
                 Output::Datagram { link, .. }
                 | Output::Send { link, .. }
                 | Output::Close { link, .. } => *link,
@@ -153,7 +161,8 @@ impl RoomNode {
                     peer.transport.close();
                     peer.joined = false;
                 }
-                Output::Store(_) | Output::Event(_) | Output::Timeout(_) => {}
+                Output::Store(_) | Output::Token { .. } | Output::Event(_) | Output::Timeout(_) => {
+                }
             }
         }
     }

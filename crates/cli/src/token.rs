@@ -1,0 +1,111 @@
+//! `groupwire token`: makes a JSON web token for trying a server, and a key for it.
+
+use std::error::Error;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clap::Args as ClapArgs;
+use groupwire_server::Rights;
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use serde_json::{Value, json};
+
+/// The options of `groupwire token`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example:
+  groupwire token --keys keys.json --sub ann --room 'docs/*'
+  groupwire serve --jwt-keys keys.json --jwt-issuer groupwire-token --jwt-audience groupwire")]
+pub(crate) struct Args {
+    /// The file with the secret that signs the token, which `groupwire serve --jwt-keys` reads, too. It is made if it is
+    /// missing.
+    #[arg(long, value_name = "FILE")]
+    keys: PathBuf,
+
+    /// The user that the token is for.
+    #[arg(long, value_name = "NAME")]
+    sub: String,
+
+    /// A room that the user may join; a star stands for any text. May be given several times.
+    #[arg(long = "room", value_name = "PATTERN", required = true)]
+    rooms: Vec<String>,
+
+    /// A channel that the user may publish on. May be given several times. Default: all.
+    #[arg(long, value_name = "PATTERN")]
+    publish: Option<Vec<String>>,
+
+    /// The user may only receive.
+    #[arg(long, conflicts_with = "publish")]
+    read_only: bool,
+
+    /// How long the token lasts, in seconds.
+    #[arg(long = "for", value_name = "SECONDS", default_value_t = 3600)]
+    lasts: u64,
+
+    /// The issuer.
+    #[arg(long, value_name = "NAME", default_value = "groupwire-token")]
+    issuer: String,
+
+    /// The audience: the server's name.
+    #[arg(long, value_name = "NAME", default_value = "groupwire")]
+    audience: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
+    if !args.keys.exists() {
+        make_keys(&args.keys)?;
+        eprintln!("{} holds a new secret: whoever has it can make tokens", args.keys.display());
+    }
+    let (id, secret) = read_secret(&args.keys)?;
+    let mut rights = Rights::of_rooms(args.rooms.clone());
+    match &args.publish {
+        Some(channels) => rights.publish.clone_from(channels),
+        None if args.read_only => rights.publish.clear(),
+        None => {}
+    }
+    let expires = SystemTime::now() + Duration::from_secs(args.lasts);
+    let claims = json!({
+        "iss": args.issuer,
+        "aud": args.audience,
+        "sub": args.sub,
+        "exp": expires.duration_since(UNIX_EPOCH)?.as_secs(),
+        "groupwire": rights,
+    });
+    let header = Header { kid: Some(id), ..Header::new(Algorithm::HS256) };
+    println!("{}", encode(&header, &claims, &EncodingKey::from_secret(&secret))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a file with a random secret, which only this user can read.
+fn make_keys(file: &Path) -> Result<(), Box<dyn Error>> {
+    let mut bytes = [0; 40];
+    bytes.chunks_exact_mut(8).for_each(|chunk| {
+        chunk.copy_from_slice(&groupwire_server::random_number().to_le_bytes());
+    });
+    let (id, secret) = bytes.split_at(8);
+    let [id, secret] = [id, secret].map(|bytes| URL_SAFE_NO_PAD.encode(bytes));
+    let set = json!({ "keys": [{ "kty": "oct", "kid": id, "alg": "HS256", "k": secret }] });
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut out = options.open(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    writeln!(out, "{set:#}")?;
+    Ok(())
+}
+
+/// The first secret of a set of keys, with its name.
+fn read_secret(file: &Path) -> Result<(String, Vec<u8>), Box<dyn Error>> {
+    let cannot = |why: String| format!("{}: {why}", file.display());
+    let bytes = std::fs::read(file).map_err(|error| cannot(error.to_string()))?;
+    let set: Value = serde_json::from_slice(&bytes).map_err(|error| cannot(error.to_string()))?;
+    let secret = set["keys"].as_array().into_iter().flatten().find_map(|key| {
+        let secret = URL_SAFE_NO_PAD.decode(key["k"].as_str()?).ok()?;
+        Some((key["kid"].as_str()?.to_owned(), secret))
+    });
+    let why = "it holds no secret (\"kty\": \"oct\" with \"kid\"); name a file that does not exist, and one is made";
+    secret.ok_or_else(|| cannot(why.into()).into())
+}

@@ -1,0 +1,107 @@
+//! Requests to servers that the configuration names, over HTTPS. Redirects are not followed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{Request, StatusCode, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use tokio::time::timeout;
+
+/// How long a request may take in all.
+const DEADLINE: Duration = Duration::from_secs(4);
+
+/// A client for requests over HTTPS.
+#[derive(Debug, Clone)]
+pub(crate) struct Fetcher {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+}
+
+impl Fetcher {
+    /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`: addresses on this machine, which
+    /// may do without TLS, are permitted.
+    ///
+    /// # Errors
+    /// What is wrong with the file, or with the system's certificates.
+    pub(crate) fn new(root: Option<&Path>, is_here: bool) -> Result<Self, String> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if let Some(file) = root {
+            let cannot = |why: String| format!("{}: {why}", file.display());
+            let certificates =
+                CertificateDer::pem_file_iter(file).map_err(|error| cannot(error.to_string()))?;
+            for certificate in certificates {
+                let certificate = certificate.map_err(|error| cannot(error.to_string()))?;
+                roots.add(certificate).map_err(|error| cannot(error.to_string()))?;
+            }
+        }
+        if roots.is_empty() {
+            return Err(
+                "the system has no certificates that it trusts: install ca-certificates".into()
+            );
+        }
+        let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+        let tls = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls);
+        let connector = match is_here {
+            true => connector.https_or_http().enable_http1().build(),
+            false => connector.https_only().enable_http1().build(),
+        };
+        Ok(Fetcher { client: Client::builder(TokioExecutor::new()).build(connector) })
+    }
+
+    /// Fetches what is at the address, of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// Why it cannot be had, for the operator.
+    pub(crate) async fn get(&self, address: &Uri, limit: usize) -> Result<Bytes, String> {
+        let request = Request::get(address.clone())
+            .header("accept", "application/json")
+            .body(Full::default())
+            .map_err(|error| error.to_string())?;
+        let (status, body) = self.send(request, limit).await?;
+        match status {
+            StatusCode::OK => Ok(body),
+            other => Err(format!("the answer is {other}")),
+        }
+    }
+
+    /// Sends a request, and reads the answer of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// Why there is no answer, for the operator.
+    pub(crate) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        limit: usize,
+    ) -> Result<(StatusCode, Bytes), String> {
+        let answer = async {
+            let answer = self.client.request(request).await.map_err(|error| describe(&error))?;
+            let status = answer.status();
+            let body = Limited::new(answer.into_body(), limit).collect().await;
+            let body = body.map_err(|error| error.to_string())?;
+            Ok((status, body.to_bytes()))
+        };
+        let late = || Err(format!("there was no answer within {} s", DEADLINE.as_secs()));
+        timeout(DEADLINE, answer).await.unwrap_or_else(|_| late())
+    }
+}
+
+/// An error with its causes.
+fn describe(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", describe(source)),
+        None => error.to_string(),
+    }
+}

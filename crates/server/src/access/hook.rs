@@ -1,0 +1,219 @@
+//! Asks the application's own server who a client is: for applications that have no JSON web tokens.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use axum::body::Bytes;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use groupwire_session::Identity;
+use http_body_util::Full;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::{Request, StatusCode, Uri};
+use serde::Deserialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::fetch::Fetcher;
+use super::jwt::{LARGEST_SUBJECT, Rights};
+use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
+
+/// The most requests at a time. Further clients wait for one of them to end.
+const AT_A_TIME: usize = 64;
+
+/// The largest answer, in bytes.
+const LARGEST_ANSWER: usize = 16 << 10;
+
+/// The most answers that are kept.
+const MOST_KEPT: usize = 10_000;
+
+/// Where and how the application's server is asked.
+#[derive(Debug, Clone)]
+pub struct HookConfig {
+    /// The address: https://, or http:// on this machine.
+    pub address: String,
+    /// Sent as `Authorization: Bearer`, so that the application knows who asks.
+    pub secret: Option<String>,
+    /// For this long an answer that lets a client in holds for the same token and room.
+    pub keep: Duration,
+    /// A PEM file with a certificate that is trusted, beside those that the system trusts.
+    pub root: Option<PathBuf>,
+}
+
+/// Asks the application's server about each client: a POST request with the body `{"room": …, "token": …}` in JSON. A token that is
+/// no UTF-8 is in `token_base64` instead. The answers:
+///
+/// - 200 with `{"sub": …, "expires": …, "groupwire": {…}}`: it may join. `expires` is Unix time in seconds and may be missing;
+///   `groupwire` are its [`Rights`], of which `rooms` may be missing.
+/// - 401: its token has expired.
+/// - 403, with or without `{"reason": …}`: it may not join, and is told the reason.
+///
+/// After any other answer, or none within 4 s, the client is asked to try again later. Redirects are not followed. Use
+/// [`ByRights`](super::ByRights) as the authority.
+#[derive(Debug)]
+pub struct HookAuthenticator {
+    address: Uri,
+    authorization: Option<HeaderValue>,
+    fetcher: Fetcher,
+    at_a_time: Semaphore,
+    keep: Duration,
+    kept: Mutex<HashMap<[u8; 32], (Instant, Admission)>>,
+}
+
+#[derive(Deserialize)]
+struct Allowed {
+    sub: String,
+    #[serde(default)]
+    expires: Option<u64>,
+    #[serde(default)]
+    groupwire: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Forbidden {
+    reason: String,
+}
+
+impl HookAuthenticator {
+    /// # Errors
+    /// What is wrong with the configuration, for the operator.
+    pub fn new(config: HookConfig) -> Result<Self, String> {
+        let HookConfig { address, secret, keep, root } = config;
+        let uri: Uri = address.parse().map_err(|_| format!("{address} is no address"))?;
+        let is_here = matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        match uri.scheme_str() {
+            Some("https") => {}
+            Some("http") if is_here => {}
+            _ => return Err(format!("{address}: use https://, or http:// on this machine")),
+        }
+        let authorization = match secret {
+            Some(secret) => {
+                let value = HeaderValue::try_from(format!("Bearer {secret}"))
+                    .map_err(|_| "the secret has characters that no header may have")?;
+                Some(value)
+            }
+            None => None,
+        };
+        Ok(HookAuthenticator {
+            address: uri,
+            authorization,
+            fetcher: Fetcher::new(root.as_deref(), is_here)?,
+            at_a_time: Semaphore::new(AT_A_TIME),
+            keep,
+            kept: Mutex::new(HashMap::new()),
+        })
+    }
+
+    async fn check(&self, request: JoinRequest<'_>) -> Result<Admission, Refusal> {
+        let key = key(&request);
+        if let Some(known) = self.kept(&key) {
+            return Ok(known);
+        }
+        let not_now = || Refusal::NotNow("who may join cannot be found out");
+        // The semaphore is never closed.
+        let _permit = self.at_a_time.acquire().await.map_err(|_| not_now())?;
+        let (status, body) = match self.fetcher.send(self.request(&request), LARGEST_ANSWER).await {
+            Ok(answer) => answer,
+            Err(why) => {
+                tracing::warn!(address = %self.address, why, "the hook does not answer");
+                return Err(not_now());
+            }
+        };
+        let admission = match status {
+            StatusCode::OK => admission(&body, request.room).map_err(|why| {
+                tracing::warn!(address = %self.address, why, "the hook's answer is wrong");
+                not_now()
+            })?,
+            StatusCode::UNAUTHORIZED => return Err(Refusal::Expired),
+            StatusCode::FORBIDDEN => {
+                let said = serde_json::from_slice(&body).map(|Forbidden { reason }| reason);
+                let why = said.unwrap_or_else(|_| "you may not join this room".to_owned());
+                return Err(Refusal::Refused(why));
+            }
+            status => {
+                tracing::warn!(address = %self.address, %status, "the hook's answer is unknown");
+                return Err(not_now());
+            }
+        };
+        self.keep(key, &admission);
+        Ok(admission)
+    }
+
+    fn request(&self, request: &JoinRequest<'_>) -> Request<Full<Bytes>> {
+        let body = match std::str::from_utf8(request.token) {
+            Ok(token) => json!({ "room": request.room, "token": token }),
+            Err(_) => {
+                json!({ "room": request.room, "token_base64": STANDARD.encode(request.token) })
+            }
+        };
+        let mut post = Request::new(Full::from(body.to_string()));
+        *post.method_mut() = hyper::Method::POST;
+        *post.uri_mut() = self.address.clone();
+        let json = HeaderValue::from_static("application/json");
+        post.headers_mut().insert(CONTENT_TYPE, json);
+        if let Some(authorization) = &self.authorization {
+            post.headers_mut().insert(AUTHORIZATION, authorization.clone());
+        }
+        post
+    }
+
+    fn kept(&self, key: &[u8; 32]) -> Option<Admission> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let (until, admission) = kept.get(key)?;
+        (Instant::now() < *until).then(|| admission.clone())
+    }
+
+    fn keep(&self, key: [u8; 32], admission: &Admission) {
+        if self.keep.is_zero() {
+            return;
+        }
+        let now = Instant::now();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.retain(|_, (until, _)| now < *until);
+        }
+        if kept.len() < MOST_KEPT {
+            kept.insert(key, (now + self.keep, admission.clone()));
+        }
+    }
+}
+
+impl Authenticator for HookAuthenticator {
+    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+        Box::pin(self.check(request))
+    }
+}
+
+/// Tokens are not kept, only what they hash to.
+fn key(request: &JoinRequest<'_>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update((request.room.len() as u64).to_le_bytes());
+    hash.update(request.room);
+    hash.update(request.token);
+    hash.finalize().into()
+}
+
+fn admission(body: &[u8], room: &str) -> Result<Admission, String> {
+    let said = |error: serde_json::Error| error.to_string();
+    let Allowed { sub, expires, groupwire } = serde_json::from_slice(body).map_err(said)?;
+    if sub.len() > LARGEST_SUBJECT {
+        return Err(format!("sub has more than {LARGEST_SUBJECT} bytes"));
+    }
+    let rights = match groupwire {
+        None => Rights::of_rooms([room.to_owned()]),
+        Some(mut value) => {
+            if let Some(claims) = value.as_object_mut() {
+                claims.entry("rooms").or_insert_with(|| json!([room]));
+            }
+            serde_json::from_value(value).map_err(said)?
+        }
+    };
+    let expires = expires.map(Duration::from_secs);
+    let expires = expires.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+    let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
+    Ok(Admission { identity, expires })
+}

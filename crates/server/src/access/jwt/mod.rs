@@ -1,0 +1,124 @@
+//! JSON web tokens (RFC 7519): who a client is and what it may do, signed by a key that the server knows.
+
+mod keys;
+mod rights;
+mod source;
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use groupwire_session::Identity;
+use jsonwebtoken::errors::ErrorKind;
+use jsonwebtoken::{Validation, decode, decode_header};
+use serde::Deserialize;
+
+use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
+pub use rights::{ByRights, Rights};
+pub use source::KeySource;
+use source::Source;
+
+/// The largest `sub`, in bytes.
+pub(super) const LARGEST_SUBJECT: usize = 256;
+
+/// Clocks of servers differ by at most this, in seconds.
+const LEEWAY: u64 = 10;
+
+/// What tokens have to be like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JwtConfig {
+    /// Where the keys come from.
+    pub keys: KeySource,
+    /// The `iss` of all tokens.
+    pub issuer: String,
+    /// The `aud` of all tokens: this server's name.
+    pub audience: String,
+    /// A PEM file with a certificate that is trusted when keys are fetched, beside those that the system trusts.
+    pub root: Option<PathBuf>,
+}
+
+/// Lets in clients with a JSON web token. EdDSA, ES256, RS256 and HS256 are known; each key has one algorithm. The claims `iss`,
+/// `aud`, `exp`, `sub` and `groupwire` ([`Rights`]) are required. Use [`ByRights`] as the authority.
+#[derive(Debug)]
+pub struct JwtAuthenticator {
+    source: Source,
+    issuer: String,
+    audience: String,
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    // Both are required, and their absence is told in other words than Serde's.
+    #[serde(default)]
+    sub: String,
+    #[serde(default)]
+    exp: u64,
+    groupwire: Option<serde_json::Value>,
+}
+
+impl JwtAuthenticator {
+    /// Reads the keys. An address that does not answer yet is asked again when somebody wants to join.
+    ///
+    /// # Errors
+    /// What is wrong with the keys, for the operator.
+    pub async fn open(config: JwtConfig) -> Result<Self, String> {
+        let JwtConfig { keys, issuer, audience, root } = config;
+        Ok(JwtAuthenticator { source: Source::open(keys, root).await?, issuer, audience })
+    }
+
+    async fn check(&self, request: JoinRequest<'_>) -> Result<Admission, Refusal> {
+        let refused = |why: &str| Refusal::Refused(why.to_owned());
+        if request.token.is_empty() {
+            return Err(refused("this server wants a token"));
+        }
+        let header = decode_header(request.token)
+            .map_err(|_| refused("this is no JSON web token of a known algorithm"))?;
+        let key = self.source.find(header.kid.as_deref()).await.map_err(Refusal::NotNow)?;
+        let key = key.ok_or_else(|| refused("the token is signed by a key that is not known"))?;
+        if header.alg != key.algorithm {
+            return Err(refused("the token's algorithm is not that of its key"));
+        }
+        let mut validation = Validation::new(key.algorithm);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        validation.set_issuer(&[&self.issuer]);
+        validation.set_audience(&[&self.audience]);
+        validation.validate_nbf = true;
+        validation.leeway = LEEWAY;
+        let token = decode::<Claims>(request.token, &key.key, &validation).map_err(refusal)?;
+        let Claims { sub, exp, groupwire } = token.claims;
+        if sub.is_empty() || sub.len() > LARGEST_SUBJECT {
+            return Err(refused("the token's sub has no or too many bytes"));
+        }
+        let rights = groupwire.ok_or_else(|| refused("the token has no claim groupwire"))?;
+        let rights: Rights = serde_json::from_value(rights)
+            .map_err(|error| Refusal::Refused(format!("the token's claim groupwire: {error}")))?;
+        if !rights.may_join(request.room) {
+            return Err(refused("the token is not for this room"));
+        }
+        let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
+        let expires = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(exp));
+        Ok(Admission { identity, expires })
+    }
+}
+
+impl Authenticator for JwtAuthenticator {
+    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+        Box::pin(self.check(request))
+    }
+}
+
+/// What is wrong with a token, in words for the person who made it.
+fn refusal(error: jsonwebtoken::errors::Error) -> Refusal {
+    let why = match error.kind() {
+        ErrorKind::ExpiredSignature => return Refusal::Expired,
+        ErrorKind::InvalidSignature => "the token's signature is wrong",
+        ErrorKind::InvalidIssuer => "the token's iss is not the one that this server trusts",
+        ErrorKind::InvalidAudience => "the token's aud is not this server",
+        ErrorKind::ImmatureSignature => "the token is not valid yet",
+        ErrorKind::MissingRequiredClaim(claim) => {
+            return Refusal::Refused(format!("the token has no claim {claim}"));
+        }
+        ErrorKind::InvalidAlgorithm => "the token's algorithm is not that of its key",
+        _ => "the token cannot be read",
+    };
+    Refusal::Refused(why.to_owned())
+}

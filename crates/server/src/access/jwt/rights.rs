@@ -1,0 +1,136 @@
+//! What a JSON web token permits its user: the claim `groupwire`.
+
+use groupwire_session::{
+    Access, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::matches;
+
+/// The rights of a user, as patterns of names in which a star stands for any text. They are the claim `groupwire` of a JSON web
+/// token:
+///
+/// ```json
+/// { "rooms": ["docs/*"], "publish": ["*"], "subscribe": ["*"], "qos": [], "snapshot": ["shapes"] }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Rights {
+    /// The rooms that the user may join.
+    pub rooms: Vec<String>,
+    /// The channels that the user may publish on. Default: all.
+    #[serde(default = "all")]
+    pub publish: Vec<String>,
+    /// The channels that the user may receive. Default: all.
+    #[serde(default = "all")]
+    pub subscribe: Vec<String>,
+    /// The channels whose QoS the user may set, also by being the first who opens one. A channel that exists keeps its QoS.
+    /// Default: those of `publish`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<Vec<String>>,
+    /// The channels that may be in parts of the snapshot that the user uploads. Default: those of `publish`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Vec<String>>,
+}
+
+fn all() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+impl Rights {
+    /// All rights in the rooms of these names or patterns.
+    pub fn of_rooms(rooms: impl IntoIterator<Item = String>) -> Self {
+        let rooms = rooms.into_iter().collect();
+        Rights { rooms, publish: all(), subscribe: all(), qos: None, snapshot: None }
+    }
+
+    pub(super) fn may_join(&self, room: &str) -> bool {
+        has(&self.rooms, room)
+    }
+
+    fn may_set_qos(&self, channel: &str) -> bool {
+        has(self.qos.as_ref().unwrap_or(&self.publish), channel)
+    }
+
+    fn may_upload(&self, channel: &str) -> bool {
+        has(self.snapshot.as_ref().unwrap_or(&self.publish), channel)
+    }
+
+    pub(in crate::access) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    fn of(identity: &Identity) -> Result<Self, String> {
+        serde_json::from_slice(&identity.rights).map_err(|_| "the token has no rights".to_owned())
+    }
+}
+
+fn has(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+/// Permits what the rights in a participant's token say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByRights;
+
+impl Authority for ByRights {
+    fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {
+        let rights = Rights::of(request.identity)?;
+        let channel = request.channel;
+        let access = Access {
+            publish: has(&rights.publish, channel),
+            subscribe: has(&rights.subscribe, channel),
+        };
+        if !access.publish && !access.subscribe {
+            return Err(format!("this token permits nothing on the channel {channel:?}"));
+        }
+        if request.existing.is_none() && !rights.may_set_qos(channel) {
+            return Err(format!(
+                "the channel {channel:?} does not exist yet, and this token does not permit to set its QoS"
+            ));
+        }
+        Ok(Grant { access, qos: request.qos })
+    }
+
+    fn change(&self, request: &ChangeRequest<'_>) -> Result<Qos, String> {
+        match Rights::of(request.identity)?.may_set_qos(request.channel) {
+            true => Ok(request.qos),
+            false => Err("this token does not permit to change the channel's QoS".to_owned()),
+        }
+    }
+
+    fn part(&self, request: &PartRequest<'_>) -> Result<(), String> {
+        let rights = Rights::of(request.identity)?;
+        match request.channels.iter().all(|channel| rights.may_upload(channel)) {
+            true => Ok(()),
+            false => {
+                Err("this token does not permit to upload snapshots of these channels".to_owned())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rights(json: &str) -> Rights {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_said_has_stated_defaults() {
+        let all = rights(r#"{ "rooms": ["docs/*"] }"#);
+        assert_eq!(all, Rights::of_rooms(["docs/*".to_owned()]));
+        assert!(all.may_join("docs/plan") && !all.may_join("game"));
+        assert!(all.may_set_qos("draw") && all.may_upload("draw"));
+        let reader = rights(r#"{ "rooms": ["*"], "publish": [] }"#);
+        assert!(!reader.may_set_qos("draw") && !reader.may_upload("draw"));
+        let keeper = rights(r#"{ "rooms": ["*"], "publish": [], "snapshot": ["draw"] }"#);
+        assert!(keeper.may_upload("draw") && !keeper.may_upload("chat"));
+        for wrong in [r#"{}"#, r#"{ "rooms": "docs" }"#, r#"{ "rooms": [], "admin": true }"#] {
+            assert!(serde_json::from_str::<Rights>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A participant's access over the time of its connection: its token expires, and is renewed (wire W98).
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use groupwire_session::{Error, Identity, LinkId};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::{Admission, Authenticator, JoinRequest, Refusal};
+use crate::room::Message;
+
+/// How long an authenticator may take.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// A client is asked for another token this long before its own expires, or after half of the time that is left, whichever is
+/// later.
+const ASK_BEFORE: Duration = Duration::from_secs(60);
+
+/// A connection is closed this long after its token has expired: clocks differ a little.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// What is known of a client that was let in.
+pub(crate) struct Admitted {
+    pub(crate) identity: Identity,
+    pub(crate) expires: Option<Expiry>,
+}
+
+/// When a token expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Expiry {
+    /// When the client is asked for another one; `None` once it was.
+    ask: Option<Instant>,
+    /// When the connection is closed.
+    close: Instant,
+}
+
+impl Admitted {
+    /// Asks the authenticator about a client.
+    ///
+    /// # Errors
+    /// Why the client may not join.
+    pub(crate) async fn ask(
+        authenticator: &dyn Authenticator,
+        room: &str,
+        token: &[u8],
+    ) -> Result<Self, Refusal> {
+        let answer = authenticator.authenticate(JoinRequest { room, token });
+        let late = Refusal::NotNow("who may join takes too long to find out");
+        let Admission { identity, expires } =
+            timeout(DEADLINE, answer).await.unwrap_or(Err(late))?;
+        let expires = match expires {
+            Some(at) => Some(Expiry::new(at).ok_or(Refusal::Expired)?),
+            None => None,
+        };
+        Ok(Admitted { identity, expires })
+    }
+}
+
+impl Expiry {
+    /// `None` if it is over.
+    fn new(at: SystemTime) -> Option<Self> {
+        let left = at.duration_since(SystemTime::now()).ok()?;
+        // Further ahead than any connection lasts, and not beyond what the clock can count.
+        let left = left.min(Duration::from_secs(365 * 24 * 3600));
+        let now = Instant::now();
+        let ask = now + left - ASK_BEFORE.min(left / 2);
+        Some(Expiry { ask: Some(ask), close: now + left + GRACE })
+    }
+}
+
+/// Asks for another token in time, lets further tokens be checked, and closes the connection whose token has expired. Never ends.
+/// `room`: the name of the room, and where its messages go.
+pub(crate) async fn keep_access(
+    authenticator: Arc<dyn Authenticator>,
+    room: (&str, &mpsc::UnboundedSender<Message>),
+    link: LinkId,
+    mut expires: Option<Expiry>,
+    mut tokens: mpsc::Receiver<Vec<u8>>,
+) {
+    let (name, room) = room;
+    loop {
+        let due = expires.map(|expires| expires.ask.unwrap_or(expires.close));
+        let alarm = async {
+            match due {
+                Some(at) => sleep_until(at).await,
+                None => pending().await,
+            }
+        };
+        let message = tokio::select! {
+            Some(token) = tokens.recv() => {
+                match Admitted::ask(&*authenticator, name, &token).await {
+                    Ok(renewed) => {
+                        expires = renewed.expires;
+                        Message::Renewed { link, identity: renewed.identity }
+                    }
+                    // The present token holds until it expires.
+                    Err(Refusal::NotNow(why)) => {
+                        tracing::warn!(room = name, %link, why, "token not renewed");
+                        continue;
+                    }
+                    Err(refusal) => {
+                        tracing::info!(room = name, %link, ?refusal, "token refused");
+                        Message::Fail { link, error: refusal.into() }
+                    }
+                }
+            }
+            () = alarm => match &mut expires {
+                Some(Expiry { ask: ask @ Some(_), .. }) => {
+                    *ask = None;
+                    Message::TokenWanted { link }
+                }
+                _ => {
+                    expires = None;
+                    tracing::info!(room = name, %link, "connection closed: its token has expired");
+                    Message::Fail { link, error: Error::Expired }
+                }
+            }
+        };
+        let _ = room.send(message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::time::{advance, pause};
+
+    use super::super::Answer;
+    use super::*;
+
+    /// Renews a token whose text is a number of seconds, which it then lasts.
+    struct Seconds(AtomicUsize);
+
+    impl Authenticator for Seconds {
+        fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+            Box::pin(async move {
+                self.0.fetch_add(1, Ordering::Relaxed);
+                let seconds = std::str::from_utf8(request.token).unwrap_or_default().parse();
+                let Ok(seconds) = seconds else { return Err(Refusal::Refused("no".into())) };
+                if seconds == 0 {
+                    return Err(Refusal::NotNow("no answer"));
+                }
+                let expires = Some(SystemTime::now() + Duration::from_secs(seconds));
+                Ok(Admission { expires, ..Admission::default() })
+            })
+        }
+    }
+
+    struct Kept {
+        tokens: mpsc::Sender<Vec<u8>>,
+        room: mpsc::UnboundedReceiver<Message>,
+    }
+
+    impl Kept {
+        /// A participant whose token lasts this many seconds, of a room whose time stands still.
+        async fn new(seconds: &str) -> Self {
+            pause();
+            let authenticator = Arc::new(Seconds(AtomicUsize::new(0)));
+            let admitted = Admitted::ask(&*authenticator, "demo", seconds.as_bytes()).await;
+            let expires = admitted.unwrap().expires;
+            let (tokens, more) = mpsc::channel(1);
+            let (sender, room) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                keep_access(authenticator, ("demo", &sender), LinkId(1), expires, more).await;
+            });
+            tokio::task::yield_now().await;
+            Kept { tokens, room }
+        }
+
+        async fn after(&mut self, seconds: u64) -> Vec<&'static str> {
+            advance(Duration::from_secs(seconds)).await;
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            let mut said = Vec::new();
+            while let Ok(message) = self.room.try_recv() {
+                said.push(match message {
+                    Message::TokenWanted { .. } => "wanted",
+                    Message::Renewed { .. } => "renewed",
+                    Message::Fail { error: Error::Expired, .. } => "expired",
+                    Message::Fail { .. } => "refused",
+                    _ => "something else",
+                });
+            }
+            said
+        }
+    }
+
+    #[tokio::test]
+    async fn w98_a_token_is_asked_for_before_and_the_connection_closed_after_it_expires() {
+        let mut kept = Kept::new("300").await;
+        assert!(kept.after(238).await.is_empty());
+        assert_eq!(kept.after(3).await, ["wanted"]);
+        assert!(kept.after(60).await.is_empty(), "clocks differ a little");
+        assert_eq!(kept.after(15).await, ["expired"]);
+        assert!(kept.after(1000).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn w98_a_renewed_token_holds_and_one_that_lasts_shortly_is_asked_for_at_half_of_it() {
+        let mut kept = Kept::new("20").await;
+        assert_eq!(kept.after(11).await, ["wanted"]);
+        kept.tokens.send(b"600".to_vec()).await.unwrap();
+        assert_eq!(kept.after(1).await, ["renewed"]);
+        assert!(kept.after(500).await.is_empty());
+        assert_eq!(kept.after(60).await, ["wanted"]);
+        kept.tokens.send(b"0".to_vec()).await.unwrap();
+        assert!(kept.after(1).await.is_empty(), "the token before holds");
+        kept.tokens.send(b"forged".to_vec()).await.unwrap();
+        assert_eq!(kept.after(1).await, ["refused"]);
+    }
+}

@@ -1,0 +1,279 @@
+//! The administration's requests about rooms and people, below `/api/`. `openapi.json` describes them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::rejection::{JsonRejection, PathRejection};
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use axum::{Json, Router};
+use groupwire_session::{Error, ParticipantId, PresenceState};
+use groupwire_store::{Error as StoreError, RoomLog};
+use serde::{Deserialize, Serialize};
+
+use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::hub::Hub;
+use crate::room::Driver;
+
+/// Most bytes of a request's body; `{"wait_seconds":10}` has 19.
+const MAX_BODY: usize = 256;
+
+/// The longest time between the request to drain and the end, in seconds.
+const MAX_WAIT: u64 = 3600;
+
+/// The description of these requests.
+const OPENAPI: &str = include_str!("openapi.json");
+
+/// Maps paths to their handlers.
+pub(super) fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/api/rooms", get(rooms))
+        .route("/api/rooms/{room}", delete(delete_room))
+        .route("/api/rooms/{room}/participants", get(participants))
+        .route("/api/rooms/{room}/participants/{participant}", delete(kick))
+        .route("/api/drain", post(drain).layer(DefaultBodyLimit::max(MAX_BODY)))
+        .route("/api/openapi.json", get(openapi))
+}
+
+/// A room, open or stored.
+#[derive(Serialize)]
+struct RoomLine {
+    name: String,
+    /// True if the room is in memory, because somebody is there or was a short time ago.
+    is_open: bool,
+    /// Participants with a connection.
+    participants: usize,
+    /// The bytes that count towards the quota; `null` if the room is not stored.
+    stored_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Rooms {
+    rooms: Vec<RoomLine>,
+}
+
+async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+    let mut rooms = Vec::new();
+    for name in hub.names() {
+        let here = hub.with_room(&name, |driver, _| driver.room.stats().here).await;
+        if let Some(participants) = here {
+            rooms.push(RoomLine { name, is_open: true, participants, stored_bytes: None });
+        }
+    }
+    rooms.sort_by(|one, two| one.name.cmp(&two.name));
+    let open = rooms.len();
+    let stored = hub.durable.as_ref().map(|durable| durable.store.rooms()).unwrap_or_default();
+    for room in stored {
+        let stored_bytes = Some(room.bytes);
+        match rooms[..open].binary_search_by(|line| line.name.cmp(&room.name)) {
+            Ok(at) => rooms[at].stored_bytes = stored_bytes,
+            Err(_) => {
+                let name = room.name;
+                rooms.push(RoomLine { name, is_open: false, participants: 0, stored_bytes });
+            }
+        }
+    }
+    rooms.sort_by(|one, two| one.name.cmp(&two.name));
+    ([NO_SNIFF, NO_STORE], Json(Rooms { rooms }))
+}
+
+/// A participant of a room.
+#[derive(Serialize)]
+struct ParticipantLine {
+    participant: u32,
+    /// `here`, or `away`: without a connection, and able to resume.
+    state: &'static str,
+    /// What carries its packets; `null` while it is away.
+    transport: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Participants {
+    participants: Vec<ParticipantLine>,
+}
+
+async fn participants(
+    State(hub): State<Arc<Hub>>,
+    room: Result<Path<String>, PathRejection>,
+) -> Result<impl IntoResponse, Refusal> {
+    let Path(room) = room.map_err(Refusal::Path)?;
+    let found = hub.with_room(&room, people).await;
+    let participants = found.ok_or(Refusal::NoRoom)?;
+    Ok(([NO_SNIFF, NO_STORE], Json(Participants { participants })))
+}
+
+fn people(driver: &mut Driver, now: Duration) -> Vec<ParticipantLine> {
+    let facts = driver.room.inspect(now).participants;
+    let line = |(id, state): (ParticipantId, PresenceState)| ParticipantLine {
+        participant: id.get(),
+        state: match state {
+            PresenceState::Here => "here",
+            PresenceState::Away | PresenceState::Left => "away",
+        },
+        transport: driver.transport_of(id),
+    };
+    let present = facts.into_iter().map(|one| (one.id, one.state));
+    present.filter(|(_, state)| *state != PresenceState::Left).map(line).collect()
+}
+
+/// Closes a participant's connection with the error *refused*, after which its client does not come back by itself.
+async fn kick(
+    State(hub): State<Arc<Hub>>,
+    target: Result<Path<(String, u32)>, PathRejection>,
+) -> Result<StatusCode, Refusal> {
+    let Path((room, participant)) = target.map_err(Refusal::Path)?;
+    let why = Error::Refused { why: "an administrator closed this connection".to_owned() };
+    let kicked =
+        hub.with_room(&room, move |driver, now| driver.fail(ParticipantId(participant), why, now));
+    match kicked.await {
+        None => Err(Refusal::NoRoom),
+        Some(false) => Err(Refusal::NoParticipant),
+        Some(true) => {
+            tracing::info!(room, participant, "participant kicked");
+            Ok(StatusCode::NO_CONTENT)
+        }
+    }
+}
+
+/// Deletes what is stored of a room. Its participants are disconnected, and come back to an empty room.
+async fn delete_room(
+    State(hub): State<Arc<Hub>>,
+    room: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Refusal> {
+    let Path(room) = room.map_err(Refusal::Path)?;
+    let durable = Arc::clone(hub.durable.as_ref().ok_or(Refusal::NotStored)?);
+    let name = room.clone();
+    // This blocks for as long as the disk takes.
+    let deleting = tokio::task::spawn_blocking(move || {
+        durable.store.wait(|done| durable.store.delete(name, done))
+    });
+    match deleting.await {
+        Ok(Ok(())) => {
+            hub.end_stored(&room);
+            tracing::info!(room, "room deleted");
+            Ok(StatusCode::NO_CONTENT)
+        }
+        Ok(Err(StoreError::NoRoom)) => Err(Refusal::NotStored),
+        Ok(Err(error)) => Err(Refusal::Store(error.to_string())),
+        Err(error) => Err(Refusal::Store(error.to_string())),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Drain {
+    wait_seconds: u64,
+}
+
+/// Makes the server not ready, and stops it after a time, in which balancers and monitoring notice.
+async fn drain(
+    State(hub): State<Arc<Hub>>,
+    wanted: Result<Json<Drain>, JsonRejection>,
+) -> Result<StatusCode, Refusal> {
+    let Json(Drain { wait_seconds }) = wanted.map_err(Refusal::Unreadable)?;
+    if wait_seconds > MAX_WAIT {
+        return Err(Refusal::Wait);
+    }
+    tracing::info!(wait_seconds, "server is draining");
+    hub.drain(Duration::from_secs(wait_seconds));
+    Ok(StatusCode::ACCEPTED)
+}
+
+async fn openapi() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], [NO_SNIFF], OPENAPI)
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+enum Refusal {
+    NoRoom,
+    NoParticipant,
+    NotStored,
+    Wait,
+    Store(String),
+    Path(PathRejection),
+    Unreadable(JsonRejection),
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, why) = match self {
+            Refusal::NoRoom => (StatusCode::NOT_FOUND, "this room is not open\n"),
+            Refusal::NoParticipant => {
+                (StatusCode::NOT_FOUND, "this participant has no connection\n")
+            }
+            Refusal::NotStored => (StatusCode::NOT_FOUND, "this room is not stored\n"),
+            Refusal::Wait => {
+                (StatusCode::BAD_REQUEST, "wait_seconds: write a number from 0 to 3600\n")
+            }
+            Refusal::Store(error) => {
+                return (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response();
+            }
+            Refusal::Path(rejection) => return rejection.into_response(),
+            Refusal::Unreadable(rejection) => return rejection.into_response(),
+        };
+        (status, why).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use axum::body::Body;
+    use axum::http::{Method, Request};
+    use serde_json::Value;
+    use tower_service::Service;
+
+    use super::*;
+    use crate::admin_http::access::Access;
+    use crate::admin_http::routes;
+    use crate::config::Config;
+
+    /// Every method and path of the description, with examples in place of parameters.
+    fn described() -> Vec<(Method, String)> {
+        let openapi: Value = serde_json::from_str(OPENAPI).unwrap();
+        let mut all = Vec::new();
+        for (path, operations) in openapi["paths"].as_object().unwrap() {
+            let path = path.replace("{room}", "a%2Fb").replace("{participant}", "7");
+            for method in operations.as_object().unwrap().keys().filter(|key| *key != "parameters")
+            {
+                let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+                all.push((method, path.clone()));
+            }
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn the_description_and_the_routes_agree() {
+        let hub = Arc::new(Hub::new(Config::default(), None).unwrap());
+        let access = Access { token: None, hosts: Vec::new() };
+        let mut router = routes::router(hub, Arc::new(access));
+        let mut ask = async |method: &Method, path: &str| {
+            let request = Request::builder().method(method).uri(path).header("host", "localhost");
+            let answer = router.call(request.body(Body::empty()).unwrap()).await.unwrap();
+            let (status, headers) = (answer.status(), answer.headers().clone());
+            (status, headers.get(header::ALLOW).map(|all| all.to_str().unwrap().to_owned()))
+        };
+        let all = described();
+        let paths: BTreeSet<_> = all.iter().map(|(_, path)| path).collect();
+        assert!(paths.len() >= 6, "{paths:?}");
+        for path in paths {
+            // The answer to a method that no route has lists those that it has.
+            let (status, allowed) = ask(&Method::PATCH, path).await;
+            assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
+            let allowed: BTreeSet<_> =
+                allowed.unwrap().split(',').map(str::to_owned).filter(|m| m != "HEAD").collect();
+            let described = all.iter().filter(|(_, other)| other == path);
+            let described: BTreeSet<_> = described.map(|(method, _)| method.to_string()).collect();
+            assert_eq!(allowed, described, "{path}");
+        }
+        // And no route is missing in the description: the source names each once.
+        let routes = include_str!("api.rs").matches(".route(\"/api/").count();
+        let paths: BTreeSet<_> = all.iter().map(|(_, path)| path).collect();
+        assert_eq!(paths.len(), routes);
+    }
+}

@@ -1,0 +1,145 @@
+//! Binds the administration listener, and serves HTTP on it.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tower_service::Service;
+
+use super::access::{Access, ReachedAt};
+use super::config::{AdminConfig, AdminListen};
+use super::routes;
+use super::token::AdminToken;
+use crate::error::Error;
+use crate::hub::Hub;
+use crate::listen::accept;
+use crate::private_socket::PrivateSocket;
+
+/// Most HTTP connections at the same time: those of 32 inspectors, each with several requests, and as many of programs.
+const MAX_CONNECTIONS: usize = 256;
+
+/// The listener for administration, bound and not yet serving.
+pub(crate) struct AdminListener {
+    bound: Bound,
+    access: Access,
+    /// The address of the inspector's page; `None` for a Unix socket.
+    url: Option<String>,
+}
+
+enum Bound {
+    Tcp(TcpListener, SocketAddr),
+    Unix(PrivateSocket),
+}
+
+impl AdminListener {
+    /// Binds the address of the configuration.
+    ///
+    /// # Errors
+    /// [`Error::AdminToken`] if other machines could reach the listener and there is no token; otherwise as
+    /// [`crate::Server::bind`].
+    pub(crate) async fn bind(config: AdminConfig) -> Result<Self, Error> {
+        let AdminConfig { listen, token, hosts } = config;
+        match listen {
+            AdminListen::Tcp(listen) => {
+                if token.is_none() && !listen.ip().is_loopback() {
+                    return Err(Error::AdminToken { listen });
+                }
+                let (listener, address) = crate::server::bind(listen).await?;
+                let (token, fragment) = match token {
+                    Some(token) => (token, String::new()),
+                    None => {
+                        let token = AdminToken::random();
+                        let fragment = format!("#token={}", token.as_str());
+                        (token, fragment)
+                    }
+                };
+                let host = match address.ip().is_unspecified() {
+                    true => format!("localhost:{}", address.port()),
+                    false => address.to_string(),
+                };
+                let url = Some(format!("http://{host}/inspector/{fragment}"));
+                let access = Access { token: Some(token), hosts };
+                Ok(AdminListener { bound: Bound::Tcp(listener, address), access, url })
+            }
+            AdminListen::Unix(path) => {
+                let socket = PrivateSocket::bind_unused(&path)
+                    .map_err(|source| Error::AdminSocket { path, source })?;
+                let access = Access { token, hosts };
+                Ok(AdminListener { bound: Bound::Unix(socket), access, url: None })
+            }
+        }
+    }
+
+    /// The TCP address; `None` for a Unix socket.
+    pub(crate) fn address(&self) -> Option<SocketAddr> {
+        match &self.bound {
+            Bound::Tcp(_, address) => Some(*address),
+            Bound::Unix(_) => None,
+        }
+    }
+
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.url.as_deref()
+    }
+
+    /// Accepts and serves connections; never returns.
+    pub(crate) async fn serve(self, hub: Arc<Hub>) {
+        let idle = hub.config.http.idle;
+        let router = routes::router(hub, Arc::new(self.access));
+        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        loop {
+            let (serving, peer): (BoxedServing, _) = match &self.bound {
+                Bound::Tcp(listener, _) => {
+                    let (socket, peer) = accept(listener).await;
+                    let own = socket.local_addr().ok().map(|own| own.ip());
+                    let serving = serve_one(socket, ReachedAt(own), router.clone(), idle);
+                    (Box::pin(serving), Some(peer))
+                }
+                Bound::Unix(listener) => {
+                    let socket = listener.accept().await;
+                    (Box::pin(serve_one(socket, ReachedAt(None), router.clone(), idle)), None)
+                }
+            };
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                tracing::warn!(?peer, "administration refused: too many connections");
+                continue;
+            };
+            tokio::spawn(async move {
+                serving.await;
+                drop(place);
+            });
+        }
+    }
+}
+
+type BoxedServing = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Serves one HTTP connection until it is closed.
+async fn serve_one<S>(socket: S, reached_at: ReachedAt, router: Router, idle: Duration)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(reached_at);
+        let answer = router.clone().call(request.map(Body::new));
+        async move { answer.await as Result<Response, Infallible> }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle)
+        .serve_connection(TokioIo::new(socket), service);
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "HTTP connection of the administration failed");
+    }
+}

@@ -1,0 +1,12 @@
+//! The administration listener: inspector, recordings, emulated networks, metrics, and requests about rooms and people over HTTP,
+//! for who has its token.
+//!
+//! No right follows from where a request comes from or from the name that it is sent to: a proxy, a page that rebinds a
+//! name, and every user of the machine can send requests from a loopback address.
+
+pub(crate) mod access;
+mod api;
+pub(crate) mod config;
+pub(crate) mod listen;
+pub(crate) mod routes;
+pub(crate) mod token;

@@ -1,0 +1,108 @@
+//! `GET /metrics`: what `/status` has and more, for Prometheus. It names no rooms and no people.
+
+pub(crate) mod events;
+pub(crate) mod figure;
+mod text;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+
+use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::durable::Durable;
+use crate::hub::Hub;
+use crate::status::Report;
+use events::Events;
+use figure::Kind;
+use text::{MEDIA_TYPE, Text};
+
+/// Answers with all metrics.
+pub(crate) async fn serve(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+    let report = Report::of(&hub).await;
+    let text = write(&report, &hub.events, hub.durable.as_deref(), hub.is_ready());
+    ([(header::CONTENT_TYPE, MEDIA_TYPE)], [NO_SNIFF, NO_STORE], text)
+}
+
+fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: bool) -> String {
+    let mut text = Text::default();
+    text.family(Kind::Gauge, "build_info", "The version of the server.");
+    text.sample(&[("version", report.version)], 1.0);
+    text.family(Kind::Gauge, "ready", "1 if the server may be sent new clients, as /readyz says.");
+    text.sample(&[], f64::from(u8::from(is_ready)));
+    text.figures("", report.process.figures());
+    text.figures("", report.totals.figures());
+    text.family(Kind::Gauge, "connections", "Open connections.");
+    for (transport, count) in events.connections.all() {
+        text.sample(&[("transport", transport)], count as f64);
+    }
+    text.family(Kind::Counter, "refusals", "Clients that were refused, by the error's name.");
+    for (code, count) in events.refusals.all() {
+        text.sample(&[("code", code)], count as f64);
+    }
+    const DISCONNECTS: &str =
+        "Participants whose connection was closed because of an error, by the error's name.";
+    text.family(Kind::Counter, "disconnects", DISCONNECTS);
+    for (code, count) in events.disconnects.all() {
+        text.sample(&[("code", code)], count as f64);
+    }
+    const JOINS: &str = "From a client's first packet to its place in the room.";
+    text.histogram("join", JOINS, &events.joins);
+    text.histogram("tick_lag", "How late rooms did what was due.", &events.lags);
+    if let (Some(store), Some(durable)) = (&report.store, durable) {
+        text.figures("store_", store.figures.figures());
+        text.family(Kind::Gauge, "store_state", "1 for the state of the store, 0 for the others.");
+        for (name, is_it) in store.states() {
+            text.sample(&[("state", name)], f64::from(u8::from(is_it)));
+        }
+        let store = &durable.store;
+        text.histogram("store_commit", "Commits, syncs included.", store.commit_times());
+        text.histogram("store_sync", "Syncs of the store's files.", store.sync_times());
+    }
+    text.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::durable::DurableConfig;
+
+    #[tokio::test]
+    async fn the_documentation_lists_every_metric() {
+        let folder = tempfile::tempdir().unwrap();
+        let durable = Some(DurableConfig::new(folder.path()));
+        let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
+        let report = Report::of(&hub).await;
+        let text = write(&report, &hub.events, hub.durable.as_deref(), true);
+        let documentation = include_str!("../../../../docs/operations.md");
+        let lists = |name: &str| {
+            ["`", "{"].iter().any(|end| documentation.contains(&format!("`{name}{end}")))
+        };
+        let mut count = 0;
+        for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE groupwire_")) {
+            let name = line.split(' ').next().unwrap();
+            let field = name.strip_suffix("_total").unwrap_or(name);
+            let in_store = field.replacen("store_", "store.", 1);
+            let is_listed = lists(&format!("groupwire_{name}")) || lists(field) || lists(&in_store);
+            assert!(is_listed, "{name}");
+            count += 1;
+        }
+        assert!(count > 30, "{count}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_stops_or_whose_store_failed_is_not_ready() {
+        let folder = tempfile::tempdir().unwrap();
+        let durable = Some(DurableConfig::new(folder.path()));
+        let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
+        assert!(hub.is_ready());
+        hub.durable.as_ref().unwrap().fail("the disk is gone".to_owned());
+        assert!(!hub.is_ready());
+        let hub = Hub::new(Config::default(), None).unwrap();
+        assert!(hub.is_ready());
+        hub.shut_down(std::time::Duration::ZERO).await;
+        assert!(!hub.is_ready());
+    }
+}
