@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -16,7 +17,10 @@ use super::timers::Timers;
 use super::upstream::Upstreams;
 use crate::packing::{Cache, EncodingCache, Packing};
 use crate::wire::payload::Batch;
-use crate::{Authority, ChannelNo, Durability, LinkId, Order, ParticipantId, Position};
+use crate::{
+    Access, Authority, ChannelNo, Durability, Grant, Identity, LinkId, OpenRequest, Order,
+    PartRequest, ParticipantId, Position, Qos,
+};
 
 /// See the [module](self).
 pub(super) struct Common {
@@ -81,7 +85,7 @@ impl Common {
                 true => Log::new_stored(config.incarnation, config.limits.clone()),
                 false => Log::new(config.incarnation, config.limits.clone()),
             },
-            pieces: Pieces::default(),
+            pieces: Pieces::new(config.limits.max_volatile_bytes),
             roster: Roster::default(),
             links: BTreeMap::new(),
             streams: SharedStreams::default(),
@@ -112,16 +116,36 @@ impl Common {
         self.timers.begin_housekeeping(now);
     }
 
-    /// True if the room can take no further transactions on this channel at present (W93).
-    pub(super) fn is_full(&self, channel: ChannelNo) -> bool {
-        let has_part = |channel| self.is_in_part(channel);
-        self.pieces.memory() > self.config.limits.max_volatile_bytes
-            || self.log.is_full(channel, has_part)
+    /// Asks the authority whether, and how, a participant may open a channel.
+    pub(super) fn may_open(
+        &self,
+        identity: &Identity,
+        channel: &str,
+        access: Access,
+        qos: Qos,
+    ) -> Result<Grant, String> {
+        let existing = self.log.find_channel(channel);
+        self.authority.open(&OpenRequest {
+            room: &self.config.name,
+            identity,
+            channel,
+            access,
+            qos,
+            existing: existing.map(|channel| self.log.channel(channel).qos),
+        })
     }
 
-    /// True if a part of the snapshot stands for older transactions of the channel, or somebody can make such a part.
-    pub(super) fn is_in_part(&self, channel: ChannelNo) -> bool {
-        self.offered.contains(&channel) || self.log.part_of(channel).is_some()
+    /// Asks the authority whether a participant may make a part of the snapshot that stands for these channels.
+    pub(super) fn may_make(
+        &self,
+        identity: &Identity,
+        part: &str,
+        channels: &[ChannelNo],
+    ) -> Result<(), String> {
+        let names: Vec<&str> =
+            channels.iter().map(|&channel| self.log.channel(channel).name.as_str()).collect();
+        let room = &self.config.name;
+        self.authority.part(&PartRequest { room, identity, part, channels: &names })
     }
 
     /// Bytes of memory that the room takes, about.
@@ -130,4 +154,16 @@ impl Common {
         let coded = self.streams.memory() + self.groups.memory();
         self.log.memory() + self.pieces.memory() + packed + self.packing.memory() + coded
     }
+}
+
+/// True if the room can take no further transactions on this channel at present (W93). `offered`: the channels of the parts
+/// of the snapshot that a participant can make.
+pub(super) fn is_full(
+    log: &Log,
+    pieces: &Pieces,
+    offered: &BTreeSet<ChannelNo>,
+    channel: ChannelNo,
+) -> bool {
+    let has_part = |channel| offered.contains(&channel) || log.part_of(channel).is_some();
+    pieces.is_full() || log.is_full(channel, has_part)
 }

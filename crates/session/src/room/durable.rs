@@ -3,7 +3,8 @@
 use core::time::Duration;
 
 use super::Room;
-use crate::{Error, ParticipantId, Position};
+use super::common::{Common, is_full};
+use crate::{ChannelNo, Error, ParticipantId, Position};
 
 impl Room {
     /// The transactions up to `position` are durable, and numbers of participants up to `reserved` are reserved. Lets the
@@ -37,7 +38,9 @@ impl Room {
         let now = self.common.now;
         let Room { peers, common, .. } = self;
         for peer in peers.values_mut() {
-            if peer.held.take_if(|channel| !common.is_full(*channel)).is_some() {
+            let Common { log, pieces, offered, .. } = &*common;
+            let is_free = |channel: &mut ChannelNo| !is_full(log, pieces, offered, *channel);
+            if peer.held.take_if(is_free).is_some() {
                 peer.fail(now, Error::NotNow { what: "the store was full" }, common);
             }
         }

@@ -96,7 +96,7 @@ impl Room {
         }
         self.common.timers.turn = turn;
         self.common.log.expire(now, sent);
-        self.common.forms.sent(sent);
+        self.common.forms.sent(sent.min(self.common.log.durable_order()));
         self.ask_for_part(now);
         if let Some(at) = self.common.groups.next_round() {
             self.common.timers.tick_at(at);

@@ -10,8 +10,10 @@ use crate::wire::piece::Piece;
 use crate::{Counter, Error, ParticipantId};
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pieces {
+    /// Bytes of memory for the pieces of all participants. No further transactions are taken while they take more.
+    limit: usize,
     /// The pieces that have come over the present transport of each participant, in the order of their counters.
     begun: BTreeMap<ParticipantId, Begun>,
     memory: usize,
@@ -26,6 +28,10 @@ struct Begun {
 }
 
 impl Pieces {
+    pub(super) fn new(limit: usize) -> Self {
+        Pieces { limit, begun: BTreeMap::new(), memory: 0 }
+    }
+
     /// The counter of the last piece that came of the participant's transaction; `None` if it is not in the midst of one.
     pub(super) fn last(&self, sender: ParticipantId) -> Option<Counter> {
         self.begun.get(&sender)?.pieces.last().map(|(_, counter)| *counter)
@@ -34,6 +40,11 @@ impl Pieces {
     /// Bytes of memory that the pieces take, about.
     pub(super) fn memory(&self) -> usize {
         self.memory
+    }
+
+    /// True if the pieces take more memory than they may.
+    pub(super) fn is_full(&self) -> bool {
+        self.memory > self.limit
     }
 
     /// Adds the next transaction or piece of one of its sender. Returns all pieces of the transaction, if it is complete.
@@ -107,7 +118,7 @@ mod tests {
 
     #[test]
     fn w97_a_transaction_is_complete_with_its_last_piece() {
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces::new(1 << 20);
         assert_eq!(pieces.last(ParticipantId(1)), None);
         assert_eq!(pieces.add(piece(1, Piece::First, 9), Counter(4)), Ok(None));
         assert_eq!(pieces.add(piece(1, Piece::Middle, 9), Counter(5)), Ok(None));
@@ -123,7 +134,7 @@ mod tests {
 
     #[test]
     fn w97_pieces_follow_each_other_and_nothing_of_a_forgotten_one_stays() {
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces::new(1 << 20);
         for lost in [Piece::Middle, Piece::Last] {
             assert!(pieces.add(piece(1, lost, 9), Counter(1)).is_err());
         }
@@ -139,7 +150,7 @@ mod tests {
 
     #[test]
     fn w97_a_transaction_is_bounded_in_bytes_and_in_pieces() {
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces::new(1 << 20);
         pieces.add(piece(1, Piece::First, MAX_TRANSACTION), Counter(1)).unwrap();
         let error = pieces.add(piece(1, Piece::Middle, 1), Counter(2)).unwrap_err();
         assert!(matches!(error, Error::TooLarge { limit: MAX_TRANSACTION, .. }));

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Event, Outgoing, Sent};
+use groupwire_session::client::{ChannelId, ChannelOptions, Event, Outgoing, Sent};
+use groupwire_session::codecs::{Choice, Codec, Lz4};
 use groupwire_session::limits::MAX_TRANSACTION;
 use groupwire_session::room;
-use groupwire_session::{Error, Limits, Qos};
+use groupwire_session::{Compress, Error, Limits, Qos};
 
 use crate::support::{MS, Random, World, errors, tight};
 
@@ -41,6 +42,31 @@ fn people(seed: u64, count: usize) -> (World, Vec<usize>, ChannelId) {
     }
     world.run(1000 * MS);
     (world, people, draw)
+}
+
+#[test]
+fn w97_a_compressed_piece_is_not_sent_as_the_transaction_of_another() {
+    let mut world = World::durable(1, config(), 20);
+    let [ada, bo] = [0, 1].map(|_| world.add());
+    let lz4 = Compress::Named(Choice::codec(Lz4.number()));
+    let [draw, _] = [(ada, lz4), (bo, Compress::Off)].map(|(person, compress)| {
+        let options = ChannelOptions { compress, ..ChannelOptions::default() };
+        world.people[person].client.channel_with("draw", DRAW, options).unwrap()
+    });
+    world.run(1000 * MS);
+    let (large, small) = ("large ".repeat(800), "small ".repeat(20));
+    for gap in 0..20 {
+        world.send(bo, draw, &small);
+        world.run(gap * 3 * MS);
+        world.send(ada, draw, &large);
+        world.run(500 * MS);
+    }
+    for person in [ada, bo] {
+        let mut texts = world.people[person].texts(draw);
+        texts.sort();
+        assert_eq!(texts, [vec![large.clone(); 20], vec![small.clone(); 20]].concat());
+        assert_eq!(errors(&world, person), Vec::<String>::new());
+    }
 }
 
 #[test]

@@ -217,6 +217,12 @@ impl Log {
         }
     }
 
+    /// The order before the first transaction that is not durable yet.
+    pub(super) fn durable_order(&self) -> Order {
+        let next = self.transactions_after(self.durable()).next();
+        Order(next.map_or(u64::MAX, |one| one.order.0 - 1))
+    }
+
     /// The counter of the participant's last transaction that may be sent. Those after it are all in memory.
     pub(super) fn durable_counter(&self, participant: ParticipantId) -> Counter {
         let last = self.session(participant).map_or(Counter(0), |session| session.counter);

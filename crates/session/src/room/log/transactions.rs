@@ -180,7 +180,7 @@ impl Transactions {
     pub(super) fn newest_bytes(&self) -> Vec<u8> {
         let begin = self.window.iter().rposition(|one| one.message.piece.begins());
         let pieces = self.window.range(begin.unwrap_or(0)..);
-        pieces.flat_map(|one| &one.message.bytes).copied().collect()
+        pieces.map(|one| &*one.message.bytes).collect::<Vec<_>>().concat()
     }
 
     /// Adds a transaction behind all others.

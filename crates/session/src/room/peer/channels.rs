@@ -14,8 +14,8 @@ use crate::room::log::{Cursor, Log};
 use crate::room::subscriptions::Opened;
 use crate::wire::frame::{Access, Frame, error_frame};
 use crate::{
-    ChangeRequest, ChannelNo, Compress, Error, Grant, Identity, OpenRequest, Overflow, PartRequest,
-    ParticipantId, Position, Qos, Rate,
+    ChangeRequest, ChannelNo, Compress, Error, Grant, Identity, Overflow, ParticipantId, Position,
+    Qos, Rate,
 };
 
 impl Peer {
@@ -89,19 +89,10 @@ impl Peer {
         if name.is_empty() {
             return Err(Error::malformed("OPEN: the channel has no name"));
         }
-        let existing = common.log.find_channel(name);
-        let request = OpenRequest {
-            room: &common.config.name,
-            identity: &self.identity,
-            channel: name,
-            access,
-            qos,
-            existing: existing.map(|channel| common.log.channel(channel).qos),
-        };
-        let granted = common.authority.open(&request).map_err(|why| Error::Refused { why })?;
-        let Grant { access: granted, qos } = granted;
+        let granted = common.may_open(&self.identity, name, access, qos);
+        let Grant { access: granted, qos } = granted.map_err(|why| Error::Refused { why })?;
         let access = granted.and(access);
-        if let Some(channel) = existing {
+        if let Some(channel) = common.log.find_channel(name) {
             return Ok((channel, access));
         }
         let limit = common.config.limits.max_channels;
@@ -134,29 +125,14 @@ impl Peer {
         let Some(connection) = self.connection() else { return Ok(()) };
         let fewer = || Error::NotNow { what: "the rights of the new token are fewer" };
         for (channel, opened) in connection.channels.iter() {
-            let known = common.log.channel(channel);
-            let request = OpenRequest {
-                room: &common.config.name,
-                identity,
-                channel: &known.name,
-                access: opened.access,
-                qos: known.qos,
-                existing: Some(known.qos),
-            };
-            let granted = common.authority.open(&request).map(|grant| grant.access);
-            if granted.map(|granted| granted.and(opened.access)) != Ok(opened.access) {
+            let (known, access) = (common.log.channel(channel), opened.access);
+            let granted = common.may_open(identity, &known.name, access, known.qos);
+            if granted.map(|granted| granted.access.and(access)) != Ok(access) {
                 return Err(fewer());
             }
         }
         for offer in connection.offers.values() {
-            let names: Vec<&str> = offer
-                .channels
-                .iter()
-                .map(|&channel| common.log.channel(channel).name.as_str())
-                .collect();
-            let (room, part) = (common.config.name.as_str(), offer.name.as_str());
-            let request = PartRequest { room, identity, part, channels: &names };
-            common.authority.part(&request).map_err(|_| fewer())?;
+            common.may_make(identity, &offer.name, &offer.channels).map_err(|_| fewer())?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::compress::choice_of;
 use crate::datagrams::Needs;
 use crate::packing::{EncodingCache, Packing};
 use crate::room::api::Stats;
-use crate::room::common::Common;
+use crate::room::common::{Common, is_full};
 use crate::room::inspector::Inspector;
 use crate::room::log::{Log, Message, Value};
 use crate::room::pieces::Pieces;
@@ -34,8 +34,6 @@ pub(super) struct Publisher<'a> {
     offered: &'a BTreeSet<ChannelNo>,
     log: &'a mut Log,
     pieces: &'a mut Pieces,
-    /// The most bytes of pieces of transactions that are not complete.
-    max_pieces: usize,
     upstreams: &'a Upstreams,
     forms: &'a mut EncodingCache,
     timers: &'a mut Timers,
@@ -86,7 +84,6 @@ impl<'a> Publisher<'a> {
             offered,
             log,
             pieces,
-            max_pieces: config.limits.max_volatile_bytes,
             upstreams,
             forms,
             timers,
@@ -147,20 +144,18 @@ impl<'a> Publisher<'a> {
                     return Ok(());
                 }
             }
-            Number::Transaction { counter, .. } => {
-                if !self.append(message, counter, false)? {
-                    return Ok(());
-                }
-            }
-            Number::Copy { counter, .. } => {
-                if !self.append(message, counter, true)? {
+            Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
+                let is_copy = matches!(record.number, Number::Copy { .. });
+                if !self.append(message, counter, is_copy)? {
                     return Ok(());
                 }
             }
             Number::Fill { .. } => return Err(Error::malformed("record")),
         }
         self.record(record);
-        if let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
+        // A piece that goes on is not in the log yet, so the newest message there is another one.
+        if !record.piece.goes_on()
+            && let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
             && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
         {
             self.forms.put(self.log.order(), choice, Some(packed));
@@ -177,8 +172,9 @@ impl<'a> Publisher<'a> {
 
     /// Puts a transaction, or a piece of one, into the log. Returns false if it came before, or cannot be taken now.
     fn append(&mut self, message: Message, counter: Counter, is_copy: bool) -> Result<bool, Error> {
-        if self.held.is_none() && self.is_full(message.channel) {
-            *self.held = Some(message.channel);
+        let channel = message.channel;
+        if self.held.is_none() && is_full(self.log, self.pieces, self.offered, channel) {
+            *self.held = Some(channel);
         }
         if self.held.is_some() {
             // W93: the sender keeps it, and sends it again on its next transport.
@@ -211,13 +207,6 @@ impl<'a> Publisher<'a> {
             }
         }
         Ok(true)
-    }
-
-    /// True if the room can take no further transactions on this channel at present (W93).
-    fn is_full(&self, channel: ChannelNo) -> bool {
-        let has_part =
-            |channel| self.offered.contains(&channel) || self.log.part_of(channel).is_some();
-        self.pieces.memory() > self.max_pieces || self.log.is_full(channel, has_part)
     }
 
     /// Hands what was put into the log to a recording. A transaction in pieces is recorded as one.

@@ -16,7 +16,7 @@ use crate::room::feed::private_stream::History;
 use crate::room::log::{Cursor, Log, Part};
 use crate::wire::frame::{Frame, error_frame};
 use crate::wire::snapshot::{Assembly, Chunk};
-use crate::{ChannelNo, Error, Kind, PartRequest, ParticipantId, Position};
+use crate::{ChannelNo, Error, Kind, ParticipantId, Position};
 
 /// A chunk of at least this many bytes gives its sender more time. Usual ones have 16 KiB.
 const LEAST_PROGRESS: usize = 1024;
@@ -48,15 +48,7 @@ impl Peer {
                 return Err(Error::malformed("PART: a channel without transactions"));
             }
         }
-        let names: Vec<&str> =
-            channels.iter().map(|&channel| common.log.channel(channel).name.as_str()).collect();
-        let request = PartRequest {
-            room: &common.config.name,
-            identity: &self.identity,
-            part: name,
-            channels: &names,
-        };
-        let granted = common.authority.part(&request).and_then(|()| {
+        let granted = common.may_make(&self.identity, name, channels).and_then(|()| {
             match common.log.permits_part(name, channels) {
                 true => Ok(()),
                 false => {
