@@ -163,7 +163,7 @@ impl Room {
     /// # Errors
     /// A token of more than 4,096 bytes.
     pub fn set_token(&self, token: &[u8]) -> Result<(), Error> {
-        self.change(|client, now| client.set_token(now, token))
+        self.change(|client, _| client.set_token(token))
     }
 
     /// States that this program makes a part of the room's snapshot, under this name: its state of these channels. The room

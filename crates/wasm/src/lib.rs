@@ -186,8 +186,8 @@ impl Core {
 
     /// Replaces the token of this participant.
     #[wasm_bindgen(js_name = setToken)]
-    pub fn set_token(&mut self, now: f64, token: &[u8]) -> Result<(), JsValue> {
-        self.client.set_token(time(now), token).map_err(failure::thrown)
+    pub fn set_token(&mut self, token: &[u8]) -> Result<(), JsValue> {
+        self.client.set_token(token).map_err(failure::thrown)
     }
 
     /// Changes the presence of this participant, which the other participants see.

@@ -55,7 +55,7 @@ export interface Core {
   /** Says which modules with further codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
-  setToken(now: number, token: Uint8Array): void;
+  setToken(token: Uint8Array): void;
   setPresence(presence: Uint8Array): void;
   /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;

@@ -238,7 +238,7 @@ export class Driver {
   /** Replaces the token. */
   setToken(token: Uint8Array): void {
     this.#mustBeOpen();
-    const set = (core: Core): void => core.setToken(now(), token);
+    const set = (core: Core): void => core.setToken(token);
     if (!this.#core) return void this.#earlyCalls.push(set);
     set(this.#core);
     this.#schedule();

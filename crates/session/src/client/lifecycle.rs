@@ -29,7 +29,7 @@ impl Client {
         let Client { phase, session, .. } = self;
         let leaves = matches!(phase, Phase::Leaving(_));
         match phase {
-            Phase::Waiting { until } if now >= *until => {
+            Phase::Waiting { until } if now >= *until && !session.lacks_token => {
                 *phase = Phase::Dialing;
                 let room = session.config.room.as_str();
                 event!(DEBUG, "client dials", room);
@@ -90,21 +90,18 @@ impl Client {
     /// use groupwire_session::client::{Client, Config};
     ///
     /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
-    /// client.set_token(Duration::ZERO, b"another token")?;
+    /// client.set_token(b"another token")?;
     /// # Ok::<(), groupwire_session::Error>(())
     /// ```
     ///
     /// # Errors
     /// A token of more than 4,096 bytes.
-    pub fn set_token(&mut self, now: Duration, token: &[u8]) -> Result<(), Error> {
+    pub fn set_token(&mut self, token: &[u8]) -> Result<(), Error> {
         check_size("token", token.len(), MAX_TOKEN)?;
-        let Client { phase, session, backoff, .. } = self;
-        session.config.token = token.to_vec();
-        let lacked = core::mem::take(&mut session.lacks_token);
-        match phase {
-            Phase::Waiting { until } if lacked => *until = now + backoff.next(),
-            Phase::Joined(joined) => joined.link.queue(&Frame::Token(token)),
-            _ => {}
+        self.session.config.token = token.to_vec();
+        self.session.lacks_token = false;
+        if let Phase::Joined(joined) = &mut self.phase {
+            joined.link.queue(&Frame::Token(token));
         }
         Ok(())
     }
@@ -218,10 +215,7 @@ impl Client {
             membership.incarnation = !membership.incarnation;
         }
         let was_member = membership.is_some();
-        let until = match self.session.lacks_token {
-            true => Duration::MAX,
-            false => now + least + self.backoff.next(),
-        };
+        let until = now + least + self.backoff.next();
         self.phase = Phase::Waiting { until };
         let status = if was_member { Status::Reconnecting } else { Status::Connecting };
         self.session.emit(Event::Status(status));

@@ -225,9 +225,7 @@ impl Client {
                 }
             }
             Input::Hurry => {
-                if let Phase::Waiting { until } = &mut self.phase
-                    && !self.session.lacks_token
-                {
+                if let Phase::Waiting { until } = &mut self.phase {
                     *until = now;
                 }
             }

@@ -17,7 +17,7 @@ use crate::link::{Coders, Link};
 
 /// The phase of the connection.
 pub(super) enum Phase {
-    /// There is no transport. At `until`, the client asks its caller to open one.
+    /// There is no transport. At `until`, the client asks its caller to open one, if it has a token that has not expired.
     Waiting { until: Duration },
     /// The caller is opening a transport.
     Dialing,

@@ -31,9 +31,10 @@ pub(super) struct Content {
 }
 
 impl Channel {
-    /// The session is lost: what comes of an own transaction of which some pieces were ordered, comes as that of another
-    /// participant. `pending`: the own transactions, which still have their old counters.
-    /// `position`: that of the last piece.
+    /// Keeps the pieces of an own transaction that have a position in the log already, when the session is lost in the middle of
+    /// it. In the new session this participant is somebody else: its further pieces arrive as those of another participant, and are
+    /// put together with the kept ones. `pending`: the own transactions, still with the counters of the lost session. `position`:
+    /// that of the newest piece with a position.
     pub(super) fn keep_own_begun(&mut self, pending: &VecDeque<Pending>, position: Position) {
         let Some(last) = self.own_begun.take() else { return };
         let Some(of_last) = pending.iter().find(|one| one.counter == Some(last)) else { return };
@@ -45,7 +46,7 @@ impl Channel {
             last: position,
             key: first.key.clone().map(<[u8]>::into_vec),
             priority: first.priority,
-            bytes: ordered.iter().flat_map(|item| &item.bytes).copied().collect(),
+            bytes: ordered.iter().map(|item| &*item.bytes).collect::<Vec<_>>().concat(),
         });
     }
 

@@ -64,8 +64,7 @@ fn joined(world: &World, person: usize) -> usize {
 }
 
 fn renew(world: &mut World, person: usize, token: &str) {
-    let now = world.now;
-    world.people[person].client.set_token(now, token.as_bytes()).unwrap();
+    world.people[person].client.set_token(token.as_bytes()).unwrap();
     world.run(1000 * MS);
 }
 
