@@ -2,14 +2,31 @@
 
 use super::*;
 
+/// Ann offers to make a part of the snapshot for the first channel.
+fn offer_part(room: &mut ByHand) {
+    let part = Fields::default().num("part", 0).num("counter", 0);
+    let part = part.with("name", Value::Text("all".into())).with("rest", Value::Octets(vec![1]));
+    room.say(ANN, &[Frame::new("PART", part)]);
+}
+
+/// Ann uploads the part. Returns the code of the error that she is told.
+fn upload_part(room: &mut ByHand, as_of: u64) -> Option<u64> {
+    let chunk = Fields::default()
+        .num("part", 0)
+        .num("as_of", as_of)
+        .num("total", 5)
+        .num("offset", 0)
+        .with("rest", Value::Octets(b"state".to_vec()));
+    room.say(ANN, &[Frame::new("SNAPSHOT", chunk)]);
+    find(&room.hear(ANN), "ERROR").map(|error| error.number("code"))
+}
+
 /// A stored room in which two transactions were sent, of which only the first one is durable. After that one a snapshot was
 /// wanted of Ann.
 fn half_durable() -> ByHand {
     let mut room = ByHand::new("compress=0 stored=1 snapshot_after=1");
     join(&mut room, ANN);
-    let part = Fields::default().num("part", 0).num("counter", 0);
-    let part = part.with("name", Value::Text("all".into())).with("rest", Value::Octets(vec![1]));
-    room.say(ANN, &[Frame::new("PART", part)]);
+    offer_part(&mut room);
     say(&mut room, ANN, record(1, 0, 0, None, "one"));
     room.run(100);
     assert!(records(&room.hear(ANN)).is_empty(), "her own record before it is durable");
@@ -41,16 +58,7 @@ fn w92_no_position_in_welcome_and_none_is_believed_beyond_what_is_durable() {
 fn w92_no_snapshot_is_taken_beyond_what_is_durable() {
     for (as_of, code) in [(1, None), (2, Some(8))] {
         let mut room = half_durable();
-        let chunk = Fields::default()
-            .num("part", 0)
-            .num("as_of", as_of)
-            .num("total", 5)
-            .num("offset", 0)
-            .with("rest", Value::Octets(b"state".to_vec()));
-        room.say(ANN, &[Frame::new("SNAPSHOT", chunk)]);
-        let frames = room.hear(ANN);
-        let error = find(&frames, "ERROR").map(|error| error.number("code"));
-        assert_eq!(error, code, "as of {as_of}");
+        assert_eq!(upload_part(&mut room, as_of), code, "as of {as_of}");
     }
 }
 
@@ -134,25 +142,13 @@ fn w97_no_part_ends_between_the_pieces_of_a_transaction() {
     for (as_of, code) in [(1, Some(2)), (2, None)] {
         let mut room = ByHand::new("compress=0 stored=1 snapshot_after=1");
         join(&mut room, ANN);
-        let part = Fields::default().num("part", 0).num("counter", 0);
-        let part =
-            part.with("name", Value::Text("all".into())).with("rest", Value::Octets(vec![1]));
-        room.say(ANN, &[Frame::new("PART", part)]);
+        offer_part(&mut room);
         say(&mut room, ANN, piece(256, "one "));
         say(&mut room, ANN, piece(512, "after another"));
         room.run(100);
         room.tell("durable 2");
         room.run(2500);
         assert!(find(&room.hear(ANN), "SNAPSHOT_WANTED").is_some());
-        let chunk = Fields::default()
-            .num("part", 0)
-            .num("as_of", as_of)
-            .num("total", 5)
-            .num("offset", 0)
-            .with("rest", Value::Octets(b"state".to_vec()));
-        room.say(ANN, &[Frame::new("SNAPSHOT", chunk)]);
-        let frames = room.hear(ANN);
-        let error = find(&frames, "ERROR").map(|error| error.number("code"));
-        assert_eq!(error, code, "as of {as_of}");
+        assert_eq!(upload_part(&mut room, as_of), code, "as of {as_of}");
     }
 }
