@@ -37,13 +37,7 @@ export class Puzzle extends Window {
 
   /** Waits until no piece moves any more. */
   async rests() {
-    let before = "";
-    await until("rest", async () => {
-      const now = JSON.stringify(await this.read("centers"));
-      const isSame = now === before;
-      before = now;
-      return isSame;
-    });
+    await until("rest", () => this.read("isStill"));
   }
 
   /** The position of a piece on the screen. */

@@ -47,6 +47,8 @@ export interface PuzzleHook {
   /** The figures in the settings panel. */
   readonly figures: Figures;
   readonly transport: Transport | undefined;
+  /** True if all pieces that nobody holds are shown where the document has them, so that no piece glides. */
+  readonly isStill: boolean;
   /** The centre of each piece on the screen, in CSS pixels of the page. */
   readonly centers: readonly Place[];
   /** Pixels per table unit. */
@@ -100,6 +102,15 @@ export function expose(table: Table, session: Session, meter: Meter): void {
     },
     get transport() {
       return session.transport;
+    },
+    get isStill() {
+      const free = document.state.all().filter(({ holder }) => holder === undefined);
+      return free.every(({ pieces, x, y }) =>
+        pieces.every((piece) => {
+          const at = table.placeOf(piece);
+          return at.x === x && at.y === y;
+        }),
+      );
     },
     get centers() {
       const { spec } = document.state;
