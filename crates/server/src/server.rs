@@ -4,7 +4,8 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
 
@@ -18,9 +19,6 @@ use crate::listen::Http;
 use crate::tls::Handshakes;
 use crate::webtransport::WebTransport;
 use crate::{costs, transport};
-
-/// When the server stops, it asks clients to wait for this time before they reconnect.
-const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
 
 /// How often the rules for rooms to be forgotten are applied.
 const FORGETTING: Duration = Duration::from_secs(600);
@@ -136,7 +134,8 @@ impl Server {
         self.admin.as_ref().and_then(AdminListener::url)
     }
 
-    /// Serves until `shutdown` is done, or until the administration has drained the server; then closes all connections.
+    /// Serves until `shutdown` is done or the administration asks to drain the server. Then it is not ready any more, serves
+    /// for as long as [`Config::drain`] says, tells each client when to come back, and closes all connections.
     ///
     /// # Errors
     /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that connection.
@@ -190,9 +189,10 @@ impl Server {
         tokio::pin!(administration);
         let asked_to_stop = async {
             tokio::select! {
-                () = shutdown => {}
-                () = hub.drained() => {}
+                () = shutdown => hub.begin_drain(None),
+                () = hub.drain.due() => {}
             }
+            hub.drain.due().await;
         };
         let store_failed = async {
             let Some(durable) = &hub.durable else { return std::future::pending().await };
@@ -216,11 +216,9 @@ impl Server {
             () = serving_commands => {}
             () = &mut administration => {}
             () = asked_to_stop => {
-                tracing::info!("server is shutting down");
-                let ending = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN));
                 // Monitoring learns that the server is not ready any more.
                 tokio::select! {
-                    _ = ending => {}
+                    () = say_goodbye(&hub) => {}
                     () = &mut administration => {}
                 }
                 if let Some(closing) = closing {
@@ -230,6 +228,16 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Tells all clients when to come back, and waits until their connections are closed, but not for long.
+async fn say_goodbye(hub: &Hub) {
+    let (began, connections) = (Instant::now(), hub.connections.load(Ordering::Relaxed));
+    tracing::info!(connections, "server says goodbye");
+    let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down()).await;
+    let left = hub.connections.load(Ordering::Relaxed);
+    let (seconds, last_back) = (began.elapsed().as_secs_f32(), hub.drain.last_time().as_secs_f32());
+    tracing::info!(seconds, left, last_back, "connections are closed");
 }
 
 /// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands wait for the server's

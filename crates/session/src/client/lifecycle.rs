@@ -29,7 +29,7 @@ impl Client {
         let Client { phase, session, .. } = self;
         let leaves = matches!(phase, Phase::Leaving(_));
         match phase {
-            Phase::Waiting { until } if now >= *until => {
+            Phase::Waiting { until, .. } if now >= *until => {
                 *phase = Phase::Dialing;
                 let room = session.config.room.as_str();
                 event!(DEBUG, "client dials", room);
@@ -65,7 +65,7 @@ impl Client {
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
             // Without a token there is nothing to wait for but another one.
-            Phase::Waiting { until } => (!self.session.lacks_token).then_some(*until),
+            Phase::Waiting { until, .. } => (!self.session.lacks_token).then_some(*until),
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);
@@ -102,7 +102,9 @@ impl Client {
         session.config.token = token.to_vec();
         let lacked = core::mem::take(&mut session.lacks_token);
         match phase {
-            Phase::Waiting { until } if lacked => *until = now + backoff.next(),
+            Phase::Waiting { until, earliest } if lacked => {
+                *until = now.max(*earliest) + backoff.next();
+            }
             Phase::Joined(joined) => joined.link.queue(&Frame::Token(token)),
             _ => {}
         }
@@ -218,11 +220,12 @@ impl Client {
             membership.incarnation = !membership.incarnation;
         }
         let was_member = membership.is_some();
+        let earliest = now + least;
         let until = match self.session.lacks_token {
             true => Duration::MAX,
-            false => now + least + self.backoff.next(),
+            false => earliest + self.backoff.next(),
         };
-        self.phase = Phase::Waiting { until };
+        self.phase = Phase::Waiting { until, earliest };
         let status = if was_member { Status::Reconnecting } else { Status::Connecting };
         self.session.emit(Event::Status(status));
     }
