@@ -2,6 +2,7 @@
 
 mod admin;
 mod drain;
+mod upgrade;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -22,6 +23,7 @@ use groupwire_server::{
 
 use self::admin::AdminArgs;
 use self::drain::DrainArgs;
+use self::upgrade::UpgradeArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
 
 /// The options of `groupwire serve`.
@@ -158,6 +160,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     drain: DrainArgs,
 
+    #[command(flatten)]
+    upgrade: UpgradeArgs,
+
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
     #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_DATA")]
@@ -208,6 +213,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         emulate: args.emulate,
         admin: args.admin.config()?,
         drain: args.drain.config(),
+        upgrade: args.upgrade.is_wanted(),
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,

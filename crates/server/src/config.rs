@@ -58,6 +58,10 @@ pub struct Config {
     pub emulate: bool,
     /// How the server stops.
     pub drain: DrainConfig,
+    /// Whether the server takes the place of the one that uses the folder of `durable`, if there is one: it takes over the
+    /// sockets of that server, lets it say goodbye to its clients, and waits for its end. Sockets are taken if they are bound to
+    /// the addresses of this configuration; with port 0, to those that the other server has. Unix only.
+    pub upgrade: bool,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
@@ -89,6 +93,7 @@ impl Default for Config {
             admin: None,
             emulate: false,
             drain: DrainConfig::default(),
+            upgrade: false,
             durable: None,
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),

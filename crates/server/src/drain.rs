@@ -25,20 +25,30 @@ impl Default for DrainConfig {
     }
 }
 
+/// Why a server says goodbye.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It stops.
+    Stop,
+    /// Another process has its sockets and takes its place.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix sockets carry sockets"))]
+    HandOver,
+}
+
 /// How far a server is on the way to its end.
 pub(crate) struct Drain {
     config: DrainConfig,
     has_begun: AtomicBool,
-    /// True once it is time to say goodbye.
-    is_due: watch::Sender<bool>,
+    /// Set once it is time to say goodbye.
+    due: watch::Sender<Option<Ending>>,
     /// The number of clients that were told when to come back.
     told: AtomicU64,
 }
 
 impl Drain {
     pub(crate) fn new(config: DrainConfig) -> Self {
-        let (has_begun, is_due) = (AtomicBool::new(false), watch::Sender::new(false));
-        Drain { config, has_begun, is_due, told: AtomicU64::new(0) }
+        let (has_begun, due) = (AtomicBool::new(false), watch::Sender::new(None));
+        Drain { config, has_begun, due, told: AtomicU64::new(0) }
     }
 
     /// Makes the server not ready. Returns how long it still serves unless `wait` says so.
@@ -52,20 +62,26 @@ impl Drain {
         self.has_begun.load(Ordering::Relaxed)
     }
 
-    /// The time has come to say goodbye.
-    pub(crate) fn end_wait(&self) {
-        self.is_due.send_replace(true);
+    /// The time has come to say goodbye. Returns false if it had come before.
+    pub(crate) fn end_wait(&self, ending: Ending) -> bool {
+        self.has_begun.store(true, Ordering::Relaxed);
+        self.due.send_if_modified(|due| {
+            let is_first = due.is_none();
+            due.get_or_insert(ending);
+            is_first
+        })
     }
 
     /// True if clients are told to come back, instead of being served.
     pub(crate) fn is_due(&self) -> bool {
-        *self.is_due.borrow()
+        self.due.borrow().is_some()
     }
 
     /// Returns once the time has come to say goodbye.
-    pub(crate) async fn due(&self) {
+    pub(crate) async fn due(&self) -> Ending {
         // It cannot fail: the sender is in `self`.
-        let _ = self.is_due.subscribe().wait_for(|is_due| *is_due).await;
+        let due = self.due.subscribe().wait_for(Option::is_some).await.ok().and_then(|due| *due);
+        due.unwrap_or(Ending::Stop)
     }
 
     /// The time between two clients that come back.
@@ -113,8 +129,8 @@ mod tests {
         assert_eq!(drain.begin(None), wait);
         assert_eq!(drain.begin(Some(Duration::ZERO)), Duration::ZERO);
         assert!(drain.has_begun() && !drain.is_due());
-        drain.end_wait();
-        drain.due().await;
+        assert!(drain.end_wait(Ending::Stop) && !drain.end_wait(Ending::HandOver));
+        assert_eq!(drain.due().await, Ending::Stop);
         assert!(drain.is_due());
     }
 }

@@ -14,8 +14,9 @@ use tokio::time::Instant;
 
 use crate::authority::SharedAuthority;
 use crate::config::Config;
-use crate::drain::Drain;
+use crate::drain::{Drain, Ending};
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
+use crate::handover::Handover;
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
 use crate::metrics::events::Events;
@@ -35,6 +36,8 @@ pub(crate) struct Hub {
     pub(crate) started: Instant,
     /// How far the server is on the way to its end.
     pub(crate) drain: Arc<Drain>,
+    /// The listening sockets, for the process that takes this one's place.
+    pub(crate) handover: Handover,
     pub(crate) connections: AtomicUsize,
     /// What is counted for `GET /metrics` beside the totals of rooms.
     pub(crate) events: Arc<Events>,
@@ -69,7 +72,8 @@ impl Hub {
         let emulates = config.emulate || config.admin.is_some();
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
-                let (durable, keys) = Durable::open(durable, config.room.timing.tick)?;
+                let tick = config.room.timing.tick;
+                let (durable, keys) = Durable::open(durable, tick, config.upgrade)?;
                 (Some(Arc::new(durable)), HmacSecrets::stored(keys))
             }
             None => (None, HmacSecrets::random()),
@@ -81,6 +85,7 @@ impl Hub {
             recordings: Recordings::default(),
             emulations: Arc::new(Emulations::new(emulates)),
             drain: Arc::new(Drain::new(config.drain)),
+            handover: Handover::default(),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
@@ -289,12 +294,13 @@ impl Hub {
             "server is draining: it is not ready any more"
         );
         if wait.is_zero() {
-            return self.drain.end_wait();
+            self.drain.end_wait(Ending::Stop);
+            return;
         }
         let hub = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(wait).await;
-            hub.drain.end_wait();
+            hub.drain.end_wait(Ending::Stop);
         });
     }
 
@@ -302,7 +308,7 @@ impl Hub {
     pub(crate) async fn shut_down(&self) {
         {
             let rooms = self.rooms();
-            self.drain.end_wait();
+            self.drain.end_wait(Ending::Stop);
             for room in rooms.values() {
                 let _ = room.send(Message::Shutdown);
             }

@@ -12,4 +12,5 @@ mod people;
 mod power_cuts;
 mod server;
 mod sessions;
+mod upgrade;
 mod visitor;

@@ -38,7 +38,21 @@ impl Server {
     }
 
     pub(super) fn restart(&mut self) {
-        let mut child = self.command().stdout(Stdio::piped()).spawn().unwrap();
+        let child = self.command().spawn().unwrap();
+        self.run(child);
+    }
+
+    /// Lets a new process take the place of the server, and waits until that has ended. Returns its status.
+    #[cfg(unix)]
+    pub(super) fn upgrade(&mut self) -> Option<i32> {
+        let mut old = self.child.take().unwrap();
+        let child = self.command().arg("--upgrade").spawn().unwrap();
+        self.run(child);
+        old.wait().unwrap().code()
+    }
+
+    /// Waits until the process serves.
+    fn run(&mut self, mut child: Child) {
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         self.child = Some(child);
@@ -49,7 +63,7 @@ impl Server {
 
     /// Starts the server, which has to refuse its folder; returns what it says.
     pub(super) fn refused(&self) -> String {
-        let mut child = self.command().stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = self.command().spawn().unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         if !said.is_empty() {
@@ -112,6 +126,7 @@ impl Server {
             .args(["--listen", &format!("127.0.0.1:{}", self.port), "--data"])
             .arg(&self.folder)
             .args(&self.options)
+            .stdout(Stdio::piped())
             .stderr(File::create(&self.log).unwrap());
         command
     }
