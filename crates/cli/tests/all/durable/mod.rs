@@ -3,6 +3,8 @@
 
 mod admin;
 mod bad_disk;
+#[cfg(unix)]
+mod crowd;
 mod damage;
 mod disk;
 mod kills;

@@ -17,6 +17,7 @@ pub(super) struct Server {
     pub(super) folder: PathBuf,
     /// Further options of `groupwire serve`.
     pub(super) options: Vec<&'static str>,
+    pub(super) has_webtransport: bool,
     /// What it logs, and says at its end.
     log: PathBuf,
     port: u16,
@@ -32,7 +33,14 @@ impl Server {
     pub(super) fn start_in(name: &str, folder: PathBuf) -> Self {
         let _ = fs::remove_dir_all(&folder);
         let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.log"));
-        let mut server = Server { child: None, folder, options: Vec::new(), log, port: 0 };
+        let mut server = Server {
+            child: None,
+            folder,
+            options: Vec::new(),
+            has_webtransport: false,
+            log,
+            port: 0,
+        };
         server.restart();
         server
     }
@@ -122,7 +130,8 @@ impl Server {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire"));
         command
-            .args(["serve", "--log", "warn", "--no-webtransport", "--tick", "5"])
+            .args(["serve", "--log", "warn", "--tick", "5"])
+            .args((!self.has_webtransport).then_some("--no-webtransport"))
             .args(["--listen", &format!("127.0.0.1:{}", self.port), "--data"])
             .arg(&self.folder)
             .args(&self.options)

@@ -7,7 +7,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
+use tokio::time::sleep;
+
+use super::crowd::Crowd;
 use super::operator::store;
 use super::people::People;
 use super::server::Server;
@@ -22,7 +26,7 @@ fn connect_always(address: SocketAddr, is_over: &AtomicBool) -> usize {
     while !is_over.load(Ordering::Relaxed) {
         TcpStream::connect(address).expect("no connection attempt is refused");
         count += 1;
-        thread::sleep(std::time::Duration::from_millis(1));
+        thread::sleep(Duration::from_millis(1));
     }
     count
 }
@@ -50,6 +54,44 @@ async fn upgrades_under_load_refuse_no_connection_and_lose_repeat_or_move_nothin
     let connections = connecting.join().unwrap();
     println!("{connections} connections, {}", people.finish().await);
     assert!(connections > 0);
+}
+
+/// `PEOPLE=1000 ROOMS=50` measures with so many; the default is 40 in 5 rooms.
+#[tokio::test]
+async fn a_crowd_is_back_soon_after_an_upgrade() {
+    let number = |name, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());
+    let (people, rooms) = (number("PEOPLE", 40), number("ROOMS", 5));
+    let mut server = Server::start("crowded");
+    let crowd = Crowd::join(&server.url(), people, rooms).await;
+    sleep(Duration::from_millis(500)).await;
+    let began = Instant::now();
+    assert_eq!(server.upgrade(), Some(0));
+    let replaced = began.elapsed().as_secs_f32();
+    crowd.joined(2 * people).await;
+    let back = began.elapsed().as_secs_f32();
+    assert_eq!(crowd.here(), people);
+    let outcome = crowd.finish().await;
+    println!(
+        "{people} people in {rooms} rooms: {outcome}; new server {replaced:.2} s, all back {back:.2} s after the start"
+    );
+    server.kill();
+    assert_eq!(server.stored(), outcome.sent);
+}
+
+#[tokio::test]
+async fn people_over_webtransport_come_back_over_it() {
+    let mut server = Server::start("upgraded-quic");
+    server.kill();
+    server.has_webtransport = true;
+    server.restart();
+    let url = server.url().replace("ws://", "https://");
+    let mut ada = Visitor::join(&url, "board").await;
+    ada.say("before");
+    ada.hear(1).await;
+    assert_eq!(server.upgrade(), Some(0));
+    ada.say("after");
+    assert_eq!(ada.hear(2).await, ["before", "after"]);
+    assert_eq!((ada.own, ada.gaps, ada.numbers.len()), (2, 0, 1));
 }
 
 #[tokio::test]
