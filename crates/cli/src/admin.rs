@@ -51,9 +51,9 @@ enum Command {
     },
     /// Make the server not ready at once (/readyz), and stop it after a time.
     Drain {
-        /// Seconds until the server stops, in which balancers notice.
-        #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-        wait: u64,
+        /// Seconds until the server stops, in which balancers notice. Default: the server's --drain-wait.
+        #[arg(long, value_name = "SECONDS")]
+        wait: Option<u64>,
     },
 }
 
@@ -81,9 +81,14 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
             server.ask("DELETE", &format!("/api/rooms/{}", encoded(&room)), None).await?;
         }
         Command::Drain { wait } => {
-            let body = format!(r#"{{"wait_seconds":{wait}}}"#);
+            let body = serde_json::json!({ "wait_seconds": wait }).to_string();
             server.ask("POST", "/api/drain", Some(&body)).await?;
-            println!("The server is not ready any more, and stops in {wait} s.");
+            match wait {
+                Some(wait) => println!("The server is not ready any more, and stops in {wait} s."),
+                None => {
+                    println!("The server is not ready any more, and stops after its --drain-wait.")
+                }
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

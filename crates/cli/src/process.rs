@@ -61,3 +61,13 @@ pub(crate) async fn stop_signal() {
     #[cfg(not(unix))]
     interrupt.await;
 }
+
+/// Waits as [`stop_signal`] does. The next such signal then ends the process at once, whatever it is waiting for.
+pub(crate) async fn first_stop_signal() {
+    stop_signal().await;
+    tokio::spawn(async {
+        stop_signal().await;
+        eprintln!("groupwire: stopped at once by a second signal");
+        std::process::exit(1);
+    });
+}

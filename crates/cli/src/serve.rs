@@ -1,6 +1,8 @@
 //! `groupwire serve`: the server in one process, without other services.
 
 mod admin;
+mod drain;
+mod upgrade;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -20,7 +22,9 @@ use groupwire_server::{
 };
 
 use self::admin::AdminArgs;
-use crate::process::{Format, Level, start_log, stop_signal};
+use self::drain::DrainArgs;
+use self::upgrade::UpgradeArgs;
+use crate::process::{Format, Level, first_stop_signal, start_log};
 
 /// The options of `groupwire serve`.
 #[derive(Debug, ClapArgs)]
@@ -153,6 +157,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     admin: AdminArgs,
 
+    #[command(flatten)]
+    drain: DrainArgs,
+
+    #[command(flatten)]
+    upgrade: UpgradeArgs,
+
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
     #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_DATA")]
@@ -202,6 +212,8 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
         max_connections: args.max_connections,
         emulate: args.emulate,
         admin: args.admin.config()?,
+        drain: args.drain.config(),
+        upgrade: args.upgrade.is_wanted(),
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
@@ -228,7 +240,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server)?;
-    server.run(stop_signal()).await?;
+    server.run(first_stop_signal()).await?;
     Ok(ExitCode::SUCCESS)
 }
 

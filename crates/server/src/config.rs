@@ -12,6 +12,7 @@ use crate::admin_http::config::AdminConfig;
 use crate::certificate::config::CertificateConfig;
 use crate::codecs::quick_codecs;
 use crate::costs;
+use crate::drain::DrainConfig;
 use crate::durable::DurableConfig;
 use crate::observer::Observer;
 use crate::origins::Origins;
@@ -55,6 +56,12 @@ pub struct Config {
     /// Whether everybody may set an emulated bad network for a room (`POST /emulation`), which connections that ask for it go
     /// over: for demonstrations.
     pub emulate: bool,
+    /// How the server stops.
+    pub drain: DrainConfig,
+    /// Whether the server takes the place of the one that uses the folder of `durable`, if there is one: it takes over the
+    /// sockets of that server, lets it say goodbye to its clients, and waits for its end. Sockets are taken if they are bound to
+    /// the addresses of this configuration; with port 0, to those that the other server has. Unix only.
+    pub upgrade: bool,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
@@ -85,6 +92,8 @@ impl Default for Config {
             observer: None,
             admin: None,
             emulate: false,
+            drain: DrainConfig::default(),
+            upgrade: false,
             durable: None,
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),

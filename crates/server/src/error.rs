@@ -71,6 +71,19 @@ pub enum Error {
     /// The folder of stored rooms cannot be used.
     #[error(transparent)]
     Store(#[from] groupwire_store::OpenError),
+    /// The place of the running server cannot be taken. That server goes on.
+    #[error("cannot take the place of the server that uses {}, which goes on: {source}", folder.display())]
+    Upgrade {
+        /// The folder of stored rooms.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The place of a running server is to be taken, and no folder of stored rooms says of which.
+    #[error(
+        "no folder of stored rooms says whose place is to be taken: a server is asked over the socket in its folder"
+    )]
+    UpgradeWithoutFolder,
     /// Writing to the store failed. Nothing is confirmed any more; the server has to be started again, which recovers what
     /// was confirmed.
     #[error(

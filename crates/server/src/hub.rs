@@ -1,7 +1,7 @@
 //! All rooms of the server, by name, and the state that all tasks share.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,12 +9,14 @@ use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
 use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::authority::SharedAuthority;
 use crate::config::Config;
+use crate::drain::{Drain, Ending};
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
+use crate::handover::Handover;
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
 use crate::metrics::events::Events;
@@ -32,10 +34,10 @@ const MAX_STORED_FORMER: usize = 10_000;
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
-    /// True once the server is draining or shutting down.
-    is_stopping: AtomicBool,
-    /// Told when the server has been drained.
-    drained: Notify,
+    /// How far the server is on the way to its end.
+    pub(crate) drain: Arc<Drain>,
+    /// The listening sockets, for the process that takes this one's place.
+    pub(crate) handover: Handover,
     pub(crate) connections: AtomicUsize,
     /// What is counted for `GET /metrics` beside the totals of rooms.
     pub(crate) events: Arc<Events>,
@@ -70,7 +72,8 @@ impl Hub {
         let emulates = config.emulate || config.admin.is_some();
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
-                let (durable, keys) = Durable::open(durable, config.room.timing.tick)?;
+                let tick = config.room.timing.tick;
+                let (durable, keys) = Durable::open(durable, tick, config.upgrade)?;
                 (Some(Arc::new(durable)), HmacSecrets::stored(keys))
             }
             None => (None, HmacSecrets::random()),
@@ -81,10 +84,10 @@ impl Hub {
             report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
             emulations: Arc::new(Emulations::new(emulates)),
+            drain: Arc::new(Drain::new(config.drain)),
+            handover: Handover::default(),
             config,
             started: Instant::now(),
-            is_stopping: AtomicBool::new(false),
-            drained: Notify::new(),
             connections: AtomicUsize::new(0),
             events: Arc::default(),
             http_transports: HttpTransports::default(),
@@ -105,9 +108,12 @@ impl Hub {
         self: &Arc<Self>,
         name: &str,
         message: Message,
-    ) -> Result<mpsc::UnboundedSender<Message>, Error> {
+    ) -> Result<mpsc::UnboundedSender<Message>, NotJoined> {
         // The lock is held, so that the room cannot close between the look-up and the message.
         let mut rooms = self.rooms();
+        if self.drain.is_due() {
+            return Err(NotJoined::Stopping { retry: self.drain.take_times(1) });
+        }
         let message = match rooms.get(name) {
             None => message,
             Some(room) => match room.send(message) {
@@ -118,7 +124,7 @@ impl Hub {
         };
         let limit = self.config.max_rooms;
         if rooms.len() >= limit {
-            return Err(Error::TooMany { what: "rooms on this server", limit });
+            return Err(Error::TooMany { what: "rooms on this server", limit }.into());
         }
         let (sender, receiver) = mpsc::unbounded_channel();
         let _ = sender.send(message);
@@ -136,6 +142,7 @@ impl Hub {
             secrets: Arc::clone(&self.secrets),
             keep_empty: self.config.keep_empty,
             events: Arc::clone(&self.events),
+            drain: Arc::clone(&self.drain),
         };
         tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade()));
         tracing::info!(room = name, "room opened");
@@ -275,29 +282,36 @@ impl Hub {
     /// True if the server may be sent new clients.
     pub(crate) fn is_ready(&self) -> bool {
         let is_failed = self.durable.as_deref().is_some_and(Durable::is_poisoned);
-        !is_failed && !self.is_stopping.load(Ordering::Relaxed)
+        !is_failed && !self.drain.has_begun()
     }
 
-    /// Makes the server not ready, and lets it stop after a time.
-    pub(crate) fn drain(self: &Arc<Self>, wait: Duration) {
-        self.is_stopping.store(true, Ordering::Relaxed);
+    /// Makes the server not ready, and lets it stop after a time: that of the configuration, or `wait`. A second call can make
+    /// that sooner.
+    pub(crate) fn begin_drain(self: &Arc<Self>, wait: Option<Duration>) {
+        let wait = self.drain.begin(wait);
+        tracing::info!(
+            wait_seconds = wait.as_secs_f32(),
+            "server is draining: it is not ready any more"
+        );
+        if wait.is_zero() {
+            self.drain.end_wait(Ending::Stop);
+            return;
+        }
         let hub = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(wait).await;
-            hub.drained.notify_one();
+            hub.drain.end_wait(Ending::Stop);
         });
     }
 
-    /// Returns once the server has been drained, so that it has to stop.
-    pub(crate) async fn drained(&self) {
-        self.drained.notified().await;
-    }
-
-    /// Closes every room's connections and waits until all are closed.
-    pub(crate) async fn shut_down(&self, retry: Duration) {
-        self.is_stopping.store(true, Ordering::Relaxed);
-        for room in self.rooms().values() {
-            let _ = room.send(Message::Shutdown { retry });
+    /// Closes every room's connections and waits until all are closed. Clients that still come are told to come back, too.
+    pub(crate) async fn shut_down(&self) {
+        {
+            let rooms = self.rooms();
+            self.drain.end_wait(Ending::Stop);
+            for room in rooms.values() {
+                let _ = room.send(Message::Shutdown);
+            }
         }
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -308,5 +322,20 @@ impl Hub {
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a connection was not handed to a room.
+pub(crate) enum NotJoined {
+    Refused(Error),
+    /// The server stops: the client may come back after this time.
+    Stopping {
+        retry: Duration,
+    },
+}
+
+impl From<Error> for NotJoined {
+    fn from(error: Error) -> Self {
+        NotJoined::Refused(error)
     }
 }

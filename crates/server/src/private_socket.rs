@@ -5,22 +5,45 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, SockAddr, SockRef, Socket, Type};
 use tokio::net::{UnixListener, UnixStream};
 
 /// A listening socket, whose file is removed when it is dropped.
 pub(crate) struct PrivateSocket {
     listener: UnixListener,
-    _file: SocketFile,
+    file: Arc<SocketFile>,
 }
 
-struct SocketFile(PathBuf);
+/// The file of a socket, which is removed when this is dropped, unless it was left to another process.
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    is_left: AtomicBool,
+}
+
+impl SocketFile {
+    fn new(path: &Path) -> Self {
+        SocketFile { path: path.to_owned(), is_left: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves the file to another process, which has the socket.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+}
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        if !self.is_left.load(Ordering::Relaxed) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -36,13 +59,31 @@ impl PrivateSocket {
         }
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&SockAddr::unix(path)?)?;
-        let file = SocketFile(path.to_owned());
+        let file = SocketFile::new(path);
         // Before it listens, so that nobody else connects meanwhile.
-        fs::set_permissions(&file.0, Permissions::from_mode(0o600))?;
+        fs::set_permissions(path, Permissions::from_mode(0o600))?;
         socket.listen(16)?;
+        PrivateSocket::listening(socket, file)
+    }
+
+    /// Listens on a socket that another process has handed over, at this path.
+    ///
+    /// # Errors
+    /// What was handed over is no listening Unix socket.
+    pub(crate) fn taken(socket: Socket, path: &Path) -> io::Result<Self> {
+        let file = SocketFile::new(path);
+        PrivateSocket::listening(socket, file)
+    }
+
+    fn listening(socket: Socket, file: SocketFile) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let listener = UnixListener::from_std(StdListener::from(socket))?;
-        Ok(PrivateSocket { listener, _file: file })
+        Ok(PrivateSocket { listener, file: Arc::new(file) })
+    }
+
+    /// A second descriptor of the socket, for another process, and the socket's file.
+    pub(crate) fn offer(&self) -> (Arc<SocketFile>, io::Result<Socket>) {
+        (Arc::clone(&self.file), SockRef::from(&self.listener).try_clone())
     }
 
     /// Listens at a path, unless a file that is no socket is there, or a process listens there.

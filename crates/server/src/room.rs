@@ -15,6 +15,7 @@ use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
 use crate::observer::Observer;
@@ -45,8 +46,8 @@ pub(crate) enum Message {
     Fail { link: LinkId, error: Error },
     /// The connection is closed.
     Closed { link: LinkId },
-    /// The server stops: close all connections, and ask clients to reconnect after `retry`.
-    Shutdown { retry: Duration },
+    /// The server stops: close all connections, and tell each client when to come back.
+    Shutdown,
     /// The store answered the room's last change.
     Stored(Result<(), StoreError>),
     /// The store may take the change that it refused.
@@ -137,7 +138,7 @@ pub(crate) async fn drive(
     task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let RoomTask { mut messages, observer, secrets, keep_empty, events } = task;
+    let RoomTask { mut messages, observer, secrets, keep_empty, events, drain } = task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
@@ -151,6 +152,7 @@ pub(crate) async fn drive(
         secrets,
         store,
         events,
+        drain,
         is_over: false,
     };
     let mut batch = Vec::with_capacity(BATCH);
@@ -210,6 +212,7 @@ pub(crate) struct RoomTask {
     /// How long the room is kept while it has no participants.
     pub(crate) keep_empty: Duration,
     pub(crate) events: Arc<Events>,
+    pub(crate) drain: Arc<Drain>,
 }
 
 /// A room with its connections.
@@ -227,6 +230,7 @@ pub(crate) struct Driver {
     /// Where the room is stored; `None` if it ends with the server.
     store: Option<RoomStore>,
     events: Arc<Events>,
+    drain: Arc<Drain>,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
@@ -260,7 +264,11 @@ impl Driver {
                 self.connections.remove(&link);
                 self.room.handle_input(now, Input::Closed { link });
             }
-            Message::Shutdown { retry } => self.room.handle_input(now, Input::Shutdown { retry }),
+            Message::Shutdown => {
+                let (retry, step) =
+                    (self.drain.take_times(self.connections.len()), self.drain.step());
+                self.room.handle_input(now, Input::Shutdown { retry, step });
+            }
             Message::Stored(answer) => self.on_stored(now, answer),
             Message::StoreAgain => {
                 if let Some(store) = &mut self.store {
@@ -325,7 +333,10 @@ impl Driver {
     /// Disconnects everybody and ends the room, which is loaded when its participants come back.
     fn end(&mut self, now: Duration) {
         self.is_over = true;
-        self.room.handle_input(now, Input::Shutdown { retry: RETRY_AFTER_REFUSAL });
+        self.room.handle_input(
+            now,
+            Input::Shutdown { retry: RETRY_AFTER_REFUSAL, step: Duration::ZERO },
+        );
     }
 
     /// Carries out the room's outputs. Returns when the room's next timeout is due.

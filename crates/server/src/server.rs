@@ -4,23 +4,24 @@ use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
+use socket2::SockRef;
 use tokio::net::TcpListener;
 
 use crate::admin::AdminSocket;
 use crate::admin_http::listen::AdminListener;
 use crate::certificate::keeper::{Certificates, Renewal};
 use crate::config::Config;
+use crate::drain::Ending;
 use crate::error::Error;
+use crate::handover::{Predecessor, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::listen::Http;
 use crate::tls::Handshakes;
-use crate::webtransport::WebTransport;
+use crate::webtransport::{self, WebTransport};
 use crate::{costs, transport};
-
-/// When the server stops, it asks clients to wait for this time before they reconnect.
-const RETRY_AFTER_SHUTDOWN: Duration = Duration::from_millis(300);
 
 /// How often the rules for rooms to be forgotten are applied.
 const FORGETTING: Duration = Duration::from_secs(600);
@@ -44,25 +45,31 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the addresses of the configuration.
+    /// Binds the addresses of the configuration, or takes them over from a running server ([`Config::upgrade`]).
     ///
     /// # Errors
-    /// [`Error::AddressInUse`], [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
+    /// [`Error::Upgrade`] if that server does not hand them over, [`Error::AddressInUse`], [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
     /// configuration, [`Error::AdminToken`] if the administration listener needs a token,
     /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`] if the folder of stored
     /// rooms cannot be used.
     pub async fn bind(config: Config) -> Result<Self, Error> {
-        let (listener, local_addr) = bind(config.listen).await?;
+        if config.room.compress {
+            costs::measure();
+        }
+        let (predecessor, mut sockets) = ask_predecessor(&config).await?;
+        let inherited = sockets.len();
+        let sockets = &mut sockets;
+        let (listener, local_addr) = bind(Purpose::Http, config.listen, sockets).await?;
         let socket = match config.socket {
-            Some(listen) => Some(bind(listen).await?),
+            Some(listen) => Some(bind(Purpose::Packets, listen, sockets).await?),
             None => None,
         };
         let admin = match config.admin.clone() {
-            Some(admin) => Some(AdminListener::bind(admin).await?),
+            Some(admin) => Some(AdminListener::bind(admin, sockets).await?),
             None => None,
         };
         let plain = match config.plain_listen {
-            Some(listen) => Some(bind(listen).await?),
+            Some(listen) => Some(bind(Purpose::PlainHttp, listen, sockets).await?),
             None => None,
         };
         let udp = config.webtransport.as_ref().and_then(|webtransport| webtransport.listen);
@@ -72,14 +79,33 @@ impl Server {
             true => Some(Handshakes::new(Arc::clone(&certificates))?),
             false => None,
         };
-        let webtransport = WebTransport::bind(&config, local_addr, certificates)?;
+        let webtransport = webtransport::Bound::bind(&config, local_addr, certificates, sockets)?;
         let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
-        if config.room.compress {
-            costs::measure();
+        if let Some(predecessor) = predecessor {
+            tracing::info!(
+                taken = inherited - sockets.len(),
+                "takes the place of the running server"
+            );
+            replace(predecessor, &config).await?;
         }
         let hub = tokio::task::spawn_blocking(|| Hub::new(config, offer)).await;
         let hub = Arc::new(hub.expect("opening the store does not panic")?);
         let commands = admin_socket(&hub);
+        if commands.is_some() {
+            hub.handover.offer(Purpose::Http, SockRef::from(&listener).try_clone());
+            for (purpose, bound) in [(Purpose::Packets, &socket), (Purpose::PlainHttp, &plain)] {
+                if let Some((listener, _)) = bound {
+                    hub.handover.offer(purpose, SockRef::from(listener).try_clone());
+                }
+            }
+            if let Some(admin) = &admin {
+                admin.offer(&hub.handover);
+            }
+            if let Some(webtransport) = &webtransport {
+                webtransport.offer_socket(&hub.handover);
+            }
+        }
+        let webtransport = webtransport.map(webtransport::Bound::open).transpose()?;
         Ok(Server {
             listener,
             local_addr,
@@ -136,7 +162,8 @@ impl Server {
         self.admin.as_ref().and_then(AdminListener::url)
     }
 
-    /// Serves until `shutdown` is done, or until the administration has drained the server; then closes all connections.
+    /// Serves until `shutdown` is done or the administration asks to drain the server. Then it is not ready any more, serves
+    /// for as long as [`Config::drain`] says, tells each client when to come back, and closes all connections.
     ///
     /// # Errors
     /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that connection.
@@ -145,7 +172,7 @@ impl Server {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
-        let closing = self.webtransport.as_ref().map(WebTransport::closer);
+        let closer = self.webtransport.as_ref().map(WebTransport::closer);
         let http = Http::new(Arc::clone(&hub));
         let serving_plain = async {
             match self.plain {
@@ -190,9 +217,10 @@ impl Server {
         tokio::pin!(administration);
         let asked_to_stop = async {
             tokio::select! {
-                () = shutdown => {}
-                () = hub.drained() => {}
+                () = shutdown => hub.begin_drain(None),
+                _ = hub.drain.due() => {}
             }
+            hub.drain.due().await
         };
         let store_failed = async {
             let Some(durable) = &hub.durable else { return std::future::pending().await };
@@ -215,21 +243,39 @@ impl Server {
             () = serving_webtransport => {}
             () = serving_commands => {}
             () = &mut administration => {}
-            () = asked_to_stop => {
-                tracing::info!("server is shutting down");
-                let ending = tokio::time::timeout(SHUTDOWN, hub.shut_down(RETRY_AFTER_SHUTDOWN));
-                // Monitoring learns that the server is not ready any more.
-                tokio::select! {
-                    _ = ending => {}
-                    () = &mut administration => {}
+            ending = asked_to_stop => {
+                match ending {
+                    // Whoever connects now waits for the process that has the sockets.
+                    Ending::HandOver => {
+                        closer.as_ref().inspect(|closer| closer.ignore_newcomers());
+                        say_goodbye(&hub).await;
+                    }
+                    // Monitoring learns that the server is not ready any more.
+                    Ending::Stop => {
+                        hub.handover.withdraw();
+                        tokio::select! {
+                            () = say_goodbye(&hub) => {}
+                            () = &mut administration => {}
+                        }
+                    }
                 }
-                if let Some(closing) = closing {
-                    closing.await;
+                if let Some(closer) = closer {
+                    closer.close().await;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Tells all clients when to come back, and waits until their connections are closed, but not for long.
+async fn say_goodbye(hub: &Hub) {
+    let (began, connections) = (Instant::now(), hub.connections.load(Ordering::Relaxed));
+    tracing::info!(connections, "server says goodbye");
+    let _ = tokio::time::timeout(SHUTDOWN, hub.shut_down()).await;
+    let left = hub.connections.load(Ordering::Relaxed);
+    let (seconds, last_back) = (began.elapsed().as_secs_f32(), hub.drain.last_time().as_secs_f32());
+    tracing::info!(seconds, left, last_back, "connections are closed");
 }
 
 /// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands wait for the server's
@@ -244,10 +290,47 @@ fn admin_socket(hub: &Hub) -> Option<AdminSocket> {
         .ok()
 }
 
-/// Listens on a TCP address.
-pub(crate) async fn bind(listen: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+/// Asks the server whose place this one is to take for its sockets, if there is one.
+async fn ask_predecessor(config: &Config) -> Result<(Option<Predecessor>, Sockets), Error> {
+    if !config.upgrade {
+        return Ok((None, Sockets::default()));
+    }
+    let folder = config.durable.as_ref().ok_or(Error::UpgradeWithoutFolder)?.folder.clone();
+    let asked = folder.clone();
+    let answer = tokio::task::spawn_blocking(move || Predecessor::ask(&asked)).await;
+    let answer = answer.expect("asking does not panic");
+    match answer.map_err(|source| Error::Upgrade { folder, source })? {
+        Some((predecessor, sockets)) => Ok((Some(predecessor), sockets)),
+        None => {
+            tracing::info!("no server runs whose place could be taken");
+            Ok((None, Sockets::default()))
+        }
+    }
+}
+
+/// Lets the server end whose place this one takes.
+async fn replace(predecessor: Predecessor, config: &Config) -> Result<(), Error> {
+    let folder = config.durable.as_ref().map(|durable| durable.folder.clone());
+    let told = tokio::task::spawn_blocking(move || predecessor.replace()).await;
+    let told = told.expect("asking does not panic");
+    told.map_err(|source| Error::Upgrade { folder: folder.unwrap_or_default(), source })
+}
+
+/// Listens on a TCP address, which another process may have handed over.
+pub(crate) async fn bind(
+    purpose: Purpose,
+    listen: SocketAddr,
+    sockets: &mut Sockets,
+) -> Result<(TcpListener, SocketAddr), Error> {
+    let taken = sockets.take(purpose, listen);
     let listening = async {
-        let listener = TcpListener::bind(listen).await?;
+        let listener = match taken {
+            Some(socket) => {
+                socket.set_nonblocking(true)?;
+                TcpListener::from_std(socket.into())?
+            }
+            None => TcpListener::bind(listen).await?,
+        };
         let local_addr = listener.local_addr()?;
         Ok((listener, local_addr))
     };

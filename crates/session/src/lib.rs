@@ -70,7 +70,7 @@ pub use secrets::{Secrets, SessionName, is_same};
 pub use wire::VERSION;
 pub use wire::frame::{Access, PresenceState};
 pub use wire::handshake::Secret;
-pub use wire::opening::{Opening, refusal};
+pub use wire::opening::{Opening, goodbye, refusal};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

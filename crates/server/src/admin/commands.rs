@@ -24,6 +24,9 @@ pub fn carry_out(store: &Store, request: Request, changed: impl Fn(&str)) -> Rep
                 Reply::Imported(names)
             })
         }
+        Request::Upgrade | Request::TakeOver => {
+            Ok(Reply::Failed("only a running server is asked to hand its place over".to_owned()))
+        }
     };
     outcome.unwrap_or_else(|error| Reply::Failed(error.to_string()))
 }

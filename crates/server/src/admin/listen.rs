@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use super::SOCKET;
 use super::commands::carry_out;
 use super::protocol::{MAX_REQUEST, Reply, Request, read_line, write_line};
+use crate::handover::give;
 use crate::hub::Hub;
 use crate::private_socket::PrivateSocket;
 
@@ -57,6 +58,7 @@ fn answer(hub: &Hub, mut stream: &UnixStream) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let reply = match read_line::<Request>(stream, MAX_REQUEST) {
+        Ok(Request::Upgrade) => return give(hub, stream),
         Ok(request) => reply(hub, request),
         Err(error) => Reply::Failed(format!("the request cannot be read: {error}")),
     };

@@ -11,8 +11,9 @@ mod commands;
 #[cfg(unix)]
 mod listen;
 #[cfg_attr(not(unix), allow(dead_code, reason = "only the ends of a socket use all of it"))]
-mod protocol;
+pub(crate) mod protocol;
 
+pub use crate::handover::{Purpose, SocketLine};
 #[cfg(not(unix))]
 pub(crate) use absent::AdminSocket;
 #[cfg(not(unix))]
@@ -26,4 +27,4 @@ pub use protocol::{Reply, Request, RoomLine};
 
 /// The socket's name in the folder.
 #[cfg(unix)]
-const SOCKET: &str = "admin.sock";
+pub(crate) const SOCKET: &str = "admin.sock";

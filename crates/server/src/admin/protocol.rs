@@ -7,11 +7,13 @@ use groupwire_store::RoomInfo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::handover::SocketLine;
+
 /// Bytes of a request, at most: it names files and rooms.
-pub(super) const MAX_REQUEST: u64 = 1 << 20;
+pub(crate) const MAX_REQUEST: u64 = 1 << 20;
 
 /// Bytes of a reply, at most: a list of 100,000 rooms with the longest names has 40 MB.
-pub(super) const MAX_REPLY: u64 = 64 << 20;
+pub(crate) const MAX_REPLY: u64 = 64 << 20;
 
 /// A command for the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,10 @@ pub enum Request {
         /// Replace rooms that exist.
         replace: bool,
     },
+    /// Hand the listening sockets over to this process. The reply is preceded by one octet with their descriptors.
+    Upgrade,
+    /// After [`Request::Upgrade`], over the same connection: let this process take the server's place.
+    TakeOver,
 }
 
 /// What became of a command.
@@ -47,6 +53,10 @@ pub enum Reply {
     Deleted,
     /// The names of the rooms that were imported.
     Imported(Vec<String>),
+    /// What the sockets that were handed over are.
+    Sockets(Vec<SocketLine>),
+    /// The server says goodbye to its clients, and ends.
+    TakenOver,
     /// The command was not carried out; the text says why, and what to do.
     Failed(String),
 }
@@ -69,7 +79,7 @@ impl From<RoomInfo> for RoomLine {
 }
 
 /// Writes a value as a line.
-pub(super) fn write_line(stream: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write_line(stream: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     stream.write_all(&line)
@@ -79,7 +89,7 @@ pub(super) fn write_line(stream: &mut impl Write, value: &impl Serialize) -> io:
 ///
 /// # Errors
 /// The line is longer, does not end, or is no such value.
-pub(super) fn read_line<T: DeserializeOwned>(stream: impl Read, limit: u64) -> io::Result<T> {
+pub(crate) fn read_line<T: DeserializeOwned>(stream: impl Read, limit: u64) -> io::Result<T> {
     let mut line = Vec::new();
     BufReader::new(stream.take(limit)).read_until(b'\n', &mut line)?;
     if line.last() != Some(&b'\n') {

@@ -164,7 +164,8 @@ async fn delete_room(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Drain {
-    wait_seconds: u64,
+    /// The time of the server's configuration, if it is missing.
+    wait_seconds: Option<u64>,
 }
 
 /// Makes the server not ready, and stops it after a time, in which balancers and monitoring notice.
@@ -173,11 +174,10 @@ async fn drain(
     wanted: Result<Json<Drain>, JsonRejection>,
 ) -> Result<StatusCode, Refusal> {
     let Json(Drain { wait_seconds }) = wanted.map_err(Refusal::Unreadable)?;
-    if wait_seconds > MAX_WAIT {
+    if wait_seconds.is_some_and(|seconds| seconds > MAX_WAIT) {
         return Err(Refusal::Wait);
     }
-    tracing::info!(wait_seconds, "server is draining");
-    hub.drain(Duration::from_secs(wait_seconds));
+    hub.begin_drain(wait_seconds.map(Duration::from_secs));
     Ok(StatusCode::ACCEPTED)
 }
 

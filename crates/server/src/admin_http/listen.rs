@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -22,6 +23,7 @@ use super::config::{AdminConfig, AdminListen};
 use super::routes;
 use super::token::AdminToken;
 use crate::error::Error;
+use crate::handover::{Handover, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::listen::accept;
 use crate::private_socket::PrivateSocket;
@@ -48,14 +50,15 @@ impl AdminListener {
     /// # Errors
     /// [`Error::AdminToken`] if other machines could reach the listener and there is no token; otherwise as
     /// [`crate::Server::bind`].
-    pub(crate) async fn bind(config: AdminConfig) -> Result<Self, Error> {
+    pub(crate) async fn bind(config: AdminConfig, sockets: &mut Sockets) -> Result<Self, Error> {
         let AdminConfig { listen, token, hosts } = config;
         match listen {
             AdminListen::Tcp(listen) => {
                 if token.is_none() && !listen.ip().is_loopback() {
                     return Err(Error::AdminToken { listen });
                 }
-                let (listener, address) = crate::server::bind(listen).await?;
+                let (listener, address) =
+                    crate::server::bind(Purpose::Admin, listen, sockets).await?;
                 let (token, fragment) = match token {
                     Some(token) => (token, String::new()),
                     None => {
@@ -73,8 +76,11 @@ impl AdminListener {
                 Ok(AdminListener { bound: Bound::Tcp(listener, address), access, url })
             }
             AdminListen::Unix(path) => {
-                let socket = PrivateSocket::bind_unused(&path)
-                    .map_err(|source| Error::AdminSocket { path, source })?;
+                let socket = match sockets.take_unix(&path) {
+                    Some(socket) => PrivateSocket::taken(socket, &path),
+                    None => PrivateSocket::bind_unused(&path),
+                };
+                let socket = socket.map_err(|source| Error::AdminSocket { path, source })?;
                 let access = Access { token, hosts };
                 Ok(AdminListener { bound: Bound::Unix(socket), access, url: None })
             }
@@ -86,6 +92,19 @@ impl AdminListener {
         match &self.bound {
             Bound::Tcp(_, address) => Some(*address),
             Bound::Unix(_) => None,
+        }
+    }
+
+    /// Offers the socket to the process that will take this one's place.
+    pub(crate) fn offer(&self, handover: &Handover) {
+        match &self.bound {
+            Bound::Tcp(listener, _) => {
+                handover.offer(Purpose::Admin, SockRef::from(listener).try_clone());
+            }
+            Bound::Unix(socket) => {
+                let (file, socket) = socket.offer();
+                handover.offer_unix(file, socket);
+            }
         }
     }
 

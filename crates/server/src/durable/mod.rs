@@ -7,10 +7,11 @@ mod secrets;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::Durability;
-use groupwire_store::{Forget, Keys, Options, RoomLog, Store};
+use groupwire_store::{Forget, Keys, OpenError, Options, RoomLog, Store};
 use tokio::sync::watch;
 
 pub use modes::{Modes, ModesError};
@@ -49,6 +50,12 @@ impl DurableConfig {
 /// tick, and at 1,000 transactions per second 20 of them share a commit, which costs as much processor time as 20 records.
 const GATHER: Duration = Duration::from_millis(20);
 
+/// The longest wait for the end of the server whose place this one takes. It ends within some 5 s.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// The time between two looks whether that server has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
 /// The open store of a server.
 #[derive(Debug)]
 pub(crate) struct Durable {
@@ -60,11 +67,22 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick` is that of the rooms.
-    pub(crate) fn open(config: &DurableConfig, tick: Duration) -> Result<(Self, Keys), Error> {
+    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick` is that of the rooms. If it
+    /// `waits`, it waits for a process that uses the folder and is ending.
+    pub(crate) fn open(
+        config: &DurableConfig,
+        tick: Duration,
+        waits: bool,
+    ) -> Result<(Self, Keys), Error> {
         let keys = Keys::load_or_create(&config.folder)?;
         let options = Options { gather: (tick / 2).min(GATHER), ..config.options.clone() };
-        let store = Store::open(&config.folder, options)?;
+        let until = Instant::now() + if waits { LONGEST_WAIT } else { Duration::ZERO };
+        let store = loop {
+            match Store::open(&config.folder, options.clone()) {
+                Err(OpenError::InUse { .. }) if Instant::now() < until => thread::sleep(LOOK_AGAIN),
+                opened => break opened?,
+            }
+        };
         log_opened(&config.folder, &store);
         let failed = watch::Sender::new(None);
         Ok((

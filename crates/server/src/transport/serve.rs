@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use groupwire_session::{Error, LinkId, Opening, refusal};
+use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 
@@ -13,7 +13,7 @@ use super::ends::{Datagrams, Incoming, Receive, Transmit};
 use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
 use crate::access::{Admitted, Expiry, keep_access};
-use crate::hub::Hub;
+use crate::hub::{Hub, NotJoined};
 use crate::room::{Close, Connection, Message, Outbound};
 
 /// How long a new connection may take to send its first packet (docs/transports.md, T3).
@@ -68,7 +68,10 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     };
     let (name, room, expires) = match join(&hub, link, &mut receive, connection).await {
         Ok(joined) => joined,
-        Err(error) => {
+        Err(NotJoined::Stopping { retry }) => {
+            return close(&mut transmit, goodbye(retry), None).await;
+        }
+        Err(NotJoined::Refused(error)) => {
             tracing::info!(%link, %error, "connection refused");
             hub.events.refusals.count(&error);
             return close(&mut transmit, refusal(&error), Some(&error)).await;
@@ -104,23 +107,25 @@ async fn join(
     link: LinkId,
     receive: &mut impl Receive,
     mut connection: Connection,
-) -> Result<(String, ToRoom, Option<Expiry>), Error> {
+) -> Result<(String, ToRoom, Option<Expiry>), NotJoined> {
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
         Ok(Ok(Some(Incoming::Datagram(_)))) => {
-            return Err(Error::Malformed { what: "opening: it came as a datagram" });
+            return Err(Error::Malformed { what: "opening: it came as a datagram" }.into());
         }
         Ok(Ok(None)) => {
-            return Err(Error::Malformed { what: "opening: the connection was closed" });
+            return Err(Error::Malformed { what: "opening: the connection was closed" }.into());
         }
-        Ok(Err(error)) => return Err(error),
-        Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }),
+        Ok(Err(error)) => return Err(error.into()),
+        Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }.into()),
     };
     connection.opened_at = Instant::now();
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
     let Admitted { identity, expires } =
-        Admitted::ask(&*hub.config.authenticator, &name, first.token()).await?;
+        Admitted::ask(&*hub.config.authenticator, &name, first.token())
+            .await
+            .map_err(Error::from)?;
     let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
     Ok((name, room, expires))
 }

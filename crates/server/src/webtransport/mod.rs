@@ -4,12 +4,13 @@ pub(crate) mod config;
 mod connection;
 pub(crate) mod offer;
 
-use std::future::Future;
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_quic::{End, endpoint_settings, settings};
+use socket2::SockRef;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::rustls::version::TLS13;
@@ -21,6 +22,7 @@ use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
 use crate::config::Config;
 use crate::error::Error;
+use crate::handover::{Handover, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::tls;
 use offer::Offer;
@@ -50,14 +52,21 @@ const IDLE_MARGIN: Duration = Duration::from_secs(2);
 /// How long connections may take to close when the server stops.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// A WebTransport endpoint that is bound to its UDP port.
+/// The UDP port of WebTransport, which nothing is read from yet.
+pub(crate) struct Bound {
+    socket: UdpSocket,
+    quic: ServerConfig,
+    pub(crate) offer: Arc<Offer>,
+}
+
+/// A WebTransport endpoint that answers at its UDP port.
 pub(crate) struct WebTransport {
     endpoint: Endpoint,
     pub(crate) offer: Arc<Offer>,
 }
 
-impl WebTransport {
-    /// Binds the endpoint. `http` is the address of HTTP. `None` if WebTransport is not configured, or if the UDP port
+impl Bound {
+    /// Binds the port, or takes it over. `http` is the address of HTTP. `None` if WebTransport is not configured, or if the UDP port
     /// cannot be bound, which is logged.
     ///
     /// # Errors
@@ -66,27 +75,28 @@ impl WebTransport {
         config: &Config,
         http: SocketAddr,
         certificates: Arc<Certificates>,
+        sockets: &mut Sockets,
     ) -> Result<Option<Self>, Error> {
         let Some(wanted) = &config.webtransport else { return Ok(None) };
         let listen = wanted.listen.unwrap_or(http);
-        let server = quic(Arc::clone(&certificates), config)?;
+        let quic = quic(Arc::clone(&certificates), config)?;
         let any_port = wanted.listen.is_none() && config.listen.port() == 0;
-        let socket = UdpSocket::bind(listen).or_else(|error| match any_port {
-            true => UdpSocket::bind((listen.ip(), 0)),
-            false => Err(error),
-        });
-        let listening = socket.and_then(|socket| {
+        let bound = match sockets.take(Purpose::WebTransport, listen) {
+            Some(socket) => Ok(UdpSocket::from(socket)),
+            None => UdpSocket::bind(listen).or_else(|error| match any_port {
+                true => UdpSocket::bind((listen.ip(), 0)),
+                false => Err(error),
+            }),
+        };
+        let bound = bound.and_then(|socket| {
             widen(&socket);
-            let runtime = Arc::new(TokioRuntime);
-            let settings = endpoint_settings(End::Server);
-            let endpoint = Endpoint::new(settings, Some(server), socket, runtime)?;
-            let port = endpoint.local_addr()?.port();
-            Ok((endpoint, port))
+            let port = socket.local_addr()?.port();
+            Ok((socket, port))
         });
-        match listening {
-            Ok((endpoint, port)) => {
+        match bound {
+            Ok((socket, port)) => {
                 let offer = Arc::new(Offer::new(port, certificates));
-                Ok(Some(WebTransport { endpoint, offer }))
+                Ok(Some(Bound { socket, quic, offer }))
             }
             Err(error) => {
                 tracing::warn!(%listen, %error, "WebTransport is off: cannot bind the UDP port");
@@ -95,6 +105,32 @@ impl WebTransport {
         }
     }
 
+    /// Offers the socket to the process that will take this one's place.
+    pub(crate) fn offer_socket(&self, handover: &Handover) {
+        handover.offer(Purpose::WebTransport, SockRef::from(&self.socket).try_clone());
+    }
+
+    /// Begins to read and answer.
+    ///
+    /// # Errors
+    /// [`Error::Listen`] if the socket cannot be used.
+    pub(crate) fn open(self) -> Result<WebTransport, Error> {
+        let Bound { socket, quic, offer } = self;
+        let opening = || {
+            let listen = socket.local_addr()?;
+            let settings = endpoint_settings(End::Server);
+            let endpoint = Endpoint::new(settings, Some(quic), socket, Arc::new(TokioRuntime));
+            io::Result::Ok((listen, endpoint))
+        };
+        let unspecified = SocketAddr::from(([0, 0, 0, 0], offer.port));
+        let (listen, endpoint) =
+            opening().map_err(|source| Error::Listen { listen: unspecified, source })?;
+        let endpoint = endpoint.map_err(|source| Error::Listen { listen, source })?;
+        Ok(WebTransport { endpoint, offer })
+    }
+}
+
+impl WebTransport {
     /// Accepts and serves connections; never returns.
     pub(crate) async fn serve(self, hub: Arc<Hub>) {
         accept(&self.endpoint, &hub).await;
@@ -102,19 +138,31 @@ impl WebTransport {
         std::future::pending().await
     }
 
-    /// A future that closes all connections, for when the server stops.
-    pub(crate) fn closer(&self) -> impl Future<Output = ()> + Send + use<> {
-        let endpoint = self.endpoint.clone();
-        async move {
-            endpoint.close(VarInt::from_u32(0), b"the server stops");
-            let _ = timeout(CLOSE_LIMIT, endpoint.wait_idle()).await;
-        }
+    /// What ends the endpoint when the server stops.
+    pub(crate) fn closer(&self) -> Closer {
+        Closer(self.endpoint.clone())
+    }
+}
+
+/// Ends an endpoint.
+pub(crate) struct Closer(Endpoint);
+
+impl Closer {
+    /// Ignores first packets of clients from now on: clients repeat them until the process answers that takes this one's place.
+    pub(crate) fn ignore_newcomers(&self) {
+        self.0.set_server_config(None);
+    }
+
+    /// Closes all connections.
+    pub(crate) async fn close(self) {
+        self.0.close(VarInt::from_u32(0), b"the server stops");
+        let _ = timeout(CLOSE_LIMIT, self.0.wait_idle()).await;
     }
 }
 
 /// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and QUIC retransmits late.
 fn widen(socket: &UdpSocket) {
-    let options = socket2::SockRef::from(socket);
+    let options = SockRef::from(socket);
     let set = options.set_recv_buffer_size(BUFFER).and(options.set_send_buffer_size(BUFFER));
     if let Err(error) = set {
         tracing::debug!(%error, "cannot enlarge the UDP buffers");

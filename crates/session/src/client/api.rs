@@ -81,7 +81,8 @@ pub enum Input<'a> {
     DatagramSent,
     /// The transport is closed, or could not be opened.
     Closed,
-    /// The network seems to be back: a client that waits to dial does so now.
+    /// The network seems to be back: a client that waits to dial does so now, or once the time is over that the server asked
+    /// for when it said goodbye.
     Hurry,
     /// Time passed.
     Timeout,

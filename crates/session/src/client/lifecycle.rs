@@ -29,7 +29,7 @@ impl Client {
         let Client { phase, session, .. } = self;
         let leaves = matches!(phase, Phase::Leaving(_));
         match phase {
-            Phase::Waiting { until } if now >= *until && !session.lacks_token => {
+            Phase::Waiting { until, .. } if now >= *until && !session.lacks_token => {
                 *phase = Phase::Dialing;
                 let room = session.config.room.as_str();
                 event!(DEBUG, "client dials", room);
@@ -65,7 +65,7 @@ impl Client {
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
             // Without a token there is nothing to wait for but another one.
-            Phase::Waiting { until } => (!self.session.lacks_token).then_some(*until),
+            Phase::Waiting { until, .. } => (!self.session.lacks_token).then_some(*until),
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);
@@ -215,8 +215,9 @@ impl Client {
             membership.incarnation = !membership.incarnation;
         }
         let was_member = membership.is_some();
-        let until = now + least + self.backoff.next();
-        self.phase = Phase::Waiting { until };
+        let earliest = now + least;
+        let until = earliest + self.backoff.next();
+        self.phase = Phase::Waiting { until, earliest };
         let status = if was_member { Status::Reconnecting } else { Status::Connecting };
         self.session.emit(Event::Status(status));
     }

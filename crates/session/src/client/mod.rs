@@ -104,7 +104,7 @@ impl Client {
             return Err(Error::malformed("room name: it is empty"));
         }
         Ok(Client {
-            phase: Phase::Waiting { until: now },
+            phase: Phase::Waiting { until: now, earliest: now },
             backoff: Backoff::new(config.seed),
             misunderstood: 0,
             packing: packing_of(&config),
@@ -225,8 +225,8 @@ impl Client {
                 }
             }
             Input::Hurry => {
-                if let Phase::Waiting { until } = &mut self.phase {
-                    *until = now;
+                if let Phase::Waiting { until, earliest } = &mut self.phase {
+                    *until = now.max(*earliest);
                 }
             }
             Input::Timeout => {}

@@ -18,7 +18,11 @@ use crate::link::{Coders, Link};
 /// The phase of the connection.
 pub(super) enum Phase {
     /// There is no transport. At `until`, the client asks its caller to open one, if it has a token that has not expired.
-    Waiting { until: Duration },
+    Waiting {
+        until: Duration,
+        /// The server asked not to come before, which [`Input::Hurry`](super::Input::Hurry) does not change.
+        earliest: Duration,
+    },
     /// The caller is opening a transport.
     Dialing,
     /// A transport is open and HELLO is on its way.

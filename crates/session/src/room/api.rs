@@ -134,10 +134,12 @@ pub enum Input<'a> {
         /// The transport.
         link: LinkId,
     },
-    /// The server stops: the room says goodbye to all clients, which may come back after `retry`.
+    /// The server stops: the room says goodbye to all clients, which may come back one after the other.
     Shutdown {
-        /// The time after which a new server will probably be running.
+        /// The time after which the first one may come back, when a new server will probably be running.
         retry: Duration,
+        /// The time between two of them, so that the new server is not asked for everything at once.
+        step: Duration,
     },
     /// Changes of [`Output::Store`] are durable. They become durable in the order in which they were put out.
     Durable {

@@ -223,7 +223,7 @@ impl Room {
                 now,
             ),
             Input::Durable { position, reserved } => self.on_durable(now, position, reserved),
-            Input::Shutdown { retry } => self.shut_down(now, retry),
+            Input::Shutdown { retry, step } => self.shut_down(now, retry, step),
             Input::Timeout => {}
         }
         self.run_timers(now);
@@ -302,11 +302,13 @@ impl Room {
         self.common.emit(Event::Left { participant: id });
     }
 
-    fn shut_down(&mut self, now: Duration, retry: Duration) {
-        event!(DEBUG, "room shuts down", ?retry);
+    fn shut_down(&mut self, now: Duration, retry: Duration, step: Duration) {
+        event!(DEBUG, "room shuts down", ?retry, ?step);
+        let mut retry = retry;
         while let Some((link, id)) = self.common.links.pop_first() {
             let mut packet = Vec::new();
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
+            retry += step;
             self.common.outputs.push_back(Output::Close { link, packet, reason: None });
             if let Some(peer) = self.peers.get_mut(&id) {
                 peer.state = State::Away { since: now };

@@ -1,6 +1,7 @@
 //! A client's first packet, and the server's answer if it refuses that packet before a room gets it (wire W4, W5).
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::VERSION;
 use super::frame::{Frame, Frames, error_frame};
@@ -71,6 +72,14 @@ impl<'a> Opening<'a> {
 pub fn refusal(error: &Error) -> Vec<u8> {
     let mut packet = alloc::vec![VERSION];
     error_frame(error, true, 0, &mut packet);
+    packet
+}
+
+/// Makes the server's answer to a first packet that comes while the server stops. The server then closes the transport, and
+/// the client comes back after `retry`.
+pub fn goodbye(retry: Duration) -> Vec<u8> {
+    let mut packet = alloc::vec![VERSION];
+    Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
     packet
 }
 

@@ -315,6 +315,32 @@ fn w36_goodbye_is_leaving_at_once() {
     assert_eq!(world.people[bob].status, Some(Status::Closed));
 }
 
+/// W36: clients of a server that stops come back one after the other, and not before their time.
+#[test]
+fn w36_goodbye_gives_each_client_another_time_and_nobody_hurries() {
+    let mut world = World::with_tick(40 * MS);
+    let all = [world.add(), world.add(), world.add()];
+    let draw = world.channel(all[0], "draw", DRAW);
+    world.run(6_000 * MS);
+    let (retry, step) = (300 * MS, 2_000 * MS);
+    world.room.handle_input(world.now, room::Input::Shutdown { retry, step });
+    world.run(100 * MS);
+    world.send(all[0], draw, "while away");
+    for person in &mut world.people {
+        assert_eq!(person.status, Some(Status::Reconnecting));
+        person.client.handle_input(world.now, Input::Hurry);
+    }
+    let here = |world: &World| all.map(|at| world.people[at].status == Some(Status::Connected));
+    assert_eq!(here(&world), [false; 3]);
+    world.run(1_000 * MS);
+    assert_eq!(here(&world), [true, false, false]);
+    world.run(2_000 * MS);
+    assert_eq!(here(&world), [true, true, false]);
+    world.run(2_000 * MS);
+    assert_eq!(here(&world), [true; 3]);
+    assert_eq!(world.people[all[0]].texts(draw), ["while away"]);
+}
+
 #[test]
 fn w13_a_new_incarnation_is_a_gap_and_pending_transactions_survive() {
     let mut world = World::with_tick(40 * MS);

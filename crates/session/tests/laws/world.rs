@@ -303,7 +303,7 @@ impl World {
 
     /// The server says goodbye and is gone for so long.
     pub(crate) fn shut_down(&mut self, time: Duration) {
-        self.tell_room(room::Input::Shutdown { retry: time });
+        self.tell_room(room::Input::Shutdown { retry: time, step: Duration::ZERO });
         self.down_until.get_or_insert(self.now + time);
     }
 

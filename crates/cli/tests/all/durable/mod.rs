@@ -3,6 +3,8 @@
 
 mod admin;
 mod bad_disk;
+#[cfg(unix)]
+mod crowd;
 mod damage;
 mod disk;
 mod kills;
@@ -12,4 +14,5 @@ mod people;
 mod power_cuts;
 mod server;
 mod sessions;
+mod upgrade;
 mod visitor;

@@ -17,6 +17,7 @@ pub(super) struct Server {
     pub(super) folder: PathBuf,
     /// Further options of `groupwire serve`.
     pub(super) options: Vec<&'static str>,
+    pub(super) has_webtransport: bool,
     /// What it logs, and says at its end.
     log: PathBuf,
     port: u16,
@@ -32,13 +33,34 @@ impl Server {
     pub(super) fn start_in(name: &str, folder: PathBuf) -> Self {
         let _ = fs::remove_dir_all(&folder);
         let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.log"));
-        let mut server = Server { child: None, folder, options: Vec::new(), log, port: 0 };
+        let mut server = Server {
+            child: None,
+            folder,
+            options: Vec::new(),
+            has_webtransport: false,
+            log,
+            port: 0,
+        };
         server.restart();
         server
     }
 
     pub(super) fn restart(&mut self) {
-        let mut child = self.command().stdout(Stdio::piped()).spawn().unwrap();
+        let child = self.command().spawn().unwrap();
+        self.run(child);
+    }
+
+    /// Lets a new process take the place of the server, and waits until that has ended. Returns its status.
+    #[cfg(unix)]
+    pub(super) fn upgrade(&mut self) -> Option<i32> {
+        let mut old = self.child.take().unwrap();
+        let child = self.command().arg("--upgrade").spawn().unwrap();
+        self.run(child);
+        old.wait().unwrap().code()
+    }
+
+    /// Waits until the process serves.
+    fn run(&mut self, mut child: Child) {
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         self.child = Some(child);
@@ -49,7 +71,7 @@ impl Server {
 
     /// Starts the server, which has to refuse its folder; returns what it says.
     pub(super) fn refused(&self) -> String {
-        let mut child = self.command().stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = self.command().spawn().unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         if !said.is_empty() {
@@ -108,10 +130,12 @@ impl Server {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire"));
         command
-            .args(["serve", "--log", "warn", "--no-webtransport", "--tick", "5"])
+            .args(["serve", "--log", "warn", "--tick", "5"])
+            .args((!self.has_webtransport).then_some("--no-webtransport"))
             .args(["--listen", &format!("127.0.0.1:{}", self.port), "--data"])
             .arg(&self.folder)
             .args(&self.options)
+            .stdout(Stdio::piped())
             .stderr(File::create(&self.log).unwrap());
         command
     }

@@ -19,6 +19,8 @@ pub(super) struct Visitor {
     pub(super) told: Vec<(u64, String)>,
     pub(super) own: usize,
     pub(super) hinted: usize,
+    /// How often it joined, resuming included.
+    pub(super) joins: usize,
     pub(super) gaps: usize,
     /// The snapshots that it uploaded.
     pub(super) snapshots: usize,
@@ -42,6 +44,7 @@ impl Visitor {
             told,
             own: 0,
             hinted: 0,
+            joins: 0,
             gaps: 0,
             snapshots: 0,
             is_away: true,
@@ -104,6 +107,7 @@ impl Visitor {
             }
             Event::Joined { participant, .. } => {
                 self.is_away = false;
+                self.joins += 1;
                 self.numbers.push(participant.get());
                 self.numbers.dedup();
             }

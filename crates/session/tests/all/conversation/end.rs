@@ -320,7 +320,7 @@ fn tell_room(
         }
         ["shutdown", ms] => {
             let retry = Duration::from_millis(number(ms));
-            room.handle_input(now, room::Input::Shutdown { retry });
+            room.handle_input(now, room::Input::Shutdown { retry, step: Duration::ZERO });
         }
         _ => panic!("a room is not told {words:?}"),
     }
