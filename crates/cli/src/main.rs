@@ -1,6 +1,7 @@
 //! The `groupwire` command.
 
 mod admin;
+mod config;
 mod process;
 mod replay;
 mod serve;
@@ -8,9 +9,10 @@ mod store;
 mod token;
 mod tunnel;
 
+use std::error::Error;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// The network layer for real-time collaboration: rooms, channels, small messages, in time.
 #[derive(Debug, Parser)]
@@ -24,6 +26,8 @@ struct Cli {
 enum Command {
     /// Run a server, with the whiteboard and the puzzle on it.
     Serve(Box<serve::Args>),
+    /// Check the configuration file of a server, or print an example of one.
+    Config(config::Args),
     /// Send a recorded session through a running server and compare the messages that arrive.
     Replay(replay::Args),
     /// Look into, copy and mend the folder of stored rooms.
@@ -38,19 +42,21 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Serve(args) => serve::run(*args).await,
+    run().await.unwrap_or_else(|error| {
+        eprintln!("groupwire: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+async fn run() -> Result<ExitCode, Box<dyn Error>> {
+    let (cli, warnings) = config::parse::<Cli>()?;
+    match cli.command {
+        Command::Serve(args) => serve::run(*args, warnings).await,
+        Command::Config(args) => config::run(args, Cli::command()),
         Command::Replay(args) => replay::run(args).await,
         Command::Store(args) => store::run(args),
         Command::Token(args) => token::run(&args),
         Command::Admin(args) => admin::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
-    };
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("groupwire: {error}");
-            ExitCode::FAILURE
-        }
     }
 }

@@ -1,7 +1,9 @@
 //! `groupwire serve`: the server in one process, without other services.
 
+mod access;
 mod admin;
 mod drain;
+mod tls;
 mod upgrade;
 
 use std::error::Error;
@@ -9,20 +11,19 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Admission, Answer, Authenticator, ByRights, Certificate, CertificateConfig, CertificateError,
-    Config, DurableConfig, Error as ServerError, HookAuthenticator, HookConfig, JoinRequest,
-    JwtAuthenticator, JwtConfig, KeySource, Modes, ModesError, Origins, Refusal, Server,
-    WebTransportConfig, codecs_named, is_same_secret,
+    Config, DurableConfig, Error as ServerError, Modes, ModesError, Origins, Server,
+    WebTransportConfig, codecs_named,
 };
 
+use self::access::AccessArgs;
 use self::admin::AdminArgs;
 use self::drain::DrainArgs;
+use self::tls::TlsArgs;
 use self::upgrade::UpgradeArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
 
@@ -30,12 +31,7 @@ use crate::process::{Format, Level, first_stop_signal, start_log};
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
     /// The address to listen on. 0.0.0.0:8080 is open to other machines; port 0 is any free port.
-    #[arg(
-        long,
-        value_name = "ADDRESS:PORT",
-        default_value = "127.0.0.1:8080",
-        env = "GROUPWIRE_LISTEN"
-    )]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
 
     /// Do not offer WebTransport.
@@ -43,84 +39,27 @@ pub(crate) struct Args {
     no_webtransport: bool,
 
     /// The UDP address to listen on for WebTransport. Default: the address and port number of --listen.
-    #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_WEBTRANSPORT")]
+    #[arg(long, value_name = "ADDRESS:PORT")]
     webtransport: Option<SocketAddr>,
 
-    /// A PEM file with the server's certificate and its intermediate certificates, read again when it changes. With it
-    /// --listen is HTTPS (HTTP/2 and HTTP/1.1, WebSocket over TLS), and WebTransport uses it. Default: --listen is plain
-    /// HTTP, and the server makes a certificate for WebTransport, which clients pin.
-    #[arg(long, value_name = "FILE", requires = "key", env = "GROUPWIRE_CERT")]
-    cert: Option<PathBuf>,
-
-    /// A PEM file with the certificate's private key.
-    #[arg(long, value_name = "FILE", requires = "cert", env = "GROUPWIRE_KEY")]
-    key: Option<PathBuf>,
-
-    /// A further address of plain HTTP beside HTTPS, for a reverse proxy or a health check on this machine. Default: none.
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "cert", env = "GROUPWIRE_PLAIN_LISTEN")]
-    plain_listen: Option<SocketAddr>,
+    #[command(flatten)]
+    tls: TlsArgs,
 
     /// The address to listen on for native programs that send packets over plain TCP. Default: none.
-    #[arg(long, value_name = "ADDRESS:PORT", env = "GROUPWIRE_SOCKET")]
+    #[arg(long, value_name = "ADDRESS:PORT")]
     socket: Option<SocketAddr>,
 
     /// A further origin whose pages may use the server, such as `https://example.org`, or * for all. May be given several
     /// times.
-    #[arg(
-        long = "origin",
-        value_name = "ORIGIN",
-        env = "GROUPWIRE_ORIGINS",
-        value_delimiter = ','
-    )]
+    #[arg(long = "origin", value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     origins: Vec<String>,
 
     /// How long messages are collected before they are sent to the participants, in milliseconds; 0 sends at once.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: u64,
 
-    /// The token that clients must present to join. Default: everybody may join.
-    #[arg(long, value_name = "SECRET", env = "GROUPWIRE_TOKEN", hide_env_values = true)]
-    token: Option<String>,
-
-    /// Let in clients with a JSON web token that one of these keys signed: a file with a set of keys (JWKS) or a public key in PEM,
-    /// or an https:// address of a set of keys. `groupwire token` makes keys and tokens for trying.
-    #[arg(
-        long,
-        value_name = "FILE|ADDRESS",
-        conflicts_with = "token",
-        requires_all = ["jwt_issuer", "jwt_audience"],
-        env = "GROUPWIRE_JWT_KEYS"
-    )]
-    jwt_keys: Option<String>,
-
-    /// The `iss` that tokens must have.
-    #[arg(long, value_name = "NAME", requires = "jwt_keys", env = "GROUPWIRE_JWT_ISSUER")]
-    jwt_issuer: Option<String>,
-
-    /// The `aud` that tokens must have.
-    #[arg(long, value_name = "NAME", requires = "jwt_keys", env = "GROUPWIRE_JWT_AUDIENCE")]
-    jwt_audience: Option<String>,
-
-    /// A PEM file with a certificate that is trusted at the address of --jwt-keys, beside those that the system trusts.
-    #[arg(long, value_name = "FILE", requires = "jwt_keys", env = "GROUPWIRE_JWT_ROOT")]
-    jwt_root: Option<PathBuf>,
-
-    /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md has
-    /// what is asked and answered.
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"], env = "GROUPWIRE_HOOK")]
-    hook: Option<String>,
-
-    /// A file with the secret that the address of --hook is sent as `Authorization: Bearer`.
-    #[arg(long, value_name = "FILE", requires = "hook", env = "GROUPWIRE_HOOK_SECRET_FILE")]
-    hook_secret_file: Option<PathBuf>,
-
-    /// How long an answer of --hook that lets a client in holds for the same token and room, in seconds.
-    #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30)]
-    hook_keep: u64,
-
-    /// A PEM file with a certificate that is trusted at the address of --hook, beside those that the system trusts.
-    #[arg(long, value_name = "FILE", requires = "hook", env = "GROUPWIRE_HOOK_ROOT")]
-    hook_root: Option<PathBuf>,
+    #[command(flatten)]
+    access: AccessArgs,
 
     /// How long an empty room keeps its content, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
@@ -140,13 +79,7 @@ pub(crate) struct Args {
 
     /// The codecs that channels may ask for, such as lz4,zstd; or all. Clients can make the server compress and decompress
     /// with any of them. Default: all but bzip2 and lzma.
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "no_compression",
-        env = "GROUPWIRE_CODECS"
-    )]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = codec, conflicts_with = "no_compression")]
     codecs: Vec<String>,
 
     /// Let everybody set an emulated bad network for a room, which pages may ask for (whiteboard: ?compare): for
@@ -165,16 +98,16 @@ pub(crate) struct Args {
 
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
-    #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_DATA")]
+    #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
 
     /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'. Of several that match, the
     /// last one holds. May be given several times. Default with --data: all rooms are.
-    #[arg(long = "durable", value_name = "PATTERN=MODE", requires = "data")]
+    #[arg(long = "durable", value_name = "PATTERN=MODE", requires = "data", value_delimiter = ',', value_parser = mode)]
     durable: Vec<String>,
 
     /// Delete stored rooms that nobody wrote to for a time, such as 'tmp/*=30d'. May be given several times.
-    #[arg(long = "forget", value_name = "PATTERN=TIME", requires = "data")]
+    #[arg(long = "forget", value_name = "PATTERN=TIME", requires = "data", value_delimiter = ',')]
     forget: Vec<Forget>,
 
     /// The largest size of all stored rooms together, in MiB. At the limit, transactions wait.
@@ -183,7 +116,7 @@ pub(crate) struct Args {
 
     /// The folder for recordings that users of the inspector, on the administration listener, may start. They contain all messages of a room; `groupwire
     /// replay --trace` reads them. Default: no recordings.
-    #[arg(long, value_name = "FOLDER", env = "GROUPWIRE_RECORD_DIR")]
+    #[arg(long, value_name = "FOLDER")]
     record_dir: Option<PathBuf>,
 
     /// The least severe messages to log on standard error.
@@ -195,16 +128,18 @@ pub(crate) struct Args {
     log_format: Format,
 }
 
-pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+/// Runs the server until it is stopped. `warnings` are those of the configuration, which the log gets when it is open.
+pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
-    let (certificate, webtransport) = (args.certificate(), args.webtransport());
-    let jwt = args.jwt();
-    let hook = args.hook()?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    let webtransport = args.webtransport();
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
-        certificate,
-        plain_listen: args.plain_listen,
+        certificate: args.tls.config(),
+        plain_listen: args.tls.plain_listen,
         socket: args.socket,
         origins,
         keep_empty: Duration::from_secs(args.keep_empty),
@@ -224,19 +159,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     if !args.codecs.is_empty() {
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
-    if let Some(token) = args.token {
-        config.authenticator = Arc::new(OneToken(token.into_bytes()));
-    }
-    if let Some(jwt) = jwt {
-        let keys = JwtAuthenticator::open(jwt).await.map_err(|why| format!("--jwt-keys: {why}"))?;
-        config.authenticator = Arc::new(keys);
-        config.authority = Arc::new(ByRights);
-    }
-    if let Some(hook) = hook {
-        let hook = HookAuthenticator::new(hook).map_err(|why| format!("--hook: {why}"))?;
-        config.authenticator = Arc::new(hook);
-        config.authority = Arc::new(ByRights);
-    }
+    args.access.configure(&mut config).await?;
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server)?;
@@ -245,34 +168,6 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 impl Args {
-    fn jwt(&self) -> Option<JwtConfig> {
-        let (Some(keys), Some(issuer), Some(audience)) =
-            (&self.jwt_keys, &self.jwt_issuer, &self.jwt_audience)
-        else {
-            return None;
-        };
-        let keys = match keys.contains("://") {
-            true => KeySource::Address(keys.clone()),
-            false => KeySource::File(keys.into()),
-        };
-        let (issuer, audience) = (issuer.clone(), audience.clone());
-        Some(JwtConfig { keys, issuer, audience, root: self.jwt_root.clone() })
-    }
-
-    fn hook(&self) -> Result<Option<HookConfig>, String> {
-        let Some(address) = self.hook.clone() else { return Ok(None) };
-        let secret = match &self.hook_secret_file {
-            Some(file) => {
-                let read = std::fs::read_to_string(file)
-                    .map_err(|error| format!("{}: {error}", file.display()))?;
-                Some(read.trim_end().to_owned())
-            }
-            None => None,
-        };
-        let (keep, root) = (Duration::from_secs(self.hook_keep), self.hook_root.clone());
-        Ok(Some(HookConfig { address, secret, keep, root }))
-    }
-
     fn durable(&self) -> Result<Option<DurableConfig>, ModesError> {
         let Some(folder) = &self.data else { return Ok(None) };
         let modes = Modes::parse(self.durable.iter().map(String::as_str))?;
@@ -281,18 +176,22 @@ impl Args {
         Ok(Some(DurableConfig { modes, options, forget, ..DurableConfig::new(folder) }))
     }
 
-    fn certificate(&self) -> CertificateConfig {
-        let source = match (&self.cert, &self.key) {
-            (Some(cert), Some(key)) => Certificate::Files { cert: cert.clone(), key: key.clone() },
-            _ => Certificate::Own,
-        };
-        CertificateConfig { source, ..CertificateConfig::default() }
-    }
-
     fn webtransport(&self) -> Option<WebTransportConfig> {
         let listen = self.webtransport;
         (!self.no_webtransport).then_some(WebTransportConfig { listen })
     }
+}
+
+fn origin(text: &str) -> Result<String, ServerError> {
+    Origins::own().and(text).map(|_| text.to_owned())
+}
+
+fn codec(text: &str) -> Result<String, ServerError> {
+    codecs_named([text]).map(|_| text.to_owned())
+}
+
+fn mode(text: &str) -> Result<String, ModesError> {
+    Modes::parse([text]).map(|_| text.to_owned())
 }
 
 /// What the user can do about an error, as lines below it.
@@ -302,16 +201,7 @@ fn advice(error: &ServerError) -> &'static str {
             "\nIs another server running? --listen and --admin-listen choose other addresses."
         }
         ServerError::AdminToken { .. } => admin::ADVICE,
-        ServerError::Certificate(
-            CertificateError::OtherKey { .. } | CertificateError::Unusable { .. },
-        ) => {
-            "\n--cert and --key must name a certificate and its own private key. Without both options the \
-             server uses plain HTTP."
-        }
-        ServerError::Certificate(_) => {
-            "\n--cert and --key must name two PEM files that this user may read: the certificate, and its \
-             private key. Without both options the server uses plain HTTP."
-        }
+        ServerError::Certificate(error) => tls::advice(error),
         _ => "",
     }
 }
@@ -333,20 +223,4 @@ fn announce(server: &Server) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(lines.as_bytes())?;
     out.flush()
-}
-
-/// Lets in clients with one token.
-struct OneToken(Vec<u8>);
-
-impl Authenticator for OneToken {
-    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
-        let answer = match is_same_secret(request.token, &self.0) {
-            true => Ok(Admission::default()),
-            false => {
-                let why = "the token is not the one this server was started with";
-                Err(Refusal::Refused(why.to_owned()))
-            }
-        };
-        Box::pin(std::future::ready(answer))
-    }
 }

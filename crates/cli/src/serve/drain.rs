@@ -15,13 +15,12 @@ pub(crate) struct DrainArgs {
         long,
         value_name = "SECONDS",
         default_value_t = 0,
-        value_parser = clap::value_parser!(u64).range(0..=3600),
-        env = "GROUPWIRE_DRAIN_WAIT"
+        value_parser = clap::value_parser!(u64).range(0..=3600)
     )]
     drain_wait: u64,
 
     /// When the server stops, as many clients per second are told to come back: what the next server can take.
-    #[arg(long, value_name = "PER SECOND", default_value = "1000", env = "GROUPWIRE_DRAIN_JOINS")]
+    #[arg(long, value_name = "PER SECOND", default_value = "1000")]
     drain_joins: NonZeroU32,
 }
 

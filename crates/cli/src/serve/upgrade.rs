@@ -8,7 +8,7 @@ pub(crate) struct UpgradeArgs {
     /// Take the place of the server that runs on the folder of --data: take over its listening sockets, let it say goodbye to its
     /// clients, wait for its end, and go on with its rooms. If this process cannot start, the other one goes on. If none runs, start
     /// as usual.
-    #[arg(long, requires = "data", env = "GROUPWIRE_UPGRADE")]
+    #[arg(long, requires = "data")]
     upgrade: bool,
 }
 
