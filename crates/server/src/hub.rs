@@ -12,6 +12,7 @@ use tokio::sync::mpsc::WeakUnboundedSender;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::access::{Bans, Gate};
 use crate::authority::SharedAuthority;
 use crate::config::Config;
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
@@ -32,6 +33,8 @@ const MAX_STORED_FORMER: usize = 10_000;
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
+    /// Who may join.
+    pub(crate) gate: Arc<Gate>,
     /// True once the server is draining or shutting down.
     is_stopping: AtomicBool,
     /// Told when the server has been drained.
@@ -62,7 +65,7 @@ impl Hub {
     /// Opens the store, if the configuration has one.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store) if the store cannot be opened.
+    /// [`Error::Store`](crate::Error::Store) if the store cannot be opened, [`Error::Bans`](crate::Error::Bans) if its bans cannot.
     pub(crate) fn new(
         config: Config,
         webtransport: Option<Arc<Offer>>,
@@ -75,7 +78,10 @@ impl Hub {
             }
             None => (None, HmacSecrets::random()),
         };
+        // The store has locked the folder.
+        let bans = Bans::open(config.durable.as_ref().map(|durable| durable.folder.as_path()))?;
         Ok(Hub {
+            gate: Arc::new(Gate::new(Arc::clone(&config.authenticator), bans)),
             durable,
             secrets: Arc::new(secrets),
             report_streams: ReportStreams::default(),

@@ -50,7 +50,7 @@ impl Server {
     /// [`Error::AddressInUse`], [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
     /// configuration, [`Error::AdminToken`] if the administration listener needs a token,
     /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`] if the folder of stored
-    /// rooms cannot be used.
+    /// rooms cannot be used, [`Error::Bans`] if its bans cannot be read.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         let (listener, local_addr) = bind(config.listen).await?;
         let socket = match config.socket {
