@@ -84,6 +84,17 @@ pub enum Error {
         "no folder of stored rooms says whose place is to be taken: a server is asked over the socket in its folder"
     )]
     UpgradeWithoutFolder,
+    /// The file of bans cannot be read.
+    #[error(
+        "the bans in {} cannot be read: {reason}. Restore the file; without it, whoever was banned may join again",
+        path.display()
+    )]
+    Bans {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Writing to the store failed. Nothing is confirmed any more; the server has to be started again, which recovers what
     /// was confirmed.
     #[error(

@@ -12,6 +12,7 @@ use tokio::sync::mpsc::WeakUnboundedSender;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use crate::access::{Bans, Gate};
 use crate::authority::SharedAuthority;
 use crate::config::Config;
 use crate::drain::{Drain, Ending};
@@ -38,6 +39,8 @@ pub(crate) struct Hub {
     pub(crate) drain: Arc<Drain>,
     /// The listening sockets, for the process that takes this one's place.
     pub(crate) handover: Handover,
+    /// Who may join.
+    pub(crate) gate: Arc<Gate>,
     pub(crate) connections: AtomicUsize,
     /// What is counted for `GET /metrics` beside the totals of rooms.
     pub(crate) events: Arc<Events>,
@@ -64,7 +67,7 @@ impl Hub {
     /// Opens the store, if the configuration has one.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store) if the store cannot be opened.
+    /// [`Error::Store`](crate::Error::Store) if the store cannot be opened, [`Error::Bans`](crate::Error::Bans) if its bans cannot.
     pub(crate) fn new(
         config: Config,
         webtransport: Option<Arc<Offer>>,
@@ -78,7 +81,10 @@ impl Hub {
             }
             None => (None, HmacSecrets::random()),
         };
+        // The store has locked the folder.
+        let bans = Bans::open(config.durable.as_ref().map(|durable| durable.folder.as_path()))?;
         Ok(Hub {
+            gate: Arc::new(Gate::new(Arc::clone(&config.authenticator), bans)),
             durable,
             secrets: Arc::new(secrets),
             report_streams: ReportStreams::default(),

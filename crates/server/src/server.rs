@@ -51,7 +51,7 @@ impl Server {
     /// [`Error::Upgrade`] if that server does not hand them over, [`Error::AddressInUse`], [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
     /// configuration, [`Error::AdminToken`] if the administration listener needs a token,
     /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`] if the folder of stored
-    /// rooms cannot be used.
+    /// rooms cannot be used, [`Error::Bans`] if its bans cannot be read.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         if config.room.compress {
             costs::measure();

@@ -3,15 +3,26 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::limits::MAX_USER;
 use crate::{Access, Qos};
 
 /// Who a participant is, as the server found out before the room hears of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The user. Only a client of the same subject can resume a session. Empty if the server does not know its users.
+    /// The user. Only a client of the same subject can resume a session, and the other participants see it ([`Identity::user`]).
+    /// Empty if the server does not know its users.
     pub subject: Vec<u8>,
     /// What the user may do. Only the [`Authority`] knows what these bytes mean; every request contains them.
     pub rights: Vec<u8>,
+}
+
+impl Identity {
+    /// The user as the other participants see it (wire W100): the subject. `None` if the server does not know its users, or the
+    /// subject is no text of at most [`MAX_USER`] bytes.
+    pub fn user(&self) -> Option<&str> {
+        let user = core::str::from_utf8(&self.subject).ok()?;
+        (1..=MAX_USER).contains(&user.len()).then_some(user)
+    }
 }
 
 /// A participant asks to open a channel.

@@ -26,6 +26,12 @@ pub(crate) const PART_REFUSED: u32 = 18;
 /// The code of [`Error::Expired`]: the client needs another token before it dials again (wire W98).
 pub(crate) const EXPIRED: u32 = 19;
 
+/// The code of [`Error::Revoked`]: the client needs another token before it dials again (wire W98).
+pub(crate) const REVOKED: u32 = 20;
+
+/// The code of [`Error::Banned`] (wire W98).
+pub(crate) const BANNED: u32 = 21;
+
 /// Every error of the session protocol.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -145,6 +151,15 @@ pub enum Error {
     /// The participant's token has expired. With another one it can go on (wire W98).
     #[error("the token has expired: give the client another one")]
     Expired,
+    /// The participant's token was revoked before its end. With another one, issued since, it can go on (wire W98).
+    #[error("the token was revoked: give the client another one")]
+    Revoked,
+    /// The user may not be in the room: another token of the same user does not help (wire W98).
+    #[error("this user is banned {why}")]
+    Banned {
+        /// For how long, and the reason that the administrator gave.
+        why: String,
+    },
     /// The other end reported an error.
     #[error("the other end reports: {detail}")]
     Remote {
@@ -173,7 +188,9 @@ impl Error {
             Error::Refused { .. }
             | Error::NotChanged { .. }
             | Error::PartRefused { .. }
-            | Error::Expired => Fault::Refused,
+            | Error::Expired
+            | Error::Revoked
+            | Error::Banned { .. } => Fault::Refused,
             Error::InvalidQos { .. } | Error::InvalidCompress { .. } | Error::Replaced => {
                 Fault::Own
             }
@@ -203,6 +220,8 @@ impl Error {
             Error::NotNow { .. } => 17,
             Error::PartRefused { .. } => PART_REFUSED,
             Error::Expired => EXPIRED,
+            Error::Revoked => REVOKED,
+            Error::Banned { .. } => BANNED,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -239,6 +258,8 @@ pub fn name_of(code: u32) -> &'static str {
         17 => "not-now",
         PART_REFUSED => "part-refused",
         EXPIRED => "expired",
+        REVOKED => "revoked",
+        BANNED => "banned",
         _ => "unknown",
     }
 }

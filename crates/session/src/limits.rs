@@ -15,6 +15,8 @@ pub const MAX_PARTS: usize = 64;
 pub const MAX_STORED_PART: usize = 64 << 20;
 /// The largest token (wire W11). It leaves room for a JSON web token with many claims.
 pub const MAX_TOKEN: usize = 4096;
+/// The longest name of a verified user, in bytes (wire W100): the other participants see it beside the presence.
+pub const MAX_USER: usize = 256;
 /// The largest presence of one participant (wire W11).
 pub const MAX_PRESENCE: usize = 4096;
 /// The largest key of a message (wire W26).

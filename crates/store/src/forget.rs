@@ -56,8 +56,20 @@ impl FromStr for Forget {
 
 fn parse(text: &str) -> Option<Forget> {
     let (pattern, after) = text.rsplit_once('=')?;
-    let unit = after.chars().last()?;
-    let number: u64 = after.strip_suffix(unit)?.parse().ok()?;
+    Some(Forget { pattern: pattern.to_owned(), after: parse_time(after)? })
+}
+
+/// Reads a time: a number, and s, m, h or d. `None` if the text is no time.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// assert_eq!(groupwire_store::parse_time("2h"), Some(Duration::from_secs(7200)));
+/// assert_eq!(groupwire_store::parse_time("2"), None);
+/// ```
+pub fn parse_time(text: &str) -> Option<Duration> {
+    let unit = text.chars().last()?;
+    let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
     let seconds = match unit {
         's' => 1,
         'm' => 60,
@@ -65,10 +77,7 @@ fn parse(text: &str) -> Option<Forget> {
         'd' => 24 * 60 * 60,
         _ => return None,
     };
-    Some(Forget {
-        pattern: pattern.to_owned(),
-        after: Duration::from_secs(number.checked_mul(seconds)?),
-    })
+    number.checked_mul(seconds).map(Duration::from_secs)
 }
 
 impl Store {

@@ -1,13 +1,12 @@
 //! The keys of session secrets, in a file of the store's folder that only the server's user can read. They are never exported.
 
-use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fmt, fs, io};
 
 use crate::error::OpenError;
 use crate::lock::io_error;
+use crate::private_file::write_private;
 
 /// The name of the file in the folder.
 const FILE: &str = "keys";
@@ -72,20 +71,14 @@ impl Keys {
         [&self.current].into_iter().chain(previous.map(|(key, _)| key))
     }
 
-    // The file gets its name when it is complete, so that a crash leaves the old keys or the new ones.
     fn write(self, folder: &Path) -> Result<Self, OpenError> {
         let mut text = format!("{TITLE}\n{}\n", hex(&self.current));
         if let Some((previous, replaced)) = &self.previous {
             text += &format!("{} {replaced}\n", hex(previous));
         }
-        let temporary = folder.join("keys.new");
         let write = || -> io::Result<()> {
             fs::create_dir_all(folder)?;
-            let mut file = create_private(&temporary)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&temporary, folder.join(FILE))?;
-            if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+            write_private(folder.join(FILE), text.as_bytes())
         };
         write().map_err(|error| io_error(folder, &error))?;
         Ok(self)
@@ -152,19 +145,6 @@ fn random(folder: &Path) -> Result<Key, OpenError> {
         reason: format!("the system gives no random numbers: {error}"),
     })?;
     Ok(key)
-}
-
-#[cfg(unix)]
-fn create_private(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    // A file that a crash left behind may have other rights.
-    let _ = fs::remove_file(path);
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn create_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).open(path)
 }
 
 #[cfg(unix)]

@@ -60,7 +60,7 @@ export type WasmSource = string | URL | BufferSource | WebAssembly.Module;
 export interface ConnectOptions<Presence = unknown> {
   /**
    * A token by which the server decides who may join, such as a JSON web token; or a function that returns one, which is called
-   * again when the token expires soon, so that the session goes on. Groupwire does not interpret it.
+   * again when the token expires soon or was revoked, so that the session goes on. Groupwire does not interpret it.
    */
   token?: string | (() => string | Promise<string>);
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
@@ -464,8 +464,8 @@ export interface Room<Presence = unknown> {
    */
   channel(name: string, options: ChannelOptions): Channel;
   /**
-   * Replaces the token, for programs that do not give a function to `connect`. An error with the code `expired` says that the
-   * token has expired: the room then waits for another one.
+   * Replaces the token, for programs that do not give a function to `connect`. An error with the code `expired`
+   * or `revoked` says that the token holds no longer: the room then waits for another one.
    */
   setToken(token: string): void;
   /** Changes this participant's presence, which all others see. */

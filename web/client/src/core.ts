@@ -102,7 +102,7 @@ export type Output =
 
 export type CoreEvent =
   | { readonly type: "status"; readonly status: Status }
-  /** The token expires soon or has expired. */
+  /** The token expires soon, has expired or was revoked. */
   | { readonly type: "tokenWanted" }
   | { readonly type: "joined"; readonly participant: number }
   | { readonly type: "opened"; readonly channel: number; readonly qos: Qos }

@@ -215,5 +215,7 @@ fn admission(body: &[u8], room: &str) -> Result<Admission, String> {
     let expires = expires.map(Duration::from_secs);
     let expires = expires.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
     let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
-    Ok(Admission { identity, expires })
+    // The application permits this now, so what it revoked before does not count.
+    let issued = Some(SystemTime::now());
+    Ok(Admission { identity, token_id: None, issued, expires })
 }

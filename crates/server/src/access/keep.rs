@@ -1,13 +1,14 @@
-//! A participant's access over the time of its connection: its token expires, and is renewed (wire W98).
+//! A participant's access over the time of its connection: its token expires, is renewed or revoked (wire W98).
 
 use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use groupwire_session::{Error, Identity, LinkId};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::bans::{Bans, Pass};
 use super::{Admission, Authenticator, JoinRequest, Refusal};
 use crate::room::Message;
 
@@ -21,40 +22,58 @@ const ASK_BEFORE: Duration = Duration::from_secs(60);
 /// A connection is closed this long after its token has expired: clocks differ a little.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// Decides who may be in a room: the authenticator, and the bans.
+pub(crate) struct Gate {
+    authenticator: Arc<dyn Authenticator>,
+    pub(crate) bans: Bans,
+}
+
 /// What is known of a client that was let in.
 pub(crate) struct Admitted {
     pub(crate) identity: Identity,
-    pub(crate) expires: Option<Expiry>,
+    pub(crate) access: Access,
+}
+
+/// How long a participant may be in its room.
+pub(crate) struct Access {
+    /// By what a ban meets it; `None` if none can.
+    pass: Option<Box<Pass>>,
+    /// Changes with the bans, those included that were made while the authenticator was asked.
+    bans: watch::Receiver<()>,
+    expires: Option<Expiry>,
 }
 
 /// When a token expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Expiry {
+struct Expiry {
     /// When the client is asked for another one; `None` once it was.
     ask: Option<Instant>,
     /// When the connection is closed.
     close: Instant,
 }
 
-impl Admitted {
-    /// Asks the authenticator about a client.
+impl Gate {
+    pub(crate) fn new(authenticator: Arc<dyn Authenticator>, bans: Bans) -> Self {
+        Gate { authenticator, bans }
+    }
+
+    /// Asks about a client.
     ///
     /// # Errors
     /// Why the client may not join.
-    pub(crate) async fn ask(
-        authenticator: &dyn Authenticator,
-        room: &str,
-        token: &[u8],
-    ) -> Result<Self, Refusal> {
-        let answer = authenticator.authenticate(JoinRequest { room, token });
+    pub(crate) async fn ask(&self, room: &str, token: &[u8]) -> Result<Admitted, Refusal> {
+        let bans = self.bans.changes();
+        let answer = self.authenticator.authenticate(JoinRequest { room, token });
         let late = Refusal::NotNow("who may join takes too long to find out");
-        let Admission { identity, expires } =
-            timeout(DEADLINE, answer).await.unwrap_or(Err(late))?;
+        let admission = timeout(DEADLINE, answer).await.unwrap_or(Err(late))?;
+        let pass = Pass::of(&admission).map(Box::new);
+        self.bans.check(room, pass.as_deref())?;
+        let Admission { identity, expires, .. } = admission;
         let expires = match expires {
             Some(at) => Some(Expiry::new(at).ok_or(Refusal::Expired)?),
             None => None,
         };
-        Ok(Admitted { identity, expires })
+        Ok(Admitted { identity, access: Access { pass, bans, expires } })
     }
 }
 
@@ -70,29 +89,44 @@ impl Expiry {
     }
 }
 
-/// Asks for another token in time, lets further tokens be checked, and closes the connection whose token has expired. Never ends.
+/// Asks for another token in time, lets further tokens be checked, and closes the connection whose token has expired or which a ban
+/// meets. Never ends.
 /// `room`: the name of the room, and where its messages go.
 pub(crate) async fn keep_access(
-    authenticator: Arc<dyn Authenticator>,
+    gate: Arc<Gate>,
     room: (&str, &mpsc::UnboundedSender<Message>),
     link: LinkId,
-    mut expires: Option<Expiry>,
+    mut access: Access,
     mut tokens: mpsc::Receiver<Vec<u8>>,
 ) {
     let (name, room) = room;
     loop {
-        let due = expires.map(|expires| expires.ask.unwrap_or(expires.close));
+        let due = access.expires.map(|expires| expires.ask.unwrap_or(expires.close));
         let alarm = async {
             match due {
                 Some(at) => sleep_until(at).await,
                 None => pending().await,
             }
         };
+        let banned = async {
+            match &access.pass {
+                // The sender is in the gate, so that it is there.
+                Some(_) => drop(access.bans.changed().await),
+                None => pending().await,
+            }
+        };
         let message = tokio::select! {
+            () = banned => match gate.bans.check(name, access.pass.as_deref()) {
+                Ok(()) => continue,
+                Err(refusal) => {
+                    tracing::info!(room = name, %link, ?refusal, "connection closed by a ban");
+                    Message::Fail { link, error: refusal.into() }
+                }
+            },
             Some(token) = tokens.recv() => {
-                match Admitted::ask(&*authenticator, name, &token).await {
+                match gate.ask(name, &token).await {
                     Ok(renewed) => {
-                        expires = renewed.expires;
+                        access = renewed.access;
                         Message::Renewed { link, identity: renewed.identity }
                     }
                     // The present token holds until it expires.
@@ -106,13 +140,13 @@ pub(crate) async fn keep_access(
                     }
                 }
             }
-            () = alarm => match &mut expires {
+            () = alarm => match &mut access.expires {
                 Some(Expiry { ask: ask @ Some(_), .. }) => {
                     *ask = None;
                     Message::TokenWanted { link }
                 }
                 _ => {
-                    expires = None;
+                    access.expires = None;
                     tracing::info!(room = name, %link, "connection closed: its token has expired");
                     Message::Fail { link, error: Error::Expired }
                 }
@@ -158,13 +192,13 @@ mod tests {
         /// A participant whose token lasts this many seconds, of a room whose time stands still.
         async fn new(seconds: &str) -> Self {
             pause();
-            let authenticator = Arc::new(Seconds(AtomicUsize::new(0)));
-            let admitted = Admitted::ask(&*authenticator, "demo", seconds.as_bytes()).await;
-            let expires = admitted.unwrap().expires;
+            let bans = Bans::open(None).unwrap();
+            let gate = Arc::new(Gate::new(Arc::new(Seconds(AtomicUsize::new(0))), bans));
+            let access = gate.ask("demo", seconds.as_bytes()).await.unwrap().access;
             let (tokens, more) = mpsc::channel(1);
             let (sender, room) = mpsc::unbounded_channel();
             tokio::spawn(async move {
-                keep_access(authenticator, ("demo", &sender), LinkId(1), expires, more).await;
+                keep_access(gate, ("demo", &sender), LinkId(1), access, more).await;
             });
             tokio::task::yield_now().await;
             Kept { tokens, room }

@@ -1,6 +1,7 @@
 //! Who may join: a client's token is checked before a room hears of the client, and again whenever the client sends another one
 //! (wire W11, W98).
 
+mod bans;
 mod fetch;
 mod hook;
 mod jwt;
@@ -12,9 +13,10 @@ use std::time::SystemTime;
 
 use groupwire_session::{AllowAll, Error, Identity};
 
+pub(crate) use bans::{Ban, Bans, NewBan, NotChanged};
 pub use hook::{HookAuthenticator, HookConfig};
 pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights};
-pub(crate) use keep::{Admitted, Expiry, keep_access};
+pub(crate) use keep::{Access, Admitted, Gate, keep_access};
 
 /// A client asks to join a room, or a participant sends another token.
 #[non_exhaustive]
@@ -39,6 +41,11 @@ impl<'a> JoinRequest<'a> {
 pub struct Admission {
     /// Who the client is.
     pub identity: Identity,
+    /// The name of the token (`jti`), by which it can be revoked. `None`: it has none.
+    pub token_id: Option<String>,
+    /// When the token was issued (`iat`), for revoking all tokens of a user that were issued before a time. `None`: that is
+    /// not known, and the token counts as an old one.
+    pub issued: Option<SystemTime>,
     /// When the token expires. The client is asked for another one before, and its connection is closed soon after. `None`: never.
     pub expires: Option<SystemTime>,
 }
@@ -51,6 +58,10 @@ pub enum Refusal {
     Refused(String),
     /// Its token has expired: it may try again with another one.
     Expired,
+    /// Its token was revoked: it may try again with another one.
+    Revoked,
+    /// The user may not be in the room, with whatever token. The text says for how long, and may say why.
+    Banned(String),
     /// It cannot be found out at present: it may try again later.
     NotNow(&'static str),
 }
@@ -60,6 +71,8 @@ impl From<Refusal> for Error {
         match refusal {
             Refusal::Refused(why) => Error::Refused { why },
             Refusal::Expired => Error::Expired,
+            Refusal::Revoked => Error::Revoked,
+            Refusal::Banned(why) => Error::Banned { why },
             Refusal::NotNow(what) => Error::NotNow { what },
         }
     }

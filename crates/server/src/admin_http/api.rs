@@ -6,13 +6,14 @@ use std::time::Duration;
 use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
-use groupwire_session::{Error, ParticipantId, PresenceState};
+use groupwire_session::{Identity, ParticipantId, PresenceState};
 use groupwire_store::{Error as StoreError, RoomLog};
 use serde::{Deserialize, Serialize};
 
+use super::refusal::Refusal;
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 use crate::room::Driver;
@@ -32,7 +33,6 @@ pub(super) fn router() -> Router<Arc<Hub>> {
         .route("/api/rooms", get(rooms))
         .route("/api/rooms/{room}", delete(delete_room))
         .route("/api/rooms/{room}/participants", get(participants))
-        .route("/api/rooms/{room}/participants/{participant}", delete(kick))
         .route("/api/drain", post(drain).layer(DefaultBodyLimit::max(MAX_BODY)))
         .route("/api/openapi.json", get(openapi))
 }
@@ -85,6 +85,8 @@ struct ParticipantLine {
     participant: u32,
     /// `here`, or `away`: without a connection, and able to resume.
     state: &'static str,
+    /// The user that its token names; `null` if there are no tokens.
+    user: Option<String>,
     /// What carries its packets; `null` while it is away.
     transport: Option<&'static str>,
 }
@@ -112,29 +114,11 @@ fn people(driver: &mut Driver, now: Duration) -> Vec<ParticipantLine> {
             PresenceState::Here => "here",
             PresenceState::Away | PresenceState::Left => "away",
         },
+        user: driver.room.identity_of(id).and_then(Identity::user).map(str::to_owned),
         transport: driver.transport_of(id),
     };
     let present = facts.into_iter().map(|one| (one.id, one.state));
     present.filter(|(_, state)| *state != PresenceState::Left).map(line).collect()
-}
-
-/// Closes a participant's connection with the error *refused*, after which its client does not come back by itself.
-async fn kick(
-    State(hub): State<Arc<Hub>>,
-    target: Result<Path<(String, u32)>, PathRejection>,
-) -> Result<StatusCode, Refusal> {
-    let Path((room, participant)) = target.map_err(Refusal::Path)?;
-    let why = Error::Refused { why: "an administrator closed this connection".to_owned() };
-    let kicked =
-        hub.with_room(&room, move |driver, now| driver.fail(ParticipantId(participant), why, now));
-    match kicked.await {
-        None => Err(Refusal::NoRoom),
-        Some(false) => Err(Refusal::NoParticipant),
-        Some(true) => {
-            tracing::info!(room, participant, "participant kicked");
-            Ok(StatusCode::NO_CONTENT)
-        }
-    }
 }
 
 /// Deletes what is stored of a room. Its participants are disconnected, and come back to an empty room.
@@ -185,39 +169,6 @@ async fn openapi() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], [NO_SNIFF], OPENAPI)
 }
 
-/// Why a request is refused.
-#[derive(Debug)]
-enum Refusal {
-    NoRoom,
-    NoParticipant,
-    NotStored,
-    Wait,
-    Store(String),
-    Path(PathRejection),
-    Unreadable(JsonRejection),
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let (status, why) = match self {
-            Refusal::NoRoom => (StatusCode::NOT_FOUND, "this room is not open\n"),
-            Refusal::NoParticipant => {
-                (StatusCode::NOT_FOUND, "this participant has no connection\n")
-            }
-            Refusal::NotStored => (StatusCode::NOT_FOUND, "this room is not stored\n"),
-            Refusal::Wait => {
-                (StatusCode::BAD_REQUEST, "wait_seconds: write a number from 0 to 3600\n")
-            }
-            Refusal::Store(error) => {
-                return (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response();
-            }
-            Refusal::Path(rejection) => return rejection.into_response(),
-            Refusal::Unreadable(rejection) => return rejection.into_response(),
-        };
-        (status, why).into_response()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -238,6 +189,7 @@ mod tests {
         let mut all = Vec::new();
         for (path, operations) in openapi["paths"].as_object().unwrap() {
             let path = path.replace("{room}", "a%2Fb").replace("{participant}", "7");
+            let path = path.replace("{ban}", "7");
             for method in operations.as_object().unwrap().keys().filter(|key| *key != "parameters")
             {
                 let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
@@ -271,8 +223,9 @@ mod tests {
             let described: BTreeSet<_> = described.map(|(method, _)| method.to_string()).collect();
             assert_eq!(allowed, described, "{path}");
         }
-        // And no route is missing in the description: the source names each once.
-        let routes = include_str!("api.rs").matches(".route(\"/api/").count();
+        // And no route is missing in the description: the sources name each once.
+        let sources = concat!(include_str!("api.rs"), include_str!("bans.rs"));
+        let routes = sources.matches(".route(\"/api/").count();
         let paths: BTreeSet<_> = all.iter().map(|(_, path)| path).collect();
         assert_eq!(paths.len(), routes);
     }

@@ -6,7 +6,9 @@
 
 pub(crate) mod access;
 mod api;
+mod bans;
 pub(crate) mod config;
 pub(crate) mod listen;
+mod refusal;
 pub(crate) mod routes;
 pub(crate) mod token;

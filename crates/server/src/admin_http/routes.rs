@@ -8,7 +8,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 use super::access::{self, Access};
-use super::api;
+use super::{api, bans};
 use crate::hub::Hub;
 use crate::transport::emulation::control;
 use crate::{assets, inspect, metrics, routes};
@@ -30,6 +30,7 @@ pub(crate) fn router(hub: Arc<Hub>, access: Arc<Access>) -> Router {
         )
         .route("/metrics", get(metrics::serve))
         .merge(api::router())
+        .merge(bans::router())
         .route_layer(from_fn_with_state(Arc::clone(&access), access::check_token))
         .merge(routes::health())
         .fallback(assets::serve_inspector)

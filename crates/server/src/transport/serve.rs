@@ -12,7 +12,7 @@ use super::conn_info::ConnInfo;
 use super::ends::{Datagrams, Incoming, Receive, Transmit};
 use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
-use crate::access::{Admitted, Expiry, keep_access};
+use crate::access::{Access, Admitted, keep_access};
 use crate::hub::{Hub, NotJoined};
 use crate::room::{Close, Connection, Message, Outbound};
 
@@ -66,7 +66,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         opened_at: Instant::now(),
         info,
     };
-    let (name, room, expires) = match join(&hub, link, &mut receive, connection).await {
+    let (name, room, access) = match join(&hub, link, &mut receive, connection).await {
         Ok(joined) => joined,
         Err(NotJoined::Stopping { retry }) => {
             return close(&mut transmit, goodbye(retry), None).await;
@@ -82,9 +82,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             write(&hub, &room, link, socket_writer.as_deref(), &mut transmit, &mut packets);
         let writing_datagrams = write_datagrams(&room, link, datagrams);
         // Boxed, so that an idle connection does not hold memory for what an authenticator does.
-        let authenticator = Arc::clone(&hub.config.authenticator);
-        let keeping =
-            Box::pin(keep_access(authenticator, (&name, &room), link, expires, more_tokens));
+        let gate = Arc::clone(&hub.gate);
+        let keeping = Box::pin(keep_access(gate, (&name, &room), link, access, more_tokens));
         tokio::pin!(writing);
         tokio::select! {
             () = &mut writing => {}
@@ -107,7 +106,7 @@ async fn join(
     link: LinkId,
     receive: &mut impl Receive,
     mut connection: Connection,
-) -> Result<(String, ToRoom, Option<Expiry>), NotJoined> {
+) -> Result<(String, ToRoom, Access), NotJoined> {
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
         Ok(Ok(Some(Incoming::Datagram(_)))) => {
@@ -122,12 +121,10 @@ async fn join(
     connection.opened_at = Instant::now();
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
-    let Admitted { identity, expires } =
-        Admitted::ask(&*hub.config.authenticator, &name, first.token())
-            .await
-            .map_err(Error::from)?;
+    let Admitted { identity, access } =
+        hub.gate.ask(&name, first.token()).await.map_err(Error::from)?;
     let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
-    Ok((name, room, expires))
+    Ok((name, room, access))
 }
 
 /// Passes received packets and datagrams to the room until the connection ends.

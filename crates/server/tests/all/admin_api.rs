@@ -33,7 +33,7 @@ async fn rooms_and_people_are_listed_and_a_participant_is_kicked_for_good() {
         json!([{"name": "docs/a b", "is_open": true, "participants": 2, "stored_bytes": null}]);
     assert_eq!(rooms["rooms"], expected);
     let people = "/api/rooms/docs%2Fa%20b/participants";
-    let here = |number| json!({"participant": number, "state": "here", "transport": "TCP socket"});
+    let here = |number| json!({"participant": number, "state": "here", "user": null, "transport": "TCP socket"});
     assert_eq!(list(&server, people).await["participants"], json!([here(1), here(2)]));
 
     assert_eq!(delete(&server, &format!("{people}/9")).await, 404);
@@ -42,7 +42,7 @@ async fn rooms_and_people_are_listed_and_a_participant_is_kicked_for_good() {
     assert_eq!(delete(&server, &format!("{people}/1")).await, 204);
     let event = ana.until(|event| matches!(event, Event::Error { fatal: true, .. })).await;
     assert!(format!("{event:?}").contains("an administrator"), "{event:?}");
-    let away = json!({"participant": 1, "state": "away", "transport": null});
+    let away = json!({"participant": 1, "state": "away", "user": null, "transport": null});
     assert_eq!(list(&server, people).await["participants"], json!([away, here(2)]));
     // It has no connection any more; the other still has one.
     assert_eq!(delete(&server, &format!("{people}/1")).await, 404);

@@ -73,7 +73,7 @@ impl Authenticator for Members {
             match is_same_secret(request.token, self.0) {
                 true => Ok(Admission {
                     identity: Identity { subject: b"ann".into(), rights: b"member".into() },
-                    expires: None,
+                    ..Admission::default()
                 }),
                 false => Err(Refusal::Refused("only members may join".to_owned())),
             }

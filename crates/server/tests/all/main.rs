@@ -5,6 +5,7 @@ mod admin_access;
 mod admin_api;
 mod authority;
 mod bad_input;
+mod bans;
 mod drain;
 mod emulation;
 mod hook;

@@ -98,8 +98,8 @@ pub enum Event {
         /// Own transactions that are not confirmed, at this moment.
         count: usize,
     },
-    /// The token expires soon or has expired: call [`Client::set_token`](super::Client::set_token) with another one. After it
-    /// has expired, the client does not dial before.
+    /// The token expires soon, has expired or was revoked: call [`Client::set_token`](super::Client::set_token) with another one. After it
+    /// has expired or was revoked, the client does not dial before.
     TokenWanted,
     /// Something went wrong.
     Error {

@@ -6,14 +6,14 @@ use super::api::Output;
 use super::event::{Event, Status};
 use super::phase::Phase;
 use super::{Client, check_size};
-use crate::error::EXPIRED;
+use crate::error::{BANNED, EXPIRED, REVOKED};
 use crate::events::event;
 use crate::limits::MAX_TOKEN;
 use crate::wire::frame::Frame;
 use crate::{Error, Timing};
 
-/// Codes of the errors after which dialling again cannot help: version, unsupported, refused, replaced.
-const HOPELESS: [u32; 4] = [1, 3, 9, 14];
+/// Codes of the errors after which dialling again cannot help: version, unsupported, refused, replaced, banned.
+const HOPELESS: [u32; 5] = [1, 3, 9, 14, BANNED];
 
 /// Codes that say that one end does not understand the other: malformed, too large, too many, no text, unknown channel,
 /// not allowed, compression.
@@ -163,12 +163,12 @@ impl Client {
         if MISUNDERSTANDINGS.contains(&error.code()) {
             self.misunderstood = self.misunderstood.saturating_add(1);
         }
-        let is_expired = error.code() == EXPIRED;
+        let needs_token = matches!(error.code(), EXPIRED | REVOKED);
         self.session.emit(Event::Error { error, channel: None, fatal: hopeless });
         if hopeless {
             return self.end();
         }
-        if is_expired {
+        if needs_token {
             self.session.lacks_token = true;
             self.session.emit(Event::TokenWanted);
         }

@@ -51,7 +51,7 @@ pub(super) struct Session {
     pub(super) participants: Participants,
     /// Recognises awareness messages that were delivered before.
     pub(super) seen: Seen<ChannelId>,
-    /// The token has expired, and the application has not given another one.
+    /// The token has expired or was revoked, and the application has not given another one.
     pub(super) lacks_token: bool,
     /// True if the newest presence was not sent to the room yet.
     pub(super) presence_changed: bool,

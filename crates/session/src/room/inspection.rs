@@ -17,7 +17,7 @@ use super::subscriptions::Opened;
 use super::upstream::Upstream;
 use crate::trace::{CarrierTotals, Flow, Packet};
 use crate::{
-    ChannelNo, ChannelQuality, Compress, GroupId, LinkId, ParticipantId, PresenceState, Qos, Rate,
+    ChannelNo, ChannelQuality, Compress, GroupId, Identity, LinkId, ParticipantId, PresenceState, Qos, Rate,
     Tally,
 };
 
@@ -192,6 +192,11 @@ impl Room {
         let datagrams = connection.link.datagrams.as_ref().and_then(|one| one.coder());
         let templates = |coder: Option<&Encoder>| coder.map(Encoder::templates).unwrap_or_default();
         (templates(stream), templates(datagrams))
+    }
+
+    /// Who a participant is, by its last token; `None` if there is no such participant.
+    pub fn identity_of(&self, participant: ParticipantId) -> Option<&Identity> {
+        self.peers.get(&participant).map(|peer| &peer.identity)
     }
 
     /// The transport of a participant, if it has one.

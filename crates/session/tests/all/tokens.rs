@@ -125,6 +125,32 @@ fn w98_fewer_rights_hold_at_once_and_lose_nothing() {
 }
 
 #[test]
+fn w98_a_revoked_token_is_replaced_and_a_banned_user_stays_away() {
+    let (mut world, ada, bo) = with_token("ada:read draw snapshot");
+    let now = world.now;
+    world.room.handle_input(now, Input::Fail { link: FIRST, error: Error::Revoked });
+    world.run(20_000 * MS);
+    assert_eq!(joined(&world, ada), 1, "she does not dial with the revoked token");
+    assert_eq!(count(&world, ada, |event| matches!(event, Event::TokenWanted)), 1);
+    renew(&mut world, ada, "ada:read draw snapshot");
+    world.run(10_000 * MS);
+    assert_eq!(joined(&world, ada), 2);
+
+    // The harness numbers transports in the order in which they were opened.
+    let error = Error::Banned { why: "for good".into() };
+    let now = world.now;
+    world.room.handle_input(now, Input::Fail { link: LinkId(2), error });
+    world.run(20_000 * MS);
+    assert_eq!((joined(&world, bo), world.people[bo].status), (1, Some(Status::Closed)));
+    let said = world.people[bo].events.iter().find_map(|event| match event {
+        Event::Error { error, fatal: true, .. } => Some((name_of(error.code()), error.to_string())),
+        _ => None,
+    });
+    let (name, text) = said.unwrap();
+    assert!(name == "banned" && text.contains("for good"), "{text}");
+}
+
+#[test]
 fn w98_who_has_an_expired_token_does_not_dial_until_there_is_another_one() {
     let (mut world, ada, bo) = with_token("ada:read draw snapshot");
     let draw = world.channel(ada, "draw", DRAW);

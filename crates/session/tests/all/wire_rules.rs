@@ -354,8 +354,10 @@ fn w37_codes_and_faults() {
         Error::InvalidCompress { why: text.clone() },
         Error::NotChanged { why: text.clone() },
         Error::NotNow { what },
-        Error::PartRefused { why: text },
+        Error::PartRefused { why: text.clone() },
         Error::Expired,
+        Error::Revoked,
+        Error::Banned { why: text },
     ];
     assert_eq!(table.len(), errors.len());
     for (row, error) in table.iter().zip(&errors) {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use groupwire_session::Identity;
+use groupwire_session::limits::MAX_USER;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Validation, decode, decode_header};
 use serde::Deserialize;
@@ -18,7 +19,10 @@ pub use source::KeySource;
 use source::Source;
 
 /// The largest `sub`, in bytes.
-pub(super) const LARGEST_SUBJECT: usize = 256;
+pub(super) const LARGEST_SUBJECT: usize = MAX_USER;
+
+/// The largest `jti`, in bytes.
+const LARGEST_TOKEN_ID: usize = 256;
 
 /// Clocks of servers differ by at most this, in seconds.
 const LEEWAY: u64 = 10;
@@ -52,6 +56,9 @@ struct Claims {
     sub: String,
     #[serde(default)]
     exp: u64,
+    jti: Option<String>,
+    /// Seconds, which may have a fraction.
+    iat: Option<f64>,
     groupwire: Option<serde_json::Value>,
 }
 
@@ -84,9 +91,12 @@ impl JwtAuthenticator {
         validation.validate_nbf = true;
         validation.leeway = LEEWAY;
         let token = decode::<Claims>(request.token, &key.key, &validation).map_err(refusal)?;
-        let Claims { sub, exp, groupwire } = token.claims;
+        let Claims { sub, exp, jti, iat, groupwire } = token.claims;
         if sub.is_empty() || sub.len() > LARGEST_SUBJECT {
             return Err(refused("the token's sub has no or too many bytes"));
+        }
+        if jti.as_ref().is_some_and(|jti| jti.len() > LARGEST_TOKEN_ID) {
+            return Err(refused("the token's jti has too many bytes"));
         }
         let rights = groupwire.ok_or_else(|| refused("the token has no claim groupwire"))?;
         let rights: Rights = serde_json::from_value(rights)
@@ -95,8 +105,9 @@ impl JwtAuthenticator {
             return Err(refused("the token is not for this room"));
         }
         let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
-        let expires = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(exp));
-        Ok(Admission { identity, expires })
+        // A fraction is cut off, and so is what is before 1970.
+        let issued = iat.and_then(|iat| unix_time(iat as u64));
+        Ok(Admission { identity, token_id: jti, issued, expires: unix_time(exp) })
     }
 }
 
@@ -104,6 +115,10 @@ impl Authenticator for JwtAuthenticator {
     fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
         Box::pin(self.check(request))
     }
+}
+
+fn unix_time(seconds: u64) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
 /// What is wrong with a token, in words for the person who made it.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use groupwire_server::session::Qos;
 use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
 use groupwire_server::{AdminConfig, AdminToken, Config, Server};
+use tokio::task::JoinHandle;
 
 /// A time limit that no test reaches, even on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -50,14 +51,19 @@ pub(crate) fn admin_config() -> AdminConfig {
 
 /// Starts a server with an administration listener.
 pub(crate) async fn administered(config: Config) -> Administered {
+    start_administered(config).await.0
+}
+
+/// The same, with the task of the server.
+pub(crate) async fn start_administered(config: Config) -> (Administered, JoinHandle<()>) {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let admin = Some(admin_config());
     let config = Config { listen: any, socket: Some(any), admin, ..config };
     let server = Server::bind(config).await.unwrap();
     let public = server.local_addr();
     let (socket, admin) = (server.socket_addr().unwrap(), server.admin_addr().unwrap());
-    tokio::spawn(server.run(std::future::pending()));
-    Administered { public, socket, admin }
+    let running = tokio::spawn(async { server.run(std::future::pending()).await.unwrap() });
+    (Administered { public, socket, admin }, running)
 }
 
 /// The first packet of a client, for tests that modify it.

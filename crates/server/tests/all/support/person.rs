@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use groupwire_server::session::client::{
-    Client, Config as ClientConfig, Event, Input, Outgoing, Output,
+    Client, Config as ClientConfig, Event, Input, Outgoing, Output, Status,
 };
 use groupwire_server::session::{ParticipantId, Qos};
 use tokio::time::timeout;
@@ -35,6 +35,19 @@ impl Person {
         let mut person = Person { client, wire, origin, events: Vec::new(), messages: Vec::new() };
         person.client.channel("draw", Qos::transaction()).unwrap();
         person
+    }
+
+    /// The transport is closed, and the client resumes over this one.
+    pub(crate) async fn resume(&mut self, wire: Wire) {
+        self.wire = wire;
+        self.client.handle_input(self.origin.elapsed(), Input::Closed);
+        self.until(|event| matches!(event, Event::Status(Status::Reconnecting))).await;
+    }
+
+    /// Gives the client another token.
+    pub(crate) async fn set_token(&mut self, token: &str) {
+        self.client.set_token(token.as_bytes()).unwrap();
+        self.drive().await;
     }
 
     pub(crate) async fn send(&mut self, text: &str) {

@@ -1,0 +1,300 @@
+//! Users and tokens that the administration keeps out, whatever the authenticator says (wire W98).
+
+mod file;
+mod rule;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::SystemTime;
+
+use tokio::sync::watch;
+
+use super::{Admission, Refusal};
+use crate::error::Error;
+use file::BanFile;
+pub(crate) use rule::{Ban, NewBan};
+use rule::unix;
+
+/// The most bans at a time. A login service that refuses a user is the place for more.
+const MOST: usize = 10_000;
+
+/// What bans ask of a client: who it is by its token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pass {
+    user: String,
+    /// The name of the token (`jti`), if it has one.
+    token: Option<String>,
+    /// When the token was issued (`iat`), as Unix time in seconds, if it says so.
+    issued: Option<u64>,
+}
+
+impl Pass {
+    /// `None` if nothing is known of the client that a ban could name.
+    pub(super) fn of(admission: &Admission) -> Option<Self> {
+        let user = admission.identity.user().unwrap_or_default().to_owned();
+        let token = admission.token_id.clone();
+        let is_known = !user.is_empty() || token.is_some();
+        is_known.then(|| Pass { user, token, issued: admission.issued.map(unix) })
+    }
+}
+
+/// All bans of a server.
+#[derive(Debug)]
+pub(crate) struct Bans {
+    list: RwLock<List>,
+    /// Where they are stored, if they outlast the server. Locked during a change, so that changes are stored in their order.
+    file: Mutex<Option<BanFile>>,
+    /// Changes with each ban, so that every connection looks whether it is met.
+    changed: watch::Sender<()>,
+}
+
+/// The bans, which are found by whom they name.
+#[derive(Debug, Default)]
+struct List {
+    next: u64,
+    bans: HashMap<Named, Vec<Ban>>,
+    count: usize,
+}
+
+/// Whom a ban names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Named {
+    User(String),
+    Token(String),
+}
+
+/// Why the list of bans is not changed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotChanged {
+    /// The request is wrong.
+    Wrong(&'static str),
+    TooMany,
+    /// There is no ban of this number.
+    Unknown,
+    /// The change is in force, and will be undone when the server starts again, because the file cannot be written.
+    NotStored(String),
+}
+
+impl Bans {
+    /// The bans of a folder of stored rooms, whose lock this process has; or none, which end with the server.
+    ///
+    /// # Errors
+    /// [`Error::Bans`] if the file cannot be read: without it banned users would be let in.
+    pub(crate) fn open(folder: Option<&Path>) -> Result<Self, Error> {
+        let file = folder.map(BanFile::of);
+        let mut list = List { next: 1, ..List::default() };
+        if let Some(file) = &file {
+            let path = || file.path().to_owned();
+            let (next, bans) =
+                file.load().map_err(|reason| Error::Bans { path: path(), reason })?;
+            list.next = next;
+            bans.into_iter().for_each(|ban| list.insert(ban));
+        }
+        let changed = watch::Sender::new(());
+        Ok(Bans { list: RwLock::new(list), file: Mutex::new(file), changed })
+    }
+
+    /// Tells of changes from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// # Errors
+    /// Why a client may not be in the room.
+    pub(crate) fn check(&self, room: &str, pass: Option<&Pass>) -> Result<(), Refusal> {
+        let Some(pass) = pass else { return Ok(()) };
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        if list.count == 0 {
+            return Ok(());
+        }
+        let now = unix(SystemTime::now());
+        let of_token = pass.token.as_ref().and_then(|token| list.of(Named::Token(token.clone())));
+        let of_user = list.of(Named::User(pass.user.clone()));
+        let bans = [of_user, of_token].into_iter().flatten().flatten();
+        let mut refusals = bans.filter_map(|ban| ban.refuses(room, pass, now));
+        // Another token does not help a user who is banned.
+        let first = refusals.next();
+        match refusals.find(|refusal| matches!(refusal, Refusal::Banned(_))).or(first) {
+            Some(refusal) => Err(refusal),
+            None => Ok(()),
+        }
+    }
+
+    /// All bans whose time is not over, by number.
+    pub(crate) fn all(&self) -> Vec<Ban> {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        list.all(unix(SystemTime::now()))
+    }
+
+    /// Adds a ban, and closes the connections that it meets. This blocks, for as long as the disk takes.
+    ///
+    /// # Errors
+    /// Why there is no such ban now, or not for long.
+    pub(crate) fn add(&self, wanted: NewBan) -> Result<Ban, NotChanged> {
+        let now = unix(SystemTime::now());
+        self.change(|list| {
+            list.drop_over(now);
+            if list.count >= MOST {
+                return Err(NotChanged::TooMany);
+            }
+            let ban = Ban::new(list.next, now, wanted).map_err(NotChanged::Wrong)?;
+            list.next += 1;
+            list.insert(ban.clone());
+            Ok(ban)
+        })
+    }
+
+    /// Removes a ban. This blocks, for as long as the disk takes.
+    ///
+    /// # Errors
+    /// There is none of this number, or it will be there again.
+    pub(crate) fn remove(&self, id: u64) -> Result<(), NotChanged> {
+        self.change(|list| list.remove(id).then_some(()).ok_or(NotChanged::Unknown))
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut List) -> Result<T, NotChanged>,
+    ) -> Result<T, NotChanged> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let (changed, next, bans) = {
+            let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+            let changed = change(&mut list)?;
+            (changed, list.next, list.all(unix(SystemTime::now())))
+        };
+        // First in force, then stored: who is banned is out at once.
+        self.changed.send_replace(());
+        if let Some(file) = &*file
+            && let Err(error) = file.save(next, bans)
+        {
+            let path = file.path().display();
+            tracing::error!(%path, %error, "bans not stored");
+            return Err(NotChanged::NotStored(format!("{path}: {error}")));
+        }
+        Ok(changed)
+    }
+}
+
+impl List {
+    fn of(&self, named: Named) -> Option<&Vec<Ban>> {
+        self.bans.get(&named)
+    }
+
+    fn all(&self, now: u64) -> Vec<Ban> {
+        let bans = self.bans.values().flatten().filter(|ban| !ban.is_over(now));
+        let mut bans: Vec<_> = bans.cloned().collect();
+        bans.sort_unstable_by_key(|ban| ban.id);
+        bans
+    }
+
+    fn insert(&mut self, ban: Ban) {
+        let named = match (&ban.user, &ban.token) {
+            (Some(user), _) => Named::User(user.clone()),
+            (None, token) => Named::Token(token.clone().unwrap_or_default()),
+        };
+        self.next = self.next.max(ban.id + 1);
+        self.bans.entry(named).or_default().push(ban);
+        self.count += 1;
+    }
+
+    fn remove(&mut self, id: u64) -> bool {
+        let before = self.count;
+        self.retain(|ban| ban.id != id);
+        self.count < before
+    }
+
+    fn drop_over(&mut self, now: u64) {
+        self.retain(|ban| !ban.is_over(now));
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Ban) -> bool) {
+        self.bans.retain(|_, bans| {
+            bans.retain(&keep);
+            !bans.is_empty()
+        });
+        self.count = self.bans.values().map(Vec::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_user(user: &str) -> NewBan {
+        NewBan { user: Some(user.into()), room: "*".into(), ..NewBan::default() }
+    }
+
+    fn pass(user: &str, token: &str) -> Option<Pass> {
+        Some(Pass { user: user.into(), token: Some(token.into()), issued: Some(1000) })
+    }
+
+    #[test]
+    fn a_ban_meets_whom_it_names_and_nobody_else() {
+        let bans = Bans::open(None).unwrap();
+        let check = |user, token| bans.check("demo", pass(user, token).as_ref());
+        let banned = Err(Refusal::Banned("for good".into()));
+        let ban = bans.add(of_user("ann")).unwrap();
+        bans.add(NewBan { token: Some("t2".into()), user: None, ..of_user("") }).unwrap();
+        assert_eq!((check("ann", "t1"), check("ben", "t1")), (banned.clone(), Ok(())));
+        assert_eq!(check("ben", "t2"), Err(Refusal::Revoked));
+        assert_eq!(check("t2", "ann"), Ok(()), "names of tokens are no users");
+        assert_eq!(check("ann", "t2"), banned, "another token does not help her");
+        assert_eq!(bans.check("demo", None), Ok(()));
+        bans.remove(ban.id).unwrap();
+        assert_eq!(check("ann", "t1"), Ok(()));
+        assert_eq!(bans.remove(ban.id), Err(NotChanged::Unknown));
+        assert_eq!(bans.all().len(), 1);
+    }
+
+    #[test]
+    fn connections_are_told_of_each_change() {
+        let bans = Bans::open(None).unwrap();
+        let mut changes = bans.changes();
+        assert!(!changes.has_changed().unwrap());
+        bans.add(of_user("ann")).unwrap();
+        assert!(changes.has_changed().unwrap());
+        changes.mark_unchanged();
+        bans.add(NewBan::default()).unwrap_err();
+        assert!(!changes.has_changed().unwrap());
+    }
+
+    #[test]
+    fn there_are_no_more_than_the_limit() {
+        let bans = Bans::open(None).unwrap();
+        for number in 0..MOST {
+            bans.list.write().unwrap().insert(
+                Ban::new(number as u64, 0, of_user(&number.to_string())).unwrap(),
+            );
+        }
+        assert_eq!(bans.add(of_user("ann")).unwrap_err(), NotChanged::TooMany);
+        // Those whose time is over make place.
+        let over = Ban::new(1, 0, NewBan { seconds: Some(1), ..of_user("0") }).unwrap();
+        bans.list.write().unwrap().bans.insert(Named::User("0".into()), vec![over]);
+        bans.add(of_user("ann")).unwrap();
+    }
+
+    #[test]
+    fn bans_and_their_numbers_outlast_the_server_in_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Bans::open(Some(folder.path())).unwrap();
+        let bans = open();
+        bans.add(of_user("ann")).unwrap();
+        let last = bans.add(of_user("ben")).unwrap();
+        bans.remove(last.id).unwrap();
+        let again = open();
+        assert_eq!(again.all(), bans.all());
+        assert_eq!(again.add(of_user("cy")).unwrap().id, last.id + 1);
+        let damaged = folder.path().join("bans.json");
+        for wrong in ["{", r#"{"format":2,"next":1,"bans":[]}"#] {
+            std::fs::write(&damaged, wrong).unwrap();
+            let error = Bans::open(Some(folder.path())).unwrap_err().to_string();
+            assert!(error.contains("bans.json"), "{error}");
+        }
+        // What cannot be stored is in force all the same.
+        std::fs::remove_file(&damaged).unwrap();
+        std::fs::create_dir(&damaged).unwrap();
+        assert!(matches!(bans.add(of_user("dan")), Err(NotChanged::NotStored(_))));
+        assert!(bans.check("demo", pass("dan", "t").as_ref()).is_err());
+    }
+}
