@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::output::Output;
 use crate::{
     Result, Update, browsers, contract, deadlines, durable, fanout, lossless, messages, report,
-    streams,
+    storm, streams,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -34,6 +34,8 @@ enum Experiment {
     Gmc(messages::Options),
     /// Measure the gain of lossless codecs for single messages, by size and link.
     Lossless(lossless::Options),
+    /// Measure many who join or come back at once, and people who flood the server.
+    Storm(storm::Options),
     /// Write a page with plots of rows that were saved with --json.
     Report(report::Options),
     /// Measure latency and rate of messages from browser to browser, over each transport and network.
@@ -75,6 +77,9 @@ impl Experiment {
                 None => show(options.common.json, |tell| lossless::run(options, tell)),
             },
             Experiment::Report(options) => report::run(options),
+            Experiment::Storm(options) => {
+                show(options.common.json, |tell| storm::run(options, tell))
+            }
             Experiment::Web(options) => {
                 show(options.common.json, |tell| browsers::run(options, tell))
             }

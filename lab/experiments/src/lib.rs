@@ -1,7 +1,7 @@
 //! What Groupwire is measured with: a generated session of a `drawing` program in several formats, the formats written by
 //! `hand` that the compressor is compared with, a `link` and a whole network ([`sim`]) in simulated time, an `emulator` of
 //! networks for real programs, and the experiments. Each module of an experiment is named for its subject: `gmc` measures
-//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable` and `contract` have the names of
+//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable`, `storm` and `contract` have the names of
 //! their experiments. A `report` shows what they yielded.
 
 mod browsers;
@@ -14,6 +14,7 @@ mod emulator;
 mod error;
 mod fanout;
 mod hand;
+mod host;
 mod link;
 mod lossless;
 mod messages;
@@ -27,6 +28,7 @@ mod row;
 mod server;
 pub mod sim;
 mod statistics;
+mod storm;
 mod streams;
 mod table;
 mod zip;

@@ -1,4 +1,4 @@
-//! The server under test: a process of its own, and what it uses. The experiments fanout and durable.
+//! The server under test: a process of its own, and what it uses. The experiments fanout, durable and storm.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -83,6 +83,14 @@ impl Server {
     /// The number of its process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Asks it to end (SIGTERM), and waits until it has.
+    #[cfg(unix)]
+    pub(crate) fn end(mut self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let _ = self.child.wait();
     }
 
     /// What its processor time was until now.

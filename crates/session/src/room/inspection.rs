@@ -17,8 +17,8 @@ use super::subscriptions::Opened;
 use super::upstream::Upstream;
 use crate::trace::{CarrierTotals, Flow, Packet};
 use crate::{
-    ChannelNo, ChannelQuality, Compress, GroupId, Identity, LinkId, ParticipantId, PresenceState, Qos, Rate,
-    Tally,
+    ChannelNo, ChannelQuality, Compress, GroupId, Identity, LinkId, ParticipantId, PresenceState,
+    Qos, Rate, Tally,
 };
 
 /// The state of a room, as [`Room::inspect`] returns it.

@@ -39,7 +39,7 @@ pub(super) fn fdatasync(folder: &Path, count: usize) -> Result<Summary> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::durable::host::Folder;
+    use crate::host::Folder;
 
     #[test]
     fn each_sync_is_timed_and_nothing_is_left() {

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use oorandom::Rand64;
 
-use super::host::{Folder, Mode, serve};
 use super::line::Texts;
 use super::people::{self, Kept, Pace, Seat, Shared, Stage, await_that};
 use super::row;
 use super::verdict::Verdict;
-use super::{Part, Plan};
+use super::{Mode, Part, Plan};
+use crate::host::{Folder, serve};
 use crate::server::Server;
 use crate::statistics::median;
 use crate::{Result, Row, Update};

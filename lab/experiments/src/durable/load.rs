@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::host::{Folder, Mode, Used, serve};
 use super::line::Texts;
 use super::people::{self, Kept, Pace, Seat, Shared, Stage, await_that};
 use super::row;
 use super::verdict::{Told, Verdict};
-use super::{Part, Plan, bare};
+use super::{Mode, Part, Plan, bare};
+use crate::host::{Folder, Used, serve};
 use crate::server::cpu;
 use crate::statistics::{Summary, median};
 use crate::{Result, Row, Update};

@@ -7,7 +7,6 @@
 //! lab/README.md says what each figure means.
 
 mod bare;
-mod host;
 mod kill;
 mod line;
 mod listener;
@@ -26,7 +25,6 @@ use clap::{Args, ValueEnum};
 use crate::options::{Common, Program, between, is_wanted, named, or_usual};
 use crate::server::allow_files;
 use crate::{Result, Update};
-use host::Mode;
 use load::Load;
 use start::Content;
 
@@ -56,6 +54,17 @@ impl Part {
         }
     }
 }
+
+/// What a confirmed transaction survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Mode {
+    /// Nothing: rooms end with the server.
+    Memory,
+    /// The end of the server and of its machine.
+    Local,
+}
+
+named!(Mode);
 
 /// Before it is measured, everybody's compression has learned.
 const WARM_UP: Duration = Duration::from_secs(3);

@@ -1,8 +1,7 @@
 //! What the experiment yields.
 
-use super::host::Mode;
 use super::verdict::Verdict;
-use super::{Options, Part};
+use super::{Mode, Options, Part};
 use crate::Row;
 
 /// lab/README.md says what each field means.

@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use groupwire_store::{Append, Loaded, Options as StoreOptions, RoomLog, Store};
 
-use super::host::{Folder, Mode, serve};
 use super::kill::{await_confirmed, settle};
 use super::line::Texts;
 use super::people::{self, Pace, Seat, Shared, Stage};
 use super::row;
 use super::verdict::{Told, Verdict};
-use super::{Part, Plan};
+use super::{Mode, Part, Plan};
+use crate::host::{Folder, serve};
 use crate::{Result, Row, Update};
 
 /// The bytes that a record takes on the disk beside its content, about.

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 use super::{Admission, Refusal};
 use crate::error::Error;
 use file::BanFile;
-pub(crate) use rule::{Ban, NewBan};
 use rule::unix;
+pub(crate) use rule::{Ban, NewBan};
 
 /// The most bans at a time. A login service that refuses a user is the place for more.
 const MOST: usize = 10_000;
@@ -263,9 +263,10 @@ mod tests {
     fn there_are_no_more_than_the_limit() {
         let bans = Bans::open(None).unwrap();
         for number in 0..MOST {
-            bans.list.write().unwrap().insert(
-                Ban::new(number as u64, 0, of_user(&number.to_string())).unwrap(),
-            );
+            bans.list
+                .write()
+                .unwrap()
+                .insert(Ban::new(number as u64, 0, of_user(&number.to_string())).unwrap());
         }
         assert_eq!(bans.add(of_user("ann")).unwrap_err(), NotChanged::TooMany);
         // Those whose time is over make place.

@@ -4,48 +4,36 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::Result;
-use crate::options::named;
 use crate::server::{Server, Start, groupwire};
-
-/// What a confirmed transaction survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(super) enum Mode {
-    /// Nothing: rooms end with the server.
-    Memory,
-    /// The end of the server and of its machine.
-    Local,
-}
-
-named!(Mode);
 
 /// A folder that is removed in the end.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     /// A new folder below `parent`.
-    pub(super) fn new(parent: &Path) -> Result<Self> {
+    pub(crate) fn new(parent: &Path) -> Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = parent.join(format!("groupwire-lab-durable-{}-{count}", std::process::id()));
+        let path = parent.join(format!("groupwire-lab-{}-{count}", std::process::id()));
         let made = fs::create_dir_all(&path);
         made.map_err(|error| format!("{}: {error}; --data names another", path.display()))?;
         Ok(Folder(path))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
     /// The size of all files, in bytes.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         let Ok(files) = fs::read_dir(&self.0) else { return 0 };
         files.flatten().filter_map(|file| Some(file.metadata().ok()?.len())).sum()
     }
@@ -58,48 +46,61 @@ impl Drop for Folder {
 }
 
 /// Starts `groupwire serve`, with its rooms in a folder or in memory. Port 0 is any free one.
-pub(super) fn serve(
+pub(crate) fn serve(
     program: &Path,
     folder: Option<&Path>,
     tick_ms: u64,
     port: u16,
 ) -> Result<Server> {
-    let mut command = groupwire(program, tick_ms, port);
-    command.arg("--no-webtransport");
+    let mut command = plain(program, tick_ms, port);
     if let Some(folder) = folder {
         command.arg("--data").arg(folder);
     }
     Ok(Server::start(Start { command, port: None })?)
 }
 
+/// Starts a server in the place of the one that uses this folder and port, which ends.
+pub(crate) fn upgrade(program: &Path, folder: &Path, tick_ms: u64, port: u16) -> Result<Server> {
+    let mut command = plain(program, tick_ms, port);
+    command.arg("--upgrade").arg("--data").arg(folder);
+    Ok(Server::start(Start { command, port: None })?)
+}
+
+/// The command of a server without WebTransport.
+fn plain(program: &Path, tick_ms: u64, port: u16) -> Command {
+    let mut command = groupwire(program, tick_ms, port);
+    command.arg("--no-webtransport");
+    command
+}
+
 /// What a server used until a moment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Used {
+pub(crate) struct Used {
     /// Processor time of all threads.
-    pub(super) cpu: Option<Duration>,
+    pub(crate) cpu: Option<Duration>,
     /// Bytes that the process made the system write to disks.
-    pub(super) written: Option<u64>,
-    pub(super) commits: Option<u64>,
-    pub(super) syncs: Option<u64>,
+    pub(crate) written: Option<u64>,
+    pub(crate) commits: Option<u64>,
+    pub(crate) syncs: Option<u64>,
 }
 
 impl Used {
     /// What the server used until now. The answer of `/status` costs it something, so that the processor time is taken last
     /// before a measurement and first after it.
-    pub(super) fn before(server: &Server) -> Self {
+    pub(crate) fn before(server: &Server) -> Self {
         let (commits, syncs) = store_counters(server.port);
         Used { commits, syncs, written: written(server.process()), cpu: server.cpu() }
     }
 
     /// See [`Used::before`].
-    pub(super) fn after(server: &Server) -> Self {
+    pub(crate) fn after(server: &Server) -> Self {
         let (cpu, written) = (server.cpu(), written(server.process()));
         let (commits, syncs) = store_counters(server.port);
         Used { commits, syncs, written, cpu }
     }
 
     /// What was used since `before`.
-    pub(super) fn since(self, before: Used) -> Self {
+    pub(crate) fn since(self, before: Used) -> Self {
         let difference = |after: Option<u64>, before: Option<u64>| after?.checked_sub(before?);
         Used {
             cpu: self.cpu.zip(before.cpu).and_then(|(after, before)| after.checked_sub(before)),
@@ -124,7 +125,7 @@ fn store_counters(port: u16) -> (Option<u64>, Option<u64>) {
 }
 
 /// The answer to `GET /status`.
-fn status(port: u16) -> Option<Value> {
+pub(crate) fn status(port: u16) -> Option<Value> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.write_all(b"GET /status HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
     let mut answer = String::new();

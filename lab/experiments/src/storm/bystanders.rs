@@ -1,0 +1,153 @@
+//! People in rooms that nobody joins and nobody floods. They write transactions at a steady rate, and each of them notes how
+//! long what the others wrote was on its way.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use groupwire_client::{Event, Options, Qos, Room, SendOptions, Sent};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval_at};
+
+use crate::Result;
+use crate::statistics::Summary;
+
+const ROOMS: u32 = 5;
+/// In each room.
+const PEOPLE: u32 = 4;
+/// Between two transactions of one person.
+const PAUSE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// See the [module](self). Dropping this ends them.
+pub(super) struct Bystanders {
+    shared: Arc<Shared>,
+    end: watch::Sender<()>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+struct Shared {
+    /// The time that the transactions' own times are counted from.
+    began: Instant,
+    /// For each delivery: when it came, and how long it was on its way.
+    deliveries: Mutex<Vec<(Instant, Duration)>>,
+    ready: AtomicUsize,
+    /// Gaps and errors.
+    failures: AtomicU64,
+}
+
+impl Bystanders {
+    /// Lets all of them join.
+    pub(super) fn join(port: u16) -> Result<Self> {
+        let shared = Arc::new(Shared {
+            began: Instant::now(),
+            deliveries: Mutex::default(),
+            ready: AtomicUsize::new(0),
+            failures: AtomicU64::new(0),
+        });
+        let end = watch::Sender::new(());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = thread::spawn({
+            let (shared, end) = (Arc::clone(&shared), end.subscribe());
+            move || runtime.block_on(live(port, &shared, end))
+        });
+        let bystanders = Bystanders { shared, end, thread: Some(thread) };
+        let start = Instant::now();
+        while bystanders.shared.ready.load(Ordering::Relaxed) < (ROOMS * PEOPLE) as usize {
+            if start.elapsed() > PATIENCE {
+                return Err("the people of other rooms could not join".into());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Ok(bystanders)
+    }
+
+    /// The times of what came between two moments, in ms.
+    pub(super) fn times(&self, from: Instant, until: Instant) -> Summary {
+        let deliveries = self.shared.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        let within = deliveries.iter().filter(|(at, _)| (from..until).contains(at));
+        let times: Vec<f64> = within.map(|(_, time)| time.as_secs_f64() * 1e3).collect();
+        Summary::of(&times)
+    }
+
+    /// How many of them lost something or ended.
+    pub(super) fn failures(&self) -> u64 {
+        self.shared.failures.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Bystanders {
+    fn drop(&mut self) {
+        self.end.send_replace(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// All of them, until the end.
+async fn live(port: u16, shared: &Arc<Shared>, mut end: watch::Receiver<()>) {
+    let mut people = JoinSet::new();
+    for number in 0..ROOMS * PEOPLE {
+        let shared = Arc::clone(shared);
+        people.spawn(async move {
+            if person(port, number, &shared).await.is_none() {
+                shared.failures.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+    }
+    let _ = end.changed().await;
+}
+
+/// One of them. Ends only if something went wrong.
+async fn person(port: u16, number: u32, shared: &Shared) -> Option<()> {
+    let options = Options::new(&format!("bystanders {}", number % ROOMS));
+    let (room, mut events) = Room::connect(&format!("ws://127.0.0.1:{port}"), options).ok()?;
+    let channel = room.channel("lines", Qos::transaction()).ok()?;
+    // They do not all write at the same time.
+    let first = PAUSE.mul_f64(f64::from(number) / f64::from(ROOMS * PEOPLE));
+    let mut clock = interval_at(tokio::time::Instant::now() + first, PAUSE);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            _ = clock.tick() => {
+                let text = format!(r#"{{"by":{number},"at":{}}}"#, shared.began.elapsed().as_micros());
+                let sent = channel.send(&*text, SendOptions::default()).ok()?;
+                if sent == Sent::NotNow {
+                    return None;
+                }
+            }
+            event = events.next() => match event? {
+                Event::Synced { .. } => _ = shared.ready.fetch_add(1, Ordering::Relaxed),
+                Event::Message(message) if !message.own && !message.state => {
+                    let sent = shared.began + Duration::from_micros(sent_at(&message.bytes)?);
+                    let now = Instant::now();
+                    let mut deliveries =
+                        shared.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+                    deliveries.push((now, now.saturating_duration_since(sent)));
+                }
+                Event::Gap { .. } | Event::Error { fatal: true, .. } => return None,
+                _ => {}
+            },
+        }
+    }
+}
+
+/// The time in a text, in microseconds.
+fn sent_at(text: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?;
+    text.strip_suffix('}')?.rsplit_once(':')?.1.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_says_when_it_was_sent() {
+        assert_eq!(sent_at(br#"{"by":12,"at":3456}"#), Some(3456));
+        assert_eq!(sent_at(b"hello"), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! People who join at once, and come back when their server does. One of ten writes now and then, so that there is something to
+//! come back for.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use groupwire_client::{Event, Options, Qos, Room, SendOptions, Status};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::Result;
+
+/// How long all may take to be in their rooms.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Of so many people one writes.
+const WRITERS: u32 = 10;
+/// Between two transactions of somebody who writes.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// See the [module](self). Dropping this ends them.
+pub(super) struct Crowd {
+    people: Arc<People>,
+    end: watch::Sender<()>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct People(Mutex<BTreeMap<u32, Person>>);
+
+/// What one of them knows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Person {
+    is_synced: bool,
+    is_connected: bool,
+    /// Joins and resumes.
+    joins: u32,
+    away_since: Option<Instant>,
+    /// The longest time away.
+    away: Duration,
+    has_failed: bool,
+}
+
+impl Crowd {
+    /// Lets `count` people join, all at once.
+    pub(super) fn join(port: u16, count: u32, rooms: u32) -> Result<Self> {
+        let people = Arc::new(People::default());
+        people.all().extend((0..count).map(|number| (number, Person::default())));
+        let end = watch::Sender::new(());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = thread::spawn({
+            let (people, end) = (Arc::clone(&people), end.subscribe());
+            move || runtime.block_on(live(port, count, rooms, &people, end))
+        });
+        Ok(Crowd { people, end, thread: Some(thread) })
+    }
+
+    /// Waits until everybody has been taken in at least `joins` times, and is there with the room's state. Returns how long it
+    /// took; those who are not there in time have failed.
+    pub(super) fn await_all(&self, joins: u32) -> Duration {
+        let start = Instant::now();
+        let is_in = |person: &Person| {
+            person.has_failed || (person.is_synced && person.is_connected && person.joins >= joins)
+        };
+        while !self.people.all().values().all(is_in) {
+            if start.elapsed() > PATIENCE {
+                let mut people = self.people.all();
+                people.values_mut().filter(|person| !is_in(person)).for_each(Person::fail);
+                break;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        start.elapsed()
+    }
+
+    /// The longest time that each of them was away, in ascending order.
+    pub(super) fn away(&self) -> Vec<Duration> {
+        let mut away: Vec<_> = self.people.all().values().map(|person| person.away).collect();
+        away.sort();
+        away
+    }
+
+    /// How many of them lost something, ended, or were not there in time.
+    pub(super) fn failures(&self) -> usize {
+        self.people.all().values().filter(|person| person.has_failed).count()
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        self.end.send_replace(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl People {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<u32, Person>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, number: u32, change: impl FnOnce(&mut Person)) {
+        if let Some(person) = self.all().get_mut(&number) {
+            change(person);
+        }
+    }
+}
+
+impl Person {
+    fn fail(&mut self) {
+        self.has_failed = true;
+    }
+
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Synced { .. } => self.is_synced = true,
+            Event::Joined { .. } => self.joins += 1,
+            Event::Status(Status::Connected) => {
+                self.is_connected = true;
+                if let Some(since) = self.away_since.take() {
+                    self.away = self.away.max(since.elapsed());
+                }
+            }
+            Event::Status(Status::Reconnecting) => {
+                self.is_connected = false;
+                self.away_since.get_or_insert_with(Instant::now);
+            }
+            Event::Gap { .. } | Event::Error { fatal: true, .. } => self.fail(),
+            _ => {}
+        }
+    }
+}
+
+/// All of them, until the end.
+async fn live(
+    port: u16,
+    count: u32,
+    rooms: u32,
+    people: &Arc<People>,
+    mut end: watch::Receiver<()>,
+) {
+    let mut tasks = JoinSet::new();
+    for number in 0..count {
+        let people = Arc::clone(people);
+        tasks.spawn(async move {
+            // Whoever ends before the end has failed.
+            let _ = person(port, number, rooms, &people).await;
+            people.change(number, Person::fail);
+        });
+    }
+    let _ = end.changed().await;
+}
+
+async fn person(port: u16, number: u32, rooms: u32, people: &People) -> Option<()> {
+    let options = Options::new(&format!("crowd {}", number % rooms));
+    let (room, mut events) = Room::connect(&format!("ws://127.0.0.1:{port}"), options).ok()?;
+    let channel = room.channel("lines", Qos::transaction()).ok()?;
+    // In each room its first person writes, and one of ten others.
+    let is_writer = (number / rooms).is_multiple_of(WRITERS);
+    let mut clock = interval(PAUSE);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            _ = clock.tick(), if is_writer => {
+                let text = format!(r#"{{"by":{number},"text":"somebody writes a line"}}"#);
+                channel.send(&*text, SendOptions::default()).ok()?;
+            }
+            event = events.next() => {
+                let event = event?;
+                people.change(number, |person| person.note(&event));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_time_away_counts() {
+        let mut person = Person::default();
+        person.note(&Event::Status(Status::Connected));
+        assert_eq!((person.is_connected, person.away), (true, Duration::ZERO));
+        for _ in 0..2 {
+            person.note(&Event::Status(Status::Reconnecting));
+            assert!(!person.is_connected);
+            thread::sleep(Duration::from_millis(2));
+            person.note(&Event::Status(Status::Connected));
+        }
+        assert!(person.away >= Duration::from_millis(2));
+        assert!(!person.has_failed);
+    }
+}

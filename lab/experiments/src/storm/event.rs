@@ -1,0 +1,178 @@
+//! One event, from a fresh server to its row.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::bystanders::Bystanders;
+use super::crowd::Crowd;
+use super::flood::{Flood, Kind};
+use super::{Event, Plan, row};
+use crate::host::{Folder, serve, status, upgrade};
+use crate::server::Server;
+use crate::{Result, Row};
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// Runs one event on a fresh server, and gives its row.
+pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
+    let folder = Folder::new(&plan.data)?;
+    let start = |port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
+    let server = start(0)?;
+    let bystanders = Bystanders::join(server.port)?;
+    let calm = Calm::observe(&server, &bystanders, plan.observed);
+    let row = row::row(event, plan).with("bystander_before_p99_ms", calm.p99);
+    let (row, failed) = match event {
+        Event::FloodTransactions => flood(row, Kind::Transactions, &server, &bystanders, plan)?,
+        Event::FloodAwareness => flood(row, Kind::Awareness, &server, &bystanders, plan)?,
+        Event::FloodJoins => flood(row, Kind::Joins, &server, &bystanders, plan)?,
+        Event::Join => join(row, &server, &bystanders, &calm, plan)?,
+        Event::Kill => back(row, server, plan, |server| {
+            let port = server.port;
+            drop(server);
+            start(port)
+        })?,
+        Event::Drain => back(row, server, plan, |server| {
+            let port = server.port;
+            server.end();
+            start(port)
+        })?,
+        Event::Upgrade => back(row, server, plan, |server| {
+            upgrade(&plan.program, folder.path(), plan.options.tick, server.port)
+        })?,
+    };
+    let failed = failed + bystanders.failures();
+    let failure =
+        (failed > 0).then(|| format!("{failed} people lost something or were not there in time"));
+    Ok(row.with("failed", failed).failed(failure))
+}
+
+/// The time before the event.
+struct Calm {
+    p99: f64,
+    /// What the server sends a second.
+    packets: f64,
+    bytes: f64,
+}
+
+impl Calm {
+    fn observe(server: &Server, bystanders: &Bystanders, length: Duration) -> Self {
+        // What the first seconds take is not what it takes in the long run.
+        thread::sleep(length.min(Duration::from_secs(2)));
+        let (before, from) = (Sent::by(server), Instant::now());
+        thread::sleep(length);
+        let (after, until) = (Sent::by(server), Instant::now());
+        let seconds = (until - from).as_secs_f64();
+        Calm {
+            p99: bystanders.times(from, until).p99,
+            packets: (after.packets - before.packets) / seconds,
+            bytes: (after.bytes - before.bytes) / seconds,
+        }
+    }
+}
+
+/// What the server has sent to anybody.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    packets: f64,
+    bytes: f64,
+}
+
+impl Sent {
+    fn by(server: &Server) -> Self {
+        let status = status(server.port).unwrap_or_default();
+        let figure = |name: &str| status[name].as_f64().unwrap_or(f64::NAN);
+        Sent { packets: figure("packets_out"), bytes: figure("bytes_out_after") }
+    }
+}
+
+/// Everybody joins at once.
+fn join(
+    row: Row,
+    server: &Server,
+    bystanders: &Bystanders,
+    calm: &Calm,
+    plan: &Plan<'_>,
+) -> Result<(Row, u64)> {
+    let (before, cpu, from) = (Sent::by(server), server.cpu(), Instant::now());
+    let crowd = Crowd::join(server.port, plan.clients, plan.rooms)?;
+    let took = crowd.await_all(1).as_secs_f64();
+    let until = Instant::now();
+    let cpu = server.cpu().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
+    let after = Sent::by(server);
+    let clients = f64::from(plan.clients);
+    let each = |after: f64, before: f64, rate: f64| (after - before - rate * took) / clients;
+    let row = with_memory(row, server, plan)
+        .with("seconds", took)
+        .with("joins_per_s", clients / took)
+        .with("packets_per_join", each(after.packets, before.packets, calm.packets))
+        .with("bytes_per_join", each(after.bytes, before.bytes, calm.bytes))
+        .with("server_cpu_s", cpu)
+        .with("bystander_p99_ms", bystanders.times(from, until).p99);
+    Ok((row, crowd.failures() as u64))
+}
+
+/// The server is replaced by another one, and everybody comes back.
+fn back(
+    row: Row,
+    server: Server,
+    plan: &Plan<'_>,
+    replace: impl FnOnce(Server) -> Result<Server>,
+) -> Result<(Row, u64)> {
+    let crowd = Crowd::join(server.port, plan.clients, plan.rooms)?;
+    crowd.await_all(1);
+    // Some lines are written meanwhile.
+    thread::sleep(plan.observed.min(Duration::from_secs(2)));
+    let from = Instant::now();
+    let server = replace(server)?;
+    crowd.await_all(2);
+    let took = from.elapsed().as_secs_f64();
+    let away = crowd.away();
+    let seconds = |place: usize| away.get(place).map(Duration::as_secs_f64);
+    let goals = BTreeMap::from([("away_max_s", 3.0)]);
+    // The new process has done nothing else yet.
+    let cpu = server.cpu().map(|cpu| cpu.as_secs_f64());
+    let row = with_memory(row, &server, plan)
+        .with("seconds", took)
+        .with("joins_per_s", f64::from(plan.clients) / took)
+        .with("away_p50_s", seconds(away.len() / 2))
+        .with("away_max_s", seconds(away.len().saturating_sub(1)))
+        .with("server_cpu_s", cpu)
+        .with("goals", goals);
+    Ok((row, crowd.failures() as u64))
+}
+
+/// Some flood the server for a time.
+fn flood(
+    row: Row,
+    kind: Kind,
+    server: &Server,
+    bystanders: &Bystanders,
+    plan: &Plan<'_>,
+) -> Result<(Row, u64)> {
+    let calm = row.number("bystander_before_p99_ms").unwrap_or_default();
+    let flood = Flood::begin(server.port, kind, plan.options.flooders)?;
+    // At first there is credit, and everybody's compression learns.
+    thread::sleep(plan.observed.min(Duration::from_secs(2)));
+    let (done, cpu, from) = (flood.done(), server.cpu(), Instant::now());
+    thread::sleep(plan.observed);
+    let until = Instant::now();
+    let cpu = server.cpu().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
+    let seconds = (until - from).as_secs_f64();
+    let flooded = (flood.done() - done) as f64 / seconds;
+    let row = with_memory(row, server, plan)
+        .with("seconds", seconds)
+        .with("flooded_per_s", flooded)
+        .with("server_cpu_s", cpu)
+        .with("bystander_p99_ms", bystanders.times(from, until).p99)
+        .with("goals", BTreeMap::from([("bystander_p99_ms", (calm * 1.1).max(calm + 2.0))]));
+    Ok((row, 0))
+}
+
+/// The row with the memory of the server now, and after a rest.
+fn with_memory(row: Row, server: &Server, plan: &Plan<'_>) -> Row {
+    let memory = || server.memory().map(|bytes| bytes as f64 / MIB);
+    let now = memory();
+    thread::sleep(plan.rest);
+    row.with("rss_mb", now).with("rss_after_mb", memory())
+}

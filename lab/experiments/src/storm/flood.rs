@@ -1,0 +1,121 @@
+//! People who send far more than anybody should, each in a room of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use groupwire_client::{Channel, Event, Events, Options, Qos, Room, SendOptions, Sent};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::Result;
+
+/// The bytes of a message, and how many are sent before events are looked at.
+const SIZE: usize = 1000;
+const BURST: u32 = 50;
+
+/// What they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Transactions,
+    Awareness,
+    Joins,
+}
+
+/// See the [module](self). Dropping this ends them.
+pub(super) struct Flood {
+    done: Arc<AtomicU64>,
+    end: watch::Sender<()>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Flood {
+    pub(super) fn begin(port: u16, kind: Kind, count: u32) -> Result<Self> {
+        let done = Arc::new(AtomicU64::new(0));
+        let end = watch::Sender::new(());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = thread::spawn({
+            let (done, mut end) = (Arc::clone(&done), end.subscribe());
+            move || {
+                runtime.block_on(async move {
+                    let mut people = JoinSet::new();
+                    for number in 0..count {
+                        let done = Arc::clone(&done);
+                        people.spawn(async move { person(port, kind, number, &done).await });
+                    }
+                    let _ = end.changed().await;
+                });
+            }
+        });
+        Ok(Flood { done, end, thread: Some(thread) })
+    }
+
+    /// Messages that their clients took, or joins that the server took.
+    pub(super) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Flood {
+    fn drop(&mut self) {
+        self.end.send_replace(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One of them. If the server closes the door, it is tried again.
+async fn person(port: u16, kind: Kind, number: u32, done: &AtomicU64) {
+    loop {
+        let url = format!("ws://127.0.0.1:{port}");
+        let options = Options::new(&format!("flood {number}"));
+        if let Ok((room, mut events)) = Room::connect(&url, options) {
+            if kind == Kind::Joins {
+                if room.joined().await.is_ok() {
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+                continue;
+            }
+            let qos = match kind {
+                Kind::Awareness => Qos::awareness(),
+                _ => Qos::transaction(),
+            };
+            if let Ok(channel) = room.channel("flood", qos) {
+                send(&channel, &mut events, done).await;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Sends as much as the client takes, until the session ends.
+async fn send(channel: &Channel, events: &mut Events, done: &AtomicU64) {
+    let mut number = 0_u64;
+    loop {
+        for _ in 0..BURST {
+            // Messages that no compression makes small.
+            let word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+            let bytes: Vec<u8> = word.iter().copied().cycle().take(SIZE).collect();
+            number += 1;
+            match channel.send(&*bytes, SendOptions::default()) {
+                Ok(Sent::NotNow) => break,
+                Ok(_) => _ = done.fetch_add(1, Ordering::Relaxed),
+                Err(_) => return,
+            }
+        }
+        // Takes what came, and lets the others have their turn.
+        let pause = tokio::time::sleep(Duration::from_millis(1));
+        tokio::pin!(pause);
+        loop {
+            tokio::select! {
+                () = &mut pause => break,
+                event = events.next() => match event {
+                    None | Some(Event::Error { fatal: true, .. }) => return,
+                    Some(_) => {}
+                },
+            }
+        }
+    }
+}

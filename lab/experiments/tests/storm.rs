@@ -1,0 +1,64 @@
+//! Runs of `groupwire-lab storm` with few people and for a short time.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn storm(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
+    command.args(["storm", "--quick", "--data", env!("CARGO_TARGET_TMPDIR")]).args(arguments);
+    command.output().unwrap()
+}
+
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let output = storm(&[&["--json"], arguments].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for row in &rows {
+        assert_eq!((&row["verified"], &row["failed"]), (&true.into(), &0.into()), "{row}");
+        assert!(row["bystander_before_p99_ms"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["server_cpu_s"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    rows
+}
+
+#[test]
+fn many_join_and_come_back() {
+    let events = ["join", "kill", "drain", "upgrade"];
+    let options: Vec<_> = events.iter().flat_map(|event| ["--event", event]).collect();
+    let rows = rows(&[&options[..], &["--clients", "20", "--rooms", "3"]].concat());
+    let seen: Vec<_> = rows.iter().map(|row| row["event"].as_str().unwrap()).collect();
+    assert_eq!(seen, events);
+    assert!(rows[0]["packets_per_join"].as_f64().unwrap() > 0.0);
+    for row in &rows[1..] {
+        let number = |field: &str| row[field].as_f64().unwrap_or_else(|| panic!("{field}: {row}"));
+        assert!(number("away_p50_s") > 0.0, "{row}");
+        assert!(number("away_p50_s") <= number("away_max_s"), "{row}");
+    }
+}
+
+#[test]
+fn some_flood_the_server() {
+    let kinds = ["flood-transactions", "flood-awareness", "flood-joins"];
+    let options: Vec<_> = kinds.iter().flat_map(|event| ["--event", event]).collect();
+    for row in rows(&[&options[..], &["--flooders", "2"]].concat()) {
+        assert!(row["flooded_per_s"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(row["bystander_p99_ms"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(row["clients"], 2);
+    }
+}
+
+#[test]
+fn impossible_options_are_refused() {
+    for (option, value, says) in [("--event", "rain", "drain"), ("--clients", "0", "1..=20000")] {
+        let output = storm(&[option, value]);
+        assert!(!output.status.success());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(says), "{errors}");
+    }
+}
