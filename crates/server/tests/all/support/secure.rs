@@ -81,6 +81,7 @@ pub(crate) async fn connect(
         .with_no_client_auth();
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
     let name = ServerName::try_from("localhost").unwrap();
     TlsConnector::from(Arc::new(config)).connect(name, stream).await
 }
