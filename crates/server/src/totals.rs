@@ -73,6 +73,12 @@ totals! {
     Counter lost_sessions as "lost_sessions": u64, part of "gap" with reason = "session";
     /// Sessions that could not be resumed, because the room had begun anew.
     Counter lost_incarnations as "lost_incarnations": u64, part of "gap" with reason = "incarnation";
+    /// Participants that are above a quota now, and are slowed down.
+    Gauge limited as "limited": usize;
+    /// How often a participant came above a quota.
+    Counter limitations as "limitations": u64;
+    /// How often reading from a client was delayed because of a quota.
+    Counter delayed_reads as "delayed_reads": u64;
     /// Bytes of messages, snapshots and codec state that the rooms hold now.
     Gauge memory as "room_memory_bytes": usize;
 }
@@ -80,7 +86,7 @@ totals! {
 impl Totals {
     /// The totals that a closed room leaves: its counters, but neither participants nor memory.
     pub(crate) fn counters(self) -> Totals {
-        Totals { here: 0, memory: 0, ..self }
+        Totals { here: 0, limited: 0, memory: 0, ..self }
     }
 }
 
@@ -111,6 +117,9 @@ mod tests {
             lost_sessions: 17,
             lost_incarnations: 18,
             gaps: 19,
+            limited: 20,
+            limitations: 21,
+            delayed_reads: 22,
         };
         let mut sum = Totals::default();
         for _ in 0..100 {
