@@ -106,10 +106,6 @@ impl Default for Config {
     }
 }
 
-/// The smallest quota of bytes in a second: the largest packet does not take more than a second then, so that a participant who
-/// does not know of its quota gets no farther above it while its transport is read with delays.
-pub(crate) const LEAST_BYTES: u64 = 65_536;
-
 /// The quotas of rooms unless they are configured otherwise (wire W99): more than people at work send, and less than what would
 /// be felt by the people of other rooms.
 const QUOTAS: Quotas = Quotas {

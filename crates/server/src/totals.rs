@@ -145,6 +145,9 @@ mod tests {
             "lost_sessions": 1700,
             "lost_incarnations": 1800,
             "gaps": 1900,
+            "limited": 2000,
+            "limitations": 2100,
+            "delayed_reads": 2200,
         });
         assert_eq!(serde_json::to_value(sum).unwrap(), expected);
         let figures = sum.figures();
@@ -153,16 +156,20 @@ mod tests {
         }
         assert_eq!(figures.len(), expected.as_object().unwrap().len());
         let closed = sum.counters();
-        assert_eq!((closed.here, closed.memory, closed.messages_in), (0, 0, 200));
+        assert_eq!(
+            (closed.here, closed.limited, closed.memory, closed.messages_in),
+            (0, 0, 0, 200)
+        );
     }
 
     #[test]
     fn only_what_a_closed_room_leaves_is_a_counter() {
-        let one = Stats { here: 1, memory: 1, joins: 1, ..Stats::default() };
+        let one = Stats { here: 1, limited: 1, memory: 1, joins: 1, ..Stats::default() };
         for Figure { kind, name, value, .. } in Totals::from(one).counters().figures() {
             let is_kept = name == "joins";
             assert_eq!(value == Some(1.0), is_kept, "{name}");
-            assert_eq!(kind == Kind::Gauge, ["participants", "room_memory_bytes"].contains(&name));
+            let is_gauge = ["participants", "limited", "room_memory_bytes"].contains(&name);
+            assert_eq!(kind == Kind::Gauge, is_gauge, "{name}");
         }
     }
 }

@@ -208,7 +208,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
         }
         let under_way = MAX_HANDSHAKES - handshakes.available_permits();
         // The sender of a first packet may have written any address into it. So an address that has used up its handshakes is asked
-        // to prove itself, and a handshake counts for its address only once it is complete.
+        // to prove itself, and a handshake counts for its address only once it is complete (`connection::open`).
         if (under_way > MAX_UNPROVEN || is_over) && !incoming.remote_address_validated() {
             // Fails if the client was asked to prove its address before; then its packet is dropped.
             let _ = incoming.retry();
@@ -219,8 +219,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {
                 Ok(Some(opened)) => {
                     drop(permit);
-                    let handshake = hub.addresses.handshake(address);
-                    match handshake.and_then(|()| hub.addresses.open(address)) {
+                    match hub.addresses.open(address) {
                         Ok(_counted) => connection::serve(hub, opened).await,
                         Err(refusal) => {
                             tracing::debug!(%peer, "connection refused: {}", refusal.why());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Event, Input, Sent, Status};
 use groupwire_session::room::{self, Config, Room};
 use groupwire_session::{
-    Authority, Error, Grant, Identity, OpenRequest, Qos, Quota, Quotas, name_of,
+    Authority, Error, Grant, Identity, Limits, OpenRequest, Qos, Quota, Quotas, name_of,
 };
 
 use crate::grammar::{From, read_packet};
@@ -118,6 +118,35 @@ fn w99_deliveries_count_receivers() {
     let took = world.now - began;
     assert!((8 * SECOND..13 * SECOND).contains(&took), "{took:?}");
     assert_eq!(world.people[9].texts(draw).len(), 100);
+}
+
+#[test]
+fn w99_a_changed_presence_is_a_message_to_everybody() {
+    let mut world = World::new(13, with_quotas(deliveries(100)));
+    people(&mut world, 10);
+    for number in 0..40 {
+        world.people[0].client.set_presence(number.to_string().as_bytes()).unwrap();
+        world.run(20 * MS);
+    }
+    assert!(world.people[0].delays > 0);
+    assert!(world.people[1..].iter().all(|person| person.delays == 0));
+}
+
+#[test]
+fn w99_a_part_of_the_snapshot_that_the_room_asked_for_does_not_count() {
+    let mut config = with_quotas(bytes(RATE));
+    config.limits = Limits { snapshot_after: 30, ..Limits::default() };
+    let mut world = World::new(14, config);
+    let draw = people(&mut world, 2);
+    for number in 0..31 {
+        assert_eq!(world.send(0, draw, &text(number, 10_000)), Sent::Accepted);
+        world.run(250 * MS);
+    }
+    world.run(5 * SECOND);
+    // Its 300 KB would be five seconds of the quota.
+    let came = |event: &room::Event| matches!(event, room::Event::Snapshot { .. });
+    assert!(world.log.iter().any(came));
+    assert_eq!(world.people.iter().map(|person| person.delays).sum::<usize>(), 0);
 }
 
 #[test]

@@ -5,8 +5,11 @@ use groupwire_session::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::config::LEAST_BYTES;
 use crate::pattern::matches;
+
+/// The smallest quota of bytes in a second: the largest packet does not take more than a second then, so that a participant who
+/// does not know of its quota gets no farther above it while its transport is read with delays.
+const LEAST_BYTES: u64 = 65_536;
 
 /// The rights of a user, as patterns of names in which a star stands for any text. They are the claim `groupwire` of a JSON web
 /// token:
