@@ -3,6 +3,7 @@
 mod access;
 mod admin;
 mod drain;
+mod limits;
 mod tls;
 mod upgrade;
 
@@ -23,6 +24,7 @@ use groupwire_server::{
 use self::access::AccessArgs;
 use self::admin::AdminArgs;
 use self::drain::DrainArgs;
+use self::limits::LimitArgs;
 use self::tls::TlsArgs;
 use self::upgrade::UpgradeArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
@@ -65,13 +67,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     keep_empty: u64,
 
-    /// The limit of rooms.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
-    max_rooms: usize,
-
-    /// The limit of simultaneous connections.
-    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
-    max_connections: usize,
+    #[command(flatten)]
+    limits: LimitArgs,
 
     /// Do not compress messages: for debugging, for measurements, or if applications encrypt them.
     #[arg(long)]
@@ -143,8 +140,6 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         socket: args.socket,
         origins,
         keep_empty: Duration::from_secs(args.keep_empty),
-        max_rooms: args.max_rooms,
-        max_connections: args.max_connections,
         emulate: args.emulate,
         admin: args.admin.config()?,
         drain: args.drain.config(),
@@ -156,6 +151,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     };
     config.room.timing.tick = Duration::from_millis(args.tick);
     config.room.compress = !args.no_compression;
+    args.limits.configure(&mut config);
     if !args.codecs.is_empty() {
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }

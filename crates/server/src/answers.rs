@@ -3,6 +3,8 @@
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::addresses::Refusal;
+
 /// The header that keeps browsers and proxies from caching an answer, for answers that change over time.
 pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -14,4 +16,10 @@ pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
 /// Refuses a request because the server has too many connections.
 pub(crate) fn too_many() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()
+}
+
+/// Refuses a request because of a limit for its address.
+pub(crate) fn refused_address(refusal: Refusal) -> Response {
+    let text = format!("{}, try again later\n", refusal.why());
+    (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "1")], text).into_response()
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use groupwire_session::{Authority, ChangeRequest, Grant, OpenRequest, PartRequest, Qos};
+use groupwire_session::{
+    Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos, Quota,
+};
 
 /// Forwards every question of a room to the authority of the server's configuration.
 pub(crate) struct SharedAuthority(pub(crate) Arc<dyn Authority + Send + Sync>);
@@ -16,6 +18,10 @@ impl Authority for SharedAuthority {
 
     fn change(&self, request: &ChangeRequest<'_>) -> Result<Qos, String> {
         self.0.change(request)
+    }
+
+    fn quota(&self, identity: &Identity, usual: Quota) -> Quota {
+        self.0.quota(identity, usual)
     }
 
     fn part(&self, request: &PartRequest<'_>) -> Result<(), String> {

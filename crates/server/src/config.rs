@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::{AllowAll, Authority, room};
+use groupwire_session::{AllowAll, Authority, Quota, Quotas, room};
 
 use crate::access::Authenticator;
+use crate::addresses::AddressLimits;
 use crate::admin_http::config::AdminConfig;
 use crate::certificate::config::CertificateConfig;
 use crate::codecs::quick_codecs;
@@ -45,6 +46,8 @@ pub struct Config {
     /// Most connections at the same time, over all transports together; further ones are refused, over HTTP with
     /// status 503.
     pub max_connections: usize,
+    /// Limits for each address that clients come from.
+    pub addresses: AddressLimits,
     /// Decides who may join.
     pub authenticator: Arc<dyn Authenticator>,
     /// Decides who may publish, subscribe, change a channel's QoS and upload snapshots.
@@ -82,11 +85,13 @@ impl Default for Config {
             room: room::Config {
                 codecs: quick_codecs(),
                 clock: Some(costs::clock),
+                quotas: QUOTAS,
                 ..room::Config::new("", 0)
             },
             keep_empty: Duration::from_secs(3600),
             max_rooms: 10_000,
             max_connections: 20_000,
+            addresses: AddressLimits::default(),
             authenticator: Arc::new(AllowAll),
             authority: Arc::new(AllowAll),
             observer: None,
@@ -100,6 +105,17 @@ impl Default for Config {
         }
     }
 }
+
+/// The quotas of rooms unless they are configured otherwise (wire W99): more than people at work send, and less than what would
+/// be felt by the people of other rooms.
+const QUOTAS: Quotas = Quotas {
+    // 1 MiB/s: a text of that size may be pasted at once, and four of them. 25 positions of a pointer in a second for 500
+    // people are 12,500 deliveries; pages send some such values.
+    participant: Quota { bytes: 1 << 20, deliveries: 100_000 },
+    // As much as 16 people at their limit; and 500 people who all move their pointers, which are 6.2 million deliveries.
+    room: Quota { bytes: 16 << 20, deliveries: 8_000_000 },
+    burst: Duration::from_secs(4),
+};
 
 /// Limits of HTTP requests, and of transports that consist of HTTP requests (docs/transports.md, T11 to T18).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::access::{Bans, Gate};
+use crate::addresses::Addresses;
 use crate::authority::SharedAuthority;
 use crate::config::Config;
 use crate::drain::{Drain, Ending};
@@ -42,6 +43,8 @@ pub(crate) struct Hub {
     /// Who may join.
     pub(crate) gate: Arc<Gate>,
     pub(crate) connections: AtomicUsize,
+    /// Limits for each address that clients come from.
+    pub(crate) addresses: Arc<Addresses>,
     /// What is counted for `GET /metrics` beside the totals of rooms.
     pub(crate) events: Arc<Events>,
     pub(crate) http_transports: HttpTransports,
@@ -92,6 +95,7 @@ impl Hub {
             emulations: Arc::new(Emulations::new(emulates)),
             drain: Arc::new(Drain::new(config.drain)),
             handover: Handover::default(),
+            addresses: Arc::new(Addresses::new(config.addresses.clone())),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),

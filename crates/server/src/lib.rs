@@ -15,6 +15,7 @@
 //! ```
 
 mod access;
+mod addresses;
 pub mod admin;
 mod admin_http;
 mod answers;
@@ -55,8 +56,9 @@ mod webtransport;
 
 pub use access::{
     Admission, Answer, Authenticator, ByRights, HookAuthenticator, HookConfig, JoinRequest,
-    JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights,
+    JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights, UserLimits,
 };
+pub use addresses::{AddressLimits, TrustedProxy, TrustedProxyError};
 pub use admin_http::config::{AdminConfig, AdminListen};
 pub use admin_http::token::{AdminToken, AdminTokenError};
 pub use certificate::config::{Certificate, CertificateConfig, WallClock};

@@ -9,6 +9,7 @@ use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::addresses::{Addresses, Counted};
 use crate::http_connection::{HttpVersion, serve};
 use crate::hub::Hub;
 use crate::routes;
@@ -30,6 +31,7 @@ pub(crate) struct Http {
     router: Router,
     idle: Duration,
     sockets: Arc<Semaphore>,
+    addresses: Arc<Addresses>,
 }
 
 impl Http {
@@ -37,17 +39,18 @@ impl Http {
         let most = hub.config.max_connections.saturating_mul(SOCKETS_PER_CONNECTION);
         let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
         let idle = hub.config.http.idle;
-        Http { router: routes::router(hub), idle, sockets: Arc::new(Semaphore::new(most)) }
+        let (sockets, addresses) = (Arc::new(Semaphore::new(most)), Arc::clone(&hub.addresses));
+        Http { router: routes::router(hub), idle, sockets, addresses }
     }
 
     /// Accepts and serves connections without TLS; never returns.
     pub(crate) async fn serve_plain(self, listener: TcpListener) {
         loop {
-            let (socket, peer, permit) = self.accept(&listener).await;
+            let (socket, peer, admission) = self.accept(&listener).await;
             let Http { router, idle, .. } = self.clone();
             tokio::spawn(async move {
                 serve(socket, peer, HttpVersion::Http1, router, idle).await;
-                drop(permit);
+                drop(admission);
             });
         }
     }
@@ -55,7 +58,7 @@ impl Http {
     /// Accepts and serves connections with TLS; never returns.
     pub(crate) async fn serve_encrypted(self, listener: TcpListener, mut handshakes: Handshakes) {
         loop {
-            let (socket, peer, permit) = self.accept(&listener).await;
+            let (socket, peer, admission) = self.accept(&listener).await;
             let Http { router, idle, .. } = self.clone();
             handshakes.begin(socket, peer, move |stream| {
                 let version = match stream.get_ref().1.alpn_protocol() {
@@ -64,24 +67,37 @@ impl Http {
                 };
                 tokio::spawn(async move {
                     serve(stream, peer, version, router, idle).await;
-                    drop(permit);
+                    drop(admission);
                 });
             });
         }
     }
 
-    async fn accept(
-        &self,
-        listener: &TcpListener,
-    ) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    async fn accept(&self, listener: &TcpListener) -> (TcpStream, SocketAddr, Admission) {
         loop {
             let (socket, peer) = accept(listener).await;
+            let of_address = match self.addresses.accept(peer.ip()) {
+                Ok(counted) => counted,
+                Err(refusal) => {
+                    tracing::debug!(%peer, "connection refused: {}", refusal.why());
+                    continue;
+                }
+            };
             match Arc::clone(&self.sockets).try_acquire_owned() {
-                Ok(permit) => return (socket, peer, permit),
+                Ok(permit) => {
+                    let admission = Admission { _permit: permit, _of_address: of_address };
+                    return (socket, peer, admission);
+                }
                 Err(_) => tracing::warn!(%peer, "connection refused: too many HTTP connections"),
             }
         }
     }
+}
+
+/// Makes an HTTP connection count until this is dropped: among all, and for its address.
+struct Admission {
+    _permit: OwnedSemaphorePermit,
+    _of_address: Option<Counted>,
 }
 
 /// Accepts the next connection and sets its options: small packets are sent without delay, and little is buffered.

@@ -19,6 +19,7 @@ use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
 use crate::observer::Observer;
+use crate::transport::brake::Brake;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::path::{Path, PathSlot};
 use crate::transport::ends::DatagramSink;
@@ -76,6 +77,8 @@ pub(crate) struct Connection {
     pub(crate) datagram_sink: Option<DatagramSink>,
     /// Further tokens of the participant, which the connection's task has checked.
     pub(crate) tokens: mpsc::Sender<Vec<u8>>,
+    /// Delays reading the transport.
+    pub(crate) brake: Arc<Brake>,
     /// When the connection's first packet had come.
     pub(crate) opened_at: Instant,
     pub(crate) info: ConnInfo,
@@ -394,6 +397,11 @@ impl Driver {
                     if let Some(connection) = self.connections.get(&link) {
                         // While one is being checked, another one may wait. A client that sends more is too fast.
                         let _ = connection.tokens.try_send(token);
+                    }
+                }
+                Output::Delay { link, delay } => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        connection.brake.hold(self.started + now + delay);
                     }
                 }
                 Output::Store(write) => {

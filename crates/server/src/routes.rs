@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 
-use crate::answers::{NO_SNIFF, NO_STORE, too_many};
+use crate::answers::{NO_SNIFF, NO_STORE, refused_address, too_many};
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
 use crate::transport::{http, websocket};
@@ -66,9 +66,22 @@ async fn upgrade(
         tracing::warn!(%peer, "connection refused: too many connections");
         return too_many();
     }
-    tracing::debug!(%peer, transport = "WebSocket", "connected");
+    let client = hub.addresses.client(peer.ip(), request.headers());
+    // A client without a proxy made the handshake of TCP, which counted already.
+    let handshake = match hub.addresses.is_proxy(peer.ip()) {
+        true => hub.addresses.handshake(client),
+        false => Ok(()),
+    };
+    let counted = match handshake.and_then(|()| hub.addresses.open(client)) {
+        Ok(counted) => counted,
+        Err(refusal) => {
+            tracing::debug!(%peer, %client, "connection refused: {}", refusal.why());
+            return refused_address(refusal);
+        }
+    };
+    tracing::debug!(%peer, %client, transport = "WebSocket", "connected");
     let emulate = emulation::is_wanted(&hub, request.uri().query());
-    websocket::upgrade(hub, request, emulate)
+    websocket::upgrade(hub, request, emulate, counted)
 }
 
 /// The answer to `GET /transports` (docs/transports.md, T4).

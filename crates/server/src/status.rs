@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
+use crate::addresses::AddressRefusals;
 use crate::durable::{Durable, StoreReport};
 use crate::hub::Hub;
 use crate::metrics::figure::figures;
@@ -23,6 +24,8 @@ pub(crate) struct Report {
     connections: usize,
     #[serde(flatten)]
     pub(crate) totals: Totals,
+    #[serde(flatten)]
+    pub(crate) addresses: AddressRefusals,
     /// The store of rooms; `null` if rooms end with the server.
     pub(crate) store: Option<StoreReport>,
 }
@@ -60,6 +63,7 @@ impl Report {
             process,
             connections: hub.connections.load(Ordering::Relaxed),
             totals,
+            addresses: hub.addresses.refusals(),
             store: hub.durable.as_deref().map(Durable::report),
         }
     }

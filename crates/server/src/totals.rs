@@ -73,6 +73,12 @@ totals! {
     Counter lost_sessions as "lost_sessions": u64, part of "gap" with reason = "session";
     /// Sessions that could not be resumed, because the room had begun anew.
     Counter lost_incarnations as "lost_incarnations": u64, part of "gap" with reason = "incarnation";
+    /// Participants that are above a quota now, and are slowed down.
+    Gauge limited as "limited": usize;
+    /// How often a participant came above a quota.
+    Counter limitations as "limitations": u64;
+    /// How often reading from a client was delayed because of a quota.
+    Counter delayed_reads as "delayed_reads": u64;
     /// Bytes of messages, snapshots and codec state that the rooms hold now.
     Gauge memory as "room_memory_bytes": usize;
 }
@@ -80,7 +86,7 @@ totals! {
 impl Totals {
     /// The totals that a closed room leaves: its counters, but neither participants nor memory.
     pub(crate) fn counters(self) -> Totals {
-        Totals { here: 0, memory: 0, ..self }
+        Totals { here: 0, limited: 0, memory: 0, ..self }
     }
 }
 
@@ -111,6 +117,9 @@ mod tests {
             lost_sessions: 17,
             lost_incarnations: 18,
             gaps: 19,
+            limited: 20,
+            limitations: 21,
+            delayed_reads: 22,
         };
         let mut sum = Totals::default();
         for _ in 0..100 {
@@ -136,6 +145,9 @@ mod tests {
             "lost_sessions": 1700,
             "lost_incarnations": 1800,
             "gaps": 1900,
+            "limited": 2000,
+            "limitations": 2100,
+            "delayed_reads": 2200,
         });
         assert_eq!(serde_json::to_value(sum).unwrap(), expected);
         let figures = sum.figures();
@@ -144,16 +156,20 @@ mod tests {
         }
         assert_eq!(figures.len(), expected.as_object().unwrap().len());
         let closed = sum.counters();
-        assert_eq!((closed.here, closed.memory, closed.messages_in), (0, 0, 200));
+        assert_eq!(
+            (closed.here, closed.limited, closed.memory, closed.messages_in),
+            (0, 0, 0, 200)
+        );
     }
 
     #[test]
     fn only_what_a_closed_room_leaves_is_a_counter() {
-        let one = Stats { here: 1, memory: 1, joins: 1, ..Stats::default() };
+        let one = Stats { here: 1, limited: 1, memory: 1, joins: 1, ..Stats::default() };
         for Figure { kind, name, value, .. } in Totals::from(one).counters().figures() {
             let is_kept = name == "joins";
             assert_eq!(value == Some(1.0), is_kept, "{name}");
-            assert_eq!(kind == Kind::Gauge, ["participants", "room_memory_bytes"].contains(&name));
+            let is_gauge = ["participants", "limited", "room_memory_bytes"].contains(&name);
+            assert_eq!(kind == Kind::Gauge, is_gauge, "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::limits::MAX_USER;
-use crate::{Access, Qos};
+use crate::{Access, Qos, Quota};
 
 /// Who a participant is, as the server found out before the room hears of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -118,6 +118,12 @@ pub trait Authority {
             false => Err("a participant that may not publish on a channel may not change its QoS"
                 .to_string()),
         }
+    }
+
+    /// Decides what a participant may send before it is slowed down. `usual` is what the room's configuration says, which holds by
+    /// default.
+    fn quota(&self, _identity: &Identity, usual: Quota) -> Quota {
+        usual
     }
 
     /// Decides whether a participant may upload a part of the snapshot. It replaces transactions for everybody who joins

@@ -32,6 +32,9 @@ pub(crate) const REVOKED: u32 = 20;
 /// The code of [`Error::Banned`] (wire W98).
 pub(crate) const BANNED: u32 = 21;
 
+/// The code of [`Error::OverQuota`] (wire W99).
+pub(crate) const OVER_QUOTA: u32 = 22;
+
 /// Every error of the session protocol.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -160,6 +163,15 @@ pub enum Error {
         /// For how long, and the reason that the administrator gave.
         why: String,
     },
+    /// The participant sends far more than its quota, and did not hold its transactions back when it was asked to (wire W99). What
+    /// the room has not taken is sent again later.
+    #[error(
+        "over quota by more than {seconds} s: send less, and hold transactions back when the server asks for it"
+    )]
+    OverQuota {
+        /// For how long nothing would have to be sent, at least, until all is within the quota.
+        seconds: u64,
+    },
     /// The other end reported an error.
     #[error("the other end reports: {detail}")]
     Remote {
@@ -184,7 +196,10 @@ impl Error {
             | Error::Compression { .. }
             | Error::Silent { .. }
             | Error::Stalled => Fault::Peer,
-            Error::TooLarge { .. } | Error::TooMany { .. } | Error::NotNow { .. } => Fault::Limit,
+            Error::TooLarge { .. }
+            | Error::TooMany { .. }
+            | Error::NotNow { .. }
+            | Error::OverQuota { .. } => Fault::Limit,
             Error::Refused { .. }
             | Error::NotChanged { .. }
             | Error::PartRefused { .. }
@@ -222,6 +237,7 @@ impl Error {
             Error::Expired => EXPIRED,
             Error::Revoked => REVOKED,
             Error::Banned { .. } => BANNED,
+            Error::OverQuota { .. } => OVER_QUOTA,
             Error::Remote { code, .. } => *code,
         }
     }
@@ -260,6 +276,7 @@ pub fn name_of(code: u32) -> &'static str {
         EXPIRED => "expired",
         REVOKED => "revoked",
         BANNED => "banned",
+        OVER_QUOTA => "over-quota",
         _ => "unknown",
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::Result;
-use crate::server::{Server, Start, groupwire};
+use crate::server::{Server, Start, UNLIMITED, groupwire};
 
 /// A folder that is removed in the end.
 #[derive(Debug)]
@@ -53,15 +53,24 @@ pub(crate) fn serve(
     port: u16,
 ) -> Result<Server> {
     let mut command = plain(program, tick_ms, port);
+    command.args(UNLIMITED);
     if let Some(folder) = folder {
         command.arg("--data").arg(folder);
     }
     Ok(Server::start(Start { command, port: None })?)
 }
 
+/// Starts `groupwire serve` with rooms in a folder and the limits that it has by default.
+pub(crate) fn serve_limited(program: &Path, folder: &Path, tick_ms: u64) -> Result<Server> {
+    let mut command = plain(program, tick_ms, 0);
+    command.arg("--data").arg(folder);
+    Ok(Server::start(Start { command, port: None })?)
+}
+
 /// Starts a server in the place of the one that uses this folder and port, which ends.
 pub(crate) fn upgrade(program: &Path, folder: &Path, tick_ms: u64, port: u16) -> Result<Server> {
     let mut command = plain(program, tick_ms, port);
+    command.args(UNLIMITED);
     command.arg("--upgrade").arg("--data").arg(folder);
     Ok(Server::start(Start { command, port: None })?)
 }

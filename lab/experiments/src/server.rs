@@ -18,6 +18,17 @@ pub(crate) struct Start {
     pub(crate) port: Option<u16>,
 }
 
+/// Options that take away the limits of what clients may send and of one address: all people of an experiment come from one, and
+/// send as much as the server can take.
+pub(crate) const UNLIMITED: [&str; 6] = [
+    "--max-connections-per-address=0",
+    "--max-handshakes-per-address=0",
+    "--participant-bytes=0",
+    "--participant-deliveries=0",
+    "--room-bytes=0",
+    "--room-deliveries=0",
+];
+
 /// The command of `groupwire serve` on a port of this machine; 0 is any free one.
 pub(crate) fn groupwire(program: &Path, tick_ms: u64, port: u16) -> Command {
     let mut command = Command::new(program);

@@ -15,7 +15,7 @@ use groupwire_session::{AllowAll, Error, Identity};
 
 pub(crate) use bans::{Ban, Bans, NewBan, NotChanged};
 pub use hook::{HookAuthenticator, HookConfig};
-pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights};
+pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights, UserLimits};
 pub(crate) use keep::{Access, Admitted, Gate, keep_access};
 
 /// A client asks to join a room, or a participant sends another token.

@@ -33,6 +33,7 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
     text.sample(&[], f64::from(u8::from(is_ready)));
     text.figures("", report.process.figures());
     text.figures("", report.totals.figures());
+    text.figures("", report.addresses.figures());
     text.family(Kind::Gauge, "connections", "Open connections.");
     for (transport, count) in events.connections.all() {
         text.sample(&[("transport", transport)], count as f64);

@@ -1,5 +1,6 @@
 //! Transports: they carry packets between a client and its room. Each connection is one task, whatever its transport.
 
+pub(crate) mod brake;
 pub(crate) mod conn_info;
 pub(crate) mod emulation;
 pub(crate) mod ends;

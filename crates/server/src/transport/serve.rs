@@ -8,6 +8,7 @@ use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 
+use super::brake::Brake;
 use super::conn_info::ConnInfo;
 use super::ends::{Datagrams, Incoming, Receive, Transmit};
 use super::outbox::{Outgoing, outbox};
@@ -57,12 +58,14 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     };
     let socket_writer = transmit.socket_writer();
     let (tokens, more_tokens) = mpsc::channel(1);
+    let brake = Arc::new(Brake::default());
     let connection = Connection {
         packets: outbound,
         socket_writer: socket_writer.clone(),
         datagrams: to_datagrams,
         datagram_sink,
         tokens,
+        brake: Arc::clone(&brake),
         opened_at: Instant::now(),
         info,
     };
@@ -89,7 +92,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             () = &mut writing => {}
             () = writing_datagrams => {}
             () = keeping => {}
-            () = read(&room, link, &mut receive) => {
+            () = read(&room, link, &mut receive, &brake) => {
                 // The room may still send an error that says why the connection ends.
                 let _ = timeout(CLOSE_LIMIT, writing).await;
             }
@@ -127,11 +130,12 @@ async fn join(
     Ok((name, room, access))
 }
 
-/// Passes received packets and datagrams to the room until the connection ends.
-async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive) {
+/// Passes received packets and datagrams to the room until the connection ends, not before `brake` allows it.
+async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive, brake: &Brake) {
     let unread = Arc::new(Semaphore::new(MAX_UNREAD));
     loop {
         let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return };
+        brake.released().await;
         let message = match receive.receive().await {
             Ok(Some(Incoming::Packet(packet))) => Message::Packet { link, packet, _permit: permit },
             Ok(Some(Incoming::Datagram(packet))) => {

@@ -20,8 +20,20 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
             tracing::warn!(%peer, "connection refused: too many connections");
             continue;
         }
+        let handshake = hub.addresses.handshake(peer.ip());
+        let counted = match handshake.and_then(|()| hub.addresses.open(peer.ip())) {
+            Ok(counted) => counted,
+            Err(refusal) => {
+                tracing::debug!(%peer, "connection refused: {}", refusal.why());
+                continue;
+            }
+        };
         tracing::debug!(%peer, transport = "TCP socket", "connected");
-        tokio::spawn(serve_one(Arc::clone(&hub), socket));
+        let hub = Arc::clone(&hub);
+        tokio::spawn(async move {
+            serve_one(hub, socket).await;
+            drop(counted);
+        });
     }
 }
 

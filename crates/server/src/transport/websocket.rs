@@ -21,6 +21,7 @@ use tungstenite::protocol::{Role, WebSocketConfig};
 use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
+use crate::addresses::Counted;
 use crate::hub::Hub;
 use crate::quiet::WatchedSocket;
 
@@ -29,8 +30,13 @@ use crate::quiet::WatchedSocket;
 const READ_BUFFER: usize = 512;
 
 /// Answers the request for a WebSocket and serves it until it ends, over the emulated network of its room if
-/// `emulate`.
-pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) -> Response {
+/// `emulate`. With `counted` it counts for its address until then.
+pub(crate) fn upgrade(
+    hub: Arc<Hub>,
+    mut request: Request<Body>,
+    emulate: bool,
+    counted: Option<Counted>,
+) -> Response {
     let upgrade = hyper::upgrade::on(&mut request);
     match create_response(&request.map(drop)) {
         Ok(response) => {
@@ -38,6 +44,7 @@ pub(crate) fn upgrade(hub: Arc<Hub>, mut request: Request<Body>, emulate: bool) 
                 if let Some((link, read)) = link(upgrade).await {
                     serve(hub, link, read, emulate).await;
                 }
+                drop(counted);
             });
             response.map(|()| Body::empty())
         }

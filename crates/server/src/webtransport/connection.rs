@@ -33,6 +33,10 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
     let request = request
         .inspect_err(|error| tracing::debug!(%peer, %error, "WebTransport handshake failed"))
         .ok()?;
+    if let Err(refusal) = hub.addresses.handshake(peer.ip()) {
+        tracing::debug!(%peer, "connection refused: {}", refusal.why());
+        return None;
+    }
     let (path, query) = match request.path().split_once('?') {
         Some((path, query)) => (path, Some(query)),
         None => (request.path(), None),

@@ -198,8 +198,18 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             incoming.refuse();
             continue;
         }
+        let address = peer.ip();
+        let is_over = hub.addresses.is_over(address);
+        if is_over && incoming.remote_address_validated() {
+            tracing::debug!(%peer, "connection refused: too many handshakes from its address");
+            let _ = hub.addresses.handshake(address);
+            incoming.refuse();
+            continue;
+        }
         let under_way = MAX_HANDSHAKES - handshakes.available_permits();
-        if under_way > MAX_UNPROVEN && !incoming.remote_address_validated() {
+        // The sender of a first packet may have written any address into it. So an address that has used up its handshakes is asked
+        // to prove itself, and a handshake counts for its address only once it is complete (`connection::open`).
+        if (under_way > MAX_UNPROVEN || is_over) && !incoming.remote_address_validated() {
             // Fails if the client was asked to prove its address before; then its packet is dropped.
             let _ = incoming.retry();
             continue;
@@ -209,7 +219,12 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {
                 Ok(Some(opened)) => {
                     drop(permit);
-                    connection::serve(hub, opened).await;
+                    match hub.addresses.open(address) {
+                        Ok(_counted) => connection::serve(hub, opened).await,
+                        Err(refusal) => {
+                            tracing::debug!(%peer, "connection refused: {}", refusal.why());
+                        }
+                    }
                 }
                 Ok(None) => {}
                 Err(_) => tracing::debug!(%peer, "connection closed: the handshake took too long"),

@@ -14,6 +14,7 @@ mod http_transports;
 mod https;
 mod inspect;
 mod jwt;
+mod limits;
 mod metrics;
 mod observer;
 mod start;

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
 use groupwire_server::session::{Limits, Qos};
-use groupwire_server::{CertificateConfig, Config, Error, Server, WebTransportConfig};
+use groupwire_server::{
+    AddressLimits, CertificateConfig, Config, Error, Server, WebTransportConfig,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -444,4 +446,27 @@ async fn random_udp_packets_and_too_many_connections_are_survived() {
         assert!(start.elapsed() < PATIENCE, "no client can connect any more");
         sleep(CHECK_INTERVAL).await;
     }
+}
+
+/// An address that has used up its handshakes has to prove itself (QUIC Retry), and is refused then. Others are served.
+#[tokio::test]
+async fn an_address_has_so_many_handshakes_in_a_second() {
+    let addresses = AddressLimits { handshakes_per_second: 1, ..AddressLimits::default() };
+    let server = Running::start(Config { addresses, ..config() }).await;
+    let pin = Pin(server.hash().await);
+    let mut kept = Vec::new();
+    let refused = loop {
+        match server.connect(&pin).await {
+            Ok(connection) => kept.push(connection),
+            Err(error) => break error,
+        }
+        // Ten seconds' handshakes at once, and those of the time that this takes.
+        assert!(kept.len() < 40, "it is never refused");
+    };
+    assert!(kept.len() >= 8, "{refused} after {}", kept.len());
+    let elsewhere = QuicConfig::builder().with_bind_address(SocketAddr::from(([127, 0, 0, 2], 0)));
+    let elsewhere = elsewhere.with_server_certificate_hashes([pin.digest()]).build();
+    let url = format!("https://{}/wt", server.udp.unwrap());
+    let other = Endpoint::client(elsewhere).unwrap().connect(url).await.unwrap();
+    join(&other).await;
 }

@@ -9,7 +9,7 @@ use super::api::Output;
 use super::channel::Channel;
 use super::event::Event;
 use super::outbox::{Item, Pending, SentValue};
-use super::phase::{Joined, Phase};
+use super::phase::{Hold, Joined, Phase};
 use super::session::Session;
 use crate::datagrams::{Datagrams, Needs, OutgoingDatagram};
 use crate::ids::{Index, Order, ParticipantId, Position};
@@ -180,10 +180,19 @@ impl Joined {
             slots.min()
         };
         let awareness = open().filter_map(slots);
-        let transactions =
-            session.sendable().map(|(_, pending)| session.channels[pending.channel].next_slot);
+        let transactions = session.sendable().zip(self.releases(session));
+        let transactions = transactions.map(|((_, pending), release)| {
+            session.channels[pending.channel].next_slot.max(release)
+        });
         let over_stream = transactions.chain(open().filter_map(Channel::settled_at));
         awareness.chain(over_stream.filter(|_| self.link.ready())).min()
+    }
+
+    /// When each of the transactions that are not sent yet may be sent, as far as the server asked to hold them back (W99).
+    fn releases(&self, session: &Session) -> impl Iterator<Item = Duration> {
+        let Hold { until, from } = self.hold;
+        let free = from.get().saturating_sub(session.numbered.next().get());
+        core::iter::repeat_n(Duration::ZERO, free as usize).chain(core::iter::repeat(until))
     }
 
     /// The messages that may be sent now. With a transaction, all messages that were submitted before it are sent, even
@@ -194,7 +203,9 @@ impl Joined {
         let mut due = Vec::new();
         let channels = &session.channels;
         let mut transactions_due = false;
-        let transactions = session.sendable().map(|(at, pending)| {
+        let released = session.sendable().zip(self.releases(session));
+        let released = released.take_while(|(_, release)| *release <= now);
+        let transactions = released.map(|((at, pending), _)| {
             transactions_due |= channels[pending.channel].next_slot <= now;
             (pending.order, Due::Transaction(at))
         });

@@ -9,7 +9,7 @@ use super::delivery::Inbound;
 use super::event::{Event, Status};
 use super::groups::Groups;
 use super::inspector::Reports;
-use super::phase::{Greeting, Joined, Phase};
+use super::phase::{Greeting, Hold, Joined, Phase};
 use super::session::Membership;
 use super::shared_stream::SharedStream;
 use super::{Client, announce_codecs};
@@ -159,6 +159,7 @@ impl Client {
                 shared_stream: SharedStream::default(),
                 groups: Groups::default(),
                 inbound: Inbound { resumed, ..Inbound::default() },
+                hold: Hold::default(),
                 snapshot_wanted: None,
                 upload: None,
                 reports: Reports::default(),

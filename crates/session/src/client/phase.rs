@@ -12,7 +12,7 @@ use super::upload::Upload;
 use crate::Timing;
 use crate::agreed::Agreed;
 use crate::datagrams::Datagrams;
-use crate::ids::{ParticipantId, Position};
+use crate::ids::{Counter, ParticipantId, Position};
 use crate::link::{Coders, Link};
 
 /// The phase of the connection.
@@ -54,6 +54,15 @@ pub(super) struct Greeting {
     pub(super) joined_before: Option<Duration>,
 }
 
+/// The server asked to hold transactions back (wire W99).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hold {
+    /// It holds until this time.
+    pub(super) until: Duration,
+    /// Transactions with smaller counters may be sent.
+    pub(super) from: Counter,
+}
+
 /// A transport after its WELCOME.
 pub(super) struct Joined {
     pub(super) link: Link,
@@ -71,6 +80,7 @@ pub(super) struct Joined {
     pub(super) shared_stream: SharedStream,
     pub(super) groups: Groups,
     pub(super) inbound: Inbound,
+    pub(super) hold: Hold,
     /// The part of the snapshot that the server asked for, and the position of which the application was told.
     pub(super) snapshot_wanted: Option<(u32, Position)>,
     /// A part of the snapshot on its way to the server.

@@ -8,7 +8,7 @@ use super::channel::Stage;
 use super::channel_id::ChannelId;
 use super::delivery::{Announced, Delivery, Inbound};
 use super::event::{Event, GapReason, ParticipantChange};
-use super::phase::{Joined, Phase};
+use super::phase::{Hold, Joined, Phase};
 use super::session::Session;
 use crate::datagrams::Needs;
 use crate::error::{NOT_CHANGED, PART_REFUSED};
@@ -22,6 +22,9 @@ use crate::wire::payload::Batch;
 use crate::wire::record::Number;
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, PresenceState, Qos};
+
+/// The longest time for which a HOLD frame is heeded (wire W99): no server can silence a client for good by one frame.
+const MAX_HOLD: Duration = Duration::from_secs(60);
 
 /// The state that is needed to read a packet, apart from the transport that it was received over.
 pub(super) struct Reading<'a> {
@@ -217,6 +220,11 @@ impl Joined {
             }
             Frame::Codecs { set } => {
                 self.link.choosing.set_peer_codecs(set);
+                Ok(())
+            }
+            Frame::Hold { counter, hold_ms } => {
+                let hold = Duration::from_millis(hold_ms).min(MAX_HOLD);
+                self.hold = Hold { until: now + hold, from: counter };
                 Ok(())
             }
             Frame::TokenWanted => {

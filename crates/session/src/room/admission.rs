@@ -65,6 +65,7 @@ impl Room {
         let Room { peers, common, .. } = self;
         let Some(peer) = peers.get_mut(&admitted.id) else { return };
         let outcome = peer.receive_opening(now, opening, admitted.has_been_here, common);
+        peer.remind_anew(now, common);
         peer.catch_up(true, common);
         match outcome {
             Ok(()) => peer.flush(now, common),
@@ -91,6 +92,9 @@ impl Room {
             Some(resume) => common.find(&resume, &identity.subject, secrets)?,
             None => None,
         };
+        if let Some(peer) = known.and_then(|id| peers.get(&id)) {
+            peer.account.check(common.now, &common.config.quotas)?;
+        }
         let takes_newcomers = common.permits_newcomer();
         let Common { config, log, .. } = &mut *common;
         let limit = config.limits.max_participants;
@@ -116,6 +120,7 @@ impl Room {
         let secret = secrets.secret(&common.session_name(id, &identity.subject));
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
         peer.identity.clone_from(identity);
+        peer.renew_quota(common);
         peer.detach(link, common);
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);

@@ -10,7 +10,7 @@ use groupwire_codecs::{ALL, Codec, Costs};
 use super::stored::Write;
 use crate::ids::{LinkId, ParticipantId, Position};
 use crate::wire::opening::Opening;
-use crate::{Durability, Error, Identity, Limits, Qos, Redundancy, Secrets, Timing};
+use crate::{Durability, Error, Identity, Limits, Qos, Quotas, Redundancy, Secrets, Timing};
 
 /// The configuration of a room.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct Config {
     pub timing: Timing,
     /// The limits of what the room accepts and stores.
     pub limits: Limits,
+    /// What participants may send before they are slowed down.
+    pub quotas: Quotas,
     /// When more receivers than this have the same channels open, the datagrams to them are coded once for all of them.
     pub share_datagrams_above: usize,
     /// Whether payloads, and single messages for clients that ask for a codec, are compressed for clients that support
@@ -56,6 +58,7 @@ impl Config {
             incarnation,
             timing: Timing::default(),
             limits: Limits::default(),
+            quotas: Quotas::default(),
             share_datagrams_above: 16,
             compress: true,
             redundancy: Redundancy::default(),
@@ -192,6 +195,14 @@ pub enum Output {
         /// The token, of at most 4,096 bytes.
         token: Vec<u8>,
     },
+    /// The participant is above a quota: do not read the transport any further until this time has passed. What was read already
+    /// may still be handed to the room.
+    Delay {
+        /// The transport.
+        link: LinkId,
+        /// The time from now on, of at most a second.
+        delay: Duration,
+    },
     /// Make this change durable, after those before it, then report [`Input::Durable`]. If the store has no space, try
     /// again later: the room takes only some more transactions meanwhile.
     Store(Write),
@@ -305,6 +316,12 @@ pub struct Stats {
     pub lost_incarnations: u64,
     /// Reports to participants that transactions of a channel are missing, which the room no longer has.
     pub gaps: u64,
+    /// Participants that are above a quota, and are slowed down.
+    pub limited: usize,
+    /// How often a participant came above a quota.
+    pub limitations: u64,
+    /// How often reading a transport was delayed because of a quota ([`Output::Delay`]).
+    pub delayed_reads: u64,
     /// The memory in bytes, about, that the room takes for messages, their compressed forms, the snapshot and the
     /// codecs in use.
     pub memory: usize,

@@ -16,6 +16,7 @@ use super::storing::Storing;
 use super::timers::Timers;
 use super::upstream::Upstreams;
 use crate::packing::{Cache, EncodingCache, Packing};
+use crate::quota::{Meter, Used};
 use crate::wire::payload::Batch;
 use crate::{
     Access, Authority, ChannelNo, Durability, Grant, Identity, LinkId, OpenRequest, Order,
@@ -53,6 +54,15 @@ pub(super) struct Common {
     pub(super) chunks: Cache,
     pub(super) outputs: VecDeque<Output>,
     pub(super) stats: Stats,
+    /// What came with the present input, as quotas count it.
+    pub(super) used: Used,
+    /// The bytes of the present input that belong to a part of the snapshot that the room asked for.
+    pub(super) asked_for: u64,
+    /// What all participants sent lately, by the room's quota.
+    pub(super) usage: Meter,
+    /// How many participants receive each channel, by its place in the log. Housekeeping counts them, so that a message of which
+    /// the deliveries are counted need not look at all participants.
+    pub(super) receivers: Vec<u64>,
     pub(super) inspector: Inspector,
     /// The changes to other peers that the present input makes. The room carries them out after it.
     pub(super) effects: Vec<Effect>,
@@ -103,6 +113,10 @@ impl Common {
             chunks: Cache::default(),
             outputs: VecDeque::new(),
             stats: Stats::default(),
+            used: Used::default(),
+            asked_for: 0,
+            usage: Meter::default(),
+            receivers: Vec::new(),
             inspector: Inspector::default(),
             effects: Vec::new(),
             config,
@@ -146,6 +160,13 @@ impl Common {
             channels.iter().map(|&channel| self.log.channel(channel).name.as_str()).collect();
         let room = &self.config.name;
         self.authority.part(&PartRequest { room, identity, part, channels: &names })
+    }
+
+    /// Counts the bytes of a packet or datagram, or of its messages if these are more. `before`: the room's total of the bytes of
+    /// messages before the packet.
+    pub(super) fn use_bytes(&mut self, packet: usize, before: u64) {
+        let packet = (packet as u64).saturating_sub(core::mem::take(&mut self.asked_for));
+        self.used.bytes += packet.max(self.stats.bytes_in_before - before);
     }
 
     /// Bytes of memory that the room takes, about.

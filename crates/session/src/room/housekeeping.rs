@@ -180,10 +180,24 @@ impl Room {
             .flat_map(|offer| offer.channels.iter().copied())
             .collect();
         self.end_hold();
+        self.count_receivers();
         self.tell_upstream(now);
         let next = (!self.peers.is_empty()).then(|| now + HOUSEKEEPING);
         self.common.timers.housekeeping = next;
         self.ask_for_part(now);
+    }
+
+    fn count_receivers(&mut self) {
+        let mut receivers = core::mem::take(&mut self.common.receivers);
+        receivers.clear();
+        for channel in self.connections().flat_map(|connection| connection.channels.received()) {
+            let place = channel.place();
+            if receivers.len() <= place {
+                receivers.resize(place + 1, 0);
+            }
+            receivers[place] += 1;
+        }
+        self.common.receivers = receivers;
     }
 
     /// The part of housekeeping for one participant.
@@ -192,6 +206,7 @@ impl Room {
         let Timing { ping, dead, away, .. } = common.config.timing;
         let Some(peer) = peers.get_mut(&id) else { return };
         peer.flush_datagrams(now, common);
+        peer.remind(now, common);
         let connection = match &mut peer.state {
             State::Here(connection) => connection,
             State::Away { since } => {
@@ -242,7 +257,7 @@ impl Room {
         peers.values_mut().filter_map(Peer::connection_mut).for_each(|one| one.upload.forget());
         let Some(peer) = peers.get_mut(&id) else { return };
         (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
-        peer.ask_for_part(part);
+        peer.ask_for_part(part, common);
         peer.flush(now, common);
     }
 

@@ -133,7 +133,8 @@ impl Room {
     pub fn stats(&self) -> Stats {
         let here = self.peers.values().filter(|peer| peer.connection().is_some()).count();
         let expired = self.common.log.expired();
-        Stats { here, expired, memory: self.common.memory(), ..self.common.stats }
+        let limited = self.peers.values().filter(|peer| peer.account.is_limited()).count();
+        Stats { here, limited, expired, memory: self.common.memory(), ..self.common.stats }
     }
 
     /// Statistics of a channel's datagrams: those sent to a participant, how their messages are repeated, and those
@@ -179,6 +180,7 @@ impl Room {
                     let received = peer.receive(now, packet, common);
                     let coders = peer.connection().and_then(|one| one.link.coders.as_ref());
                     common.inspector.received_packet(now, peer.id, coders, packet);
+                    peer.charge(now, common);
                     received.map_or_else(Served::Failed, |()| Served::Flush)
                 },
                 now,
@@ -205,7 +207,7 @@ impl Room {
                 link,
                 |peer, common| {
                     peer.receive_datagram(now, packet, common);
-                    Served::Done
+                    if peer.charge(now, common) { Served::Flush } else { Served::Done }
                 },
                 now,
             ),

@@ -108,6 +108,12 @@ pub(crate) enum Frame<'a> {
     Token(&'a [u8]),
     /// The server wants another token, because the participant's expires soon (wire W98).
     TokenWanted,
+    /// The participant is above a quota: it should send no transaction with this counter or a later one for this time (wire
+    /// W99).
+    Hold {
+        counter: Counter,
+        hold_ms: u64,
+    },
     /// The codecs that the sender of the frame can read: bit n stands for codec n (wire W46).
     Codecs {
         set: u64,
@@ -363,6 +369,7 @@ mod tests {
             Frame::Ordered { counter: Counter(300) },
             Frame::Token(b"another"),
             Frame::TokenWanted,
+            Frame::Hold { counter: Counter(300), hold_ms: 4000 },
             Frame::Codecs { set: 0x1fff },
             Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },
             Frame::Change { id: ChannelNo(300), qos },

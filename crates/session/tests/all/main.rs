@@ -19,6 +19,7 @@ mod hostile;
 mod inspect;
 mod large;
 mod parts;
+mod quotas;
 mod redundancy;
 mod session;
 mod shared;

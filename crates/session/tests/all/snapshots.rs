@@ -202,8 +202,10 @@ fn pump(
         }
         match r.poll_output() {
             room::Output::Timeout(_) => {}
-            room::Output::Datagram { .. } | room::Output::Store(_) | room::Output::Token { .. } => {
-            }
+            room::Output::Datagram { .. }
+            | room::Output::Store(_)
+            | room::Output::Delay { .. }
+            | room::Output::Token { .. } => {}
             room::Output::Send { link, packet, body } => {
                 idle = false;
                 let packet = room::whole_packet(packet, body.as_deref());

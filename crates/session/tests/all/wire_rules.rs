@@ -358,6 +358,7 @@ fn w37_codes_and_faults() {
         Error::Expired,
         Error::Revoked,
         Error::Banned { why: text },
+        Error::OverQuota { seconds: 60 },
     ];
     assert_eq!(table.len(), errors.len());
     for (row, error) in table.iter().zip(&errors) {

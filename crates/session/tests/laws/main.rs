@@ -11,6 +11,7 @@ mod app;
 mod messages;
 mod model;
 mod packets;
+mod quotas;
 #[path = "../all/support/random.rs"]
 mod random;
 #[path = "../all/support/secrets.rs"]
@@ -32,6 +33,22 @@ const SESSIONS: u64 = 500;
 
 /// The sessions in which clients begin plain; further ones are played with `FIRST_SEED=2000 SIMULATIONS=5000`.
 const PLAIN_SESSIONS: u64 = 100;
+
+/// The sessions with quotas; further ones are played with `FIRST_SEED=1000001 SIMULATIONS=5000`.
+const QUOTA_SESSIONS: u64 = 40;
+
+/// W99: nobody loses a transaction by a quota, and who keeps it is not slowed down.
+#[test]
+fn the_laws_hold_with_quotas() {
+    let mut limited = 0;
+    for seed in story::QUOTA_SEEDS + 1..=story::QUOTA_SEEDS + QUOTA_SESSIONS {
+        let outcome = catch_unwind(|| repeats(seed));
+        let outcome = outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken"));
+        limited += u64::from(outcome.limited > 0);
+    }
+    println!("in {limited} of {QUOTA_SESSIONS} sessions somebody was slowed down");
+    assert!(limited > QUOTA_SESSIONS / 5, "{limited} sessions");
+}
 
 #[test]
 fn the_laws_hold_for_clients_that_begin_plain() {

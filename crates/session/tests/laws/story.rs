@@ -11,12 +11,16 @@ use groupwire_session::{Access, Compress, Kind, Limits, Qos, Rate, Timing, room}
 use crate::app::{App, Taint};
 use crate::messages::message;
 use crate::model::Model;
+use crate::quotas::{FLOODER, Play};
 use crate::random::Random;
 use crate::verdict::{judge, judge_calm};
 use crate::world::{MS, Path, World};
 
 /// The seeds from 1 up to this one have recorded packets. In sessions of later seeds clients begin plain.
 pub(crate) const SEEDS: u64 = 1000;
+
+/// In sessions of seeds beyond this one participants have quotas.
+pub(crate) const QUOTA_SEEDS: u64 = 1_000_000;
 
 /// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded, so that a further codec
 /// changes no recorded session.
@@ -32,6 +36,8 @@ pub(crate) struct Outcome {
     pub(crate) delivered: u64,
     /// Datagrams of fan-out groups.
     pub(crate) shared: u64,
+    /// The people who were slowed down because of a quota.
+    pub(crate) limited: usize,
 }
 
 struct Story {
@@ -58,6 +64,8 @@ struct Story {
     plain: Option<Random>,
     /// Who began plain, and has not called [`Client::complete`](groupwire_session::Client::complete) yet.
     plain_ones: Vec<usize>,
+    /// The quotas, in sessions beyond [`QUOTA_SEEDS`].
+    quotas: Option<Play>,
 }
 
 /// Plays the session of a seed and panics if a law is broken.
@@ -69,10 +77,12 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         story.step();
         story.close_or_open();
         story.complete();
+        story.flood();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
     }
     story.settle();
+    story.judge_quotas();
     judge(&mut story.world, !story.is_tight);
     if story.is_calm && !story.is_tight && story.world.room.stats().expired == 0 {
         judge_calm(&story.world);
@@ -80,7 +90,8 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     let (memory, most) = (story.world.memory, story.most_memory);
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
     let World { digest, packets, ref model, .. } = story.world;
-    Outcome { digest, packets, delivered: model.delivered, shared: model.shared }
+    let (delivered, shared) = (model.delivered, model.shared);
+    Outcome { digest, packets, delivered, shared, limited: story.world.limited.len() }
 }
 
 impl Story {
@@ -130,6 +141,10 @@ impl Story {
         };
         let lies = random.chance(15);
         let is_calm = !lies && random.chance(15);
+        let quotas = (seed > QUOTA_SEEDS).then(|| Play::new(Random::new(seed ^ 0x0907a), most));
+        // Of who is slowed down, awareness comes late, or is dropped where it waits.
+        let is_calm = is_calm && quotas.is_none();
+        config.quotas = quotas.as_ref().map(|play| play.quotas).unwrap_or_default();
         let world = World::new(seed, config, Model::new(channels, 100));
         let mut story = Story {
             random,
@@ -144,7 +159,12 @@ impl Story {
             closing: (seed % 4 == 3 && !is_calm).then(|| Random::new(!seed)),
             plain: (seed > SEEDS).then(|| Random::new(seed ^ 0x91a1)),
             plain_ones: Vec::new(),
+            quotas,
         };
+        if story.quotas.is_some() {
+            // Ages do not count the time for which a transport was not read.
+            story.world.model.doubt = Duration::from_secs(3600);
+        }
         story.world.model.is_calm = is_calm;
         story.world.model.parting = seed / 7 % 4;
         if is_calm {
@@ -466,6 +486,45 @@ impl Story {
         }
     }
 
+    /// Somebody sends many transactions at once.
+    fn flood(&mut self) {
+        let Some(play) = self.quotas.as_mut().filter(|play| play.left > 0) else { return };
+        if play.random.chance(40) {
+            return;
+        }
+        let count = play.left.min(1000);
+        let model = &self.world.model;
+        let Some(app) = model.apps.get(FLOODER).filter(|app| !app.is_gone) else { return };
+        let mut open = app.channels.iter().copied().filter(|&channel| {
+            app.writes[channel] && model.channels[channel].kind == Kind::Transaction
+        });
+        let Some(channel) = open.next() else { return };
+        let Some(id) = app.ids[channel] else { return };
+        play.left -= count;
+        for _ in 0..count {
+            self.said += 1;
+            let bytes = self.said.to_string().into_bytes();
+            let message = Outgoing { bytes: &bytes, text: true, ..Outgoing::default() };
+            let now = self.world.now;
+            match self.world.people[FLOODER].client.send(now, id, message).unwrap() {
+                Sent::NotNow => break,
+                _ => self.world.model.said(now, FLOODER, channel, message),
+            }
+        }
+    }
+
+    /// W99: where one floods, nobody else is slowed down.
+    fn judge_quotas(&self) {
+        let Some(play) = &self.quotas else { return };
+        let limited = &self.world.limited;
+        let is_fair = play.quotas.participant.bytes < u64::MAX || self.lies;
+        assert!(
+            is_fair || limited.iter().all(|&at| at == FLOODER),
+            "W99: {limited:?} are slowed down by {:?}",
+            play.quotas
+        );
+    }
+
     /// All obstacles go; then there is time to come back and to catch up.
     fn settle(&mut self) {
         for at in 0..self.world.people.len() {
@@ -484,7 +543,8 @@ impl Story {
         }
         // Within 6 s everybody notices who is silent (W35).
         self.world.run(Duration::from_secs(7));
-        for _ in 0..40 {
+        let patience = if self.quotas.is_some() { 400 } else { 40 };
+        for _ in 0..patience {
             if self.world.is_settled() {
                 break;
             }

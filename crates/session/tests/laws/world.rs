@@ -1,7 +1,8 @@
 //! A room, its clients and the network between them in simulated time. What arrives is a queue of happenings, so that a
 //! session costs what happens in it and not how long it lasts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
 use std::time::Duration;
 
 use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Output, Status};
@@ -46,6 +47,8 @@ enum Happening {
     Taken(usize),
     Flown(usize, Vec<u8>),
     FlownOff(usize),
+    /// What waited because the room wanted the transport read later is read now.
+    ReadOn,
     /// The room learns that a transport ended.
     Broken,
 }
@@ -58,6 +61,9 @@ struct Transport {
     path: Path,
     /// When the last packet each way arrives: none overtakes another.
     last: [Duration; 2],
+    /// The room does not want it read before this time (W99), and what has come meanwhile.
+    unread_until: Duration,
+    unread: VecDeque<Happening>,
 }
 
 /// A client and how it is connected.
@@ -86,6 +92,10 @@ pub(crate) struct World {
     last_happening: u64,
     random: Random,
     secrets: Drawn,
+    /// True while what waited at a transport is read.
+    reads_on: bool,
+    /// The people whose transports the room had read later.
+    pub(crate) limited: BTreeSet<usize>,
     /// Hash of everything that came out of the cores, in order (law 4).
     pub(crate) digest: u64,
     /// Hash of the packets alone: when, over which transport, in which direction, as what, and their bytes.
@@ -116,6 +126,8 @@ impl World {
             last_happening: 0,
             random: Random::new(seed ^ 0x5eed),
             secrets: Drawn::default(),
+            reads_on: false,
+            limited: BTreeSet::new(),
             digest: 0,
             packets: 0,
             memory: 0,
@@ -194,7 +206,16 @@ impl World {
         };
         let (at, joined) = (transport.person, transport.joined);
         let in_use = self.people[at].link == Some(link);
+        let is_read = matches!(happening, Happening::Arrives(UP, _) | Happening::Flown(UP, _));
+        let is_behind = transport.unread_until > self.now || !transport.unread.is_empty();
+        if is_read && is_behind && !mem::take(&mut self.reads_on) {
+            if let Some(transport) = self.transports.get_mut(&link) {
+                transport.unread.push_back(happening);
+            }
+            return;
+        }
         match happening {
+            Happening::ReadOn => self.read_on(link),
             Happening::Arrives(UP, Cargo::Packet(packet)) if joined => {
                 self.tell_room(room::Input::Packet { link, packet: &packet });
             }
@@ -220,6 +241,18 @@ impl World {
             Happening::FlownOff(UP) if in_use => self.tell_client(at, Input::DatagramSent),
             Happening::FlownOff(DOWN) => self.tell_room(room::Input::DatagramSent { link }),
             _ => {}
+        }
+    }
+
+    /// Reads what waited, until the room wants the transport read later again.
+    fn read_on(&mut self, link: LinkId) {
+        while let Some(transport) = self.transports.get_mut(&link)
+            && transport.unread_until <= self.now
+            && let Some(happening) = transport.unread.pop_front()
+        {
+            self.reads_on = true;
+            self.happens(link, happening);
+            self.reads_on = false;
         }
     }
 
@@ -297,7 +330,16 @@ impl World {
         let path = self.people[at].path;
         self.people[at].link = Some(self.last_link);
         let last = [Duration::ZERO; 2];
-        let transport = Transport { person: at, joined: false, swallows: false, path, last };
+        let (unread_until, unread) = (Duration::ZERO, VecDeque::new());
+        let transport = Transport {
+            person: at,
+            joined: false,
+            swallows: false,
+            path,
+            last,
+            unread_until,
+            unread,
+        };
         self.transports.insert(self.last_link, transport);
     }
 
@@ -426,6 +468,14 @@ impl World {
                 }
                 room::Output::Store(_) => panic!("a room without a store stores nothing"),
                 room::Output::Token { .. } => {}
+                room::Output::Delay { link, delay } => {
+                    assert!(delay <= Duration::from_secs(1), "W99: a delay of {delay:?}");
+                    if let Some(transport) = self.transports.get_mut(&link) {
+                        transport.unread_until = self.now + delay;
+                        self.limited.insert(transport.person);
+                        self.later(delay, link, Happening::ReadOn);
+                    }
+                }
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());
                     self.carry(link, DOWN, vec![Cargo::Packet(packet)]);

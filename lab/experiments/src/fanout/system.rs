@@ -10,7 +10,7 @@ use super::{Options, Plan};
 use crate::Result;
 use crate::options::{is_wanted, or_usual};
 use crate::program::installed;
-use crate::server::{Start, groupwire};
+use crate::server::{Start, UNLIMITED, groupwire};
 
 /// All systems, in the order of the rows.
 pub(super) const SYSTEMS: [&str; 15] = [
@@ -119,6 +119,7 @@ impl System {
 
     fn groupwire(&self, program: &Path, webtransport: bool) -> Command {
         let mut command = groupwire(program, self.tick_ms, 0);
+        command.args(UNLIMITED);
         if !webtransport {
             command.arg("--no-webtransport");
         }

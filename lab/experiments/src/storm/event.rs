@@ -8,7 +8,7 @@ use super::bystanders::Bystanders;
 use super::crowd::Crowd;
 use super::flood::{Flood, Kind};
 use super::{Event, Plan, row};
-use crate::host::{Folder, serve, status, upgrade};
+use crate::host::{Folder, serve, serve_limited, status, upgrade};
 use crate::server::Server;
 use crate::{Result, Row};
 
@@ -18,7 +18,10 @@ const MIB: f64 = 1024.0 * 1024.0;
 pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
     let folder = Folder::new(&plan.data)?;
     let start = |port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
-    let server = start(0)?;
+    let server = match event.is_flood() && !plan.options.unlimited {
+        true => serve_limited(&plan.program, folder.path(), plan.options.tick)?,
+        false => start(0)?,
+    };
     let bystanders = Bystanders::join(server.port)?;
     let calm = Calm::observe(&server, &bystanders, plan.observed);
     let row = row::row(event, plan).with("bystander_before_p99_ms", calm.p99);

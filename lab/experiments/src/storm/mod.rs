@@ -66,6 +66,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     flooders: u32,
 
+    /// Flood a server that limits neither what clients send nor how often they come.
+    #[arg(long)]
+    unlimited: bool,
+
     /// The time for which the server collects messages before sending, in ms.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: u64,

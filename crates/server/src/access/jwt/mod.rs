@@ -14,7 +14,7 @@ use jsonwebtoken::{Validation, decode, decode_header};
 use serde::Deserialize;
 
 use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
-pub use rights::{ByRights, Rights};
+pub use rights::{ByRights, Rights, UserLimits};
 pub use source::KeySource;
 use source::Source;
 

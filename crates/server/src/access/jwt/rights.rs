@@ -1,11 +1,15 @@
 //! What a JSON web token permits its user: the claim `groupwire`.
 
 use groupwire_session::{
-    Access, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos,
+    Access, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos, Quota,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::matches;
+
+/// The smallest quota of bytes in a second: the largest packet does not take more than a second then, so that a participant who
+/// does not know of its quota gets no farther above it while its transport is read with delays.
+const LEAST_BYTES: u64 = 65_536;
 
 /// The rights of a user, as patterns of names in which a star stands for any text. They are the claim `groupwire` of a JSON web
 /// token:
@@ -32,6 +36,36 @@ pub struct Rights {
     /// The channels that may be in parts of the snapshot that the user uploads. Default: those of `publish`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Vec<String>>,
+    /// What the user may send before being slowed down, if that is more or less than the server's options say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<UserLimits>,
+}
+
+/// What a user may send in a second, in place of `--participant-bytes` and `--participant-deliveries`. 0: no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct UserLimits {
+    /// Bytes; at least 65,536, as one packet may have as many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Messages, times those who receive them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deliveries: Option<u64>,
+}
+
+impl UserLimits {
+    fn quota(self, usual: Quota) -> Quota {
+        let limit = |own: Option<u64>, least: u64, usual| match own {
+            None => usual,
+            Some(0) => u64::MAX,
+            Some(own) => own.max(least),
+        };
+        Quota {
+            bytes: limit(self.bytes, LEAST_BYTES, usual.bytes),
+            deliveries: limit(self.deliveries, 1, usual.deliveries),
+        }
+    }
 }
 
 fn all() -> Vec<String> {
@@ -42,7 +76,7 @@ impl Rights {
     /// All rights in the rooms of these names or patterns.
     pub fn of_rooms(rooms: impl IntoIterator<Item = String>) -> Self {
         let rooms = rooms.into_iter().collect();
-        Rights { rooms, publish: all(), subscribe: all(), qos: None, snapshot: None }
+        Rights { rooms, publish: all(), subscribe: all(), qos: None, snapshot: None, limits: None }
     }
 
     pub(super) fn may_join(&self, room: &str) -> bool {
@@ -100,6 +134,11 @@ impl Authority for ByRights {
         }
     }
 
+    fn quota(&self, identity: &Identity, usual: Quota) -> Quota {
+        let limits = Rights::of(identity).ok().and_then(|rights| rights.limits);
+        limits.map_or(usual, |limits| limits.quota(usual))
+    }
+
     fn part(&self, request: &PartRequest<'_>) -> Result<(), String> {
         let rights = Rights::of(request.identity)?;
         match request.channels.iter().all(|channel| rights.may_upload(channel)) {
@@ -114,6 +153,23 @@ impl Authority for ByRights {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_may_have_limits_of_its_own() {
+        let usual = Quota { bytes: 1 << 20, deliveries: 1000 };
+        let quota = |limits: &str| {
+            let rights = rights(&format!(r#"{{ "rooms": ["*"]{limits} }}"#)).to_bytes();
+            ByRights.quota(&Identity { subject: Vec::new(), rights }, usual)
+        };
+        assert_eq!(quota(""), usual);
+        assert_eq!(quota(r#", "limits": {}"#), usual);
+        let more = quota(r#", "limits": { "bytes": 9000000 }"#);
+        assert_eq!(more, Quota { bytes: 9_000_000, ..usual });
+        let other = quota(r#", "limits": { "bytes": 1, "deliveries": 0 }"#);
+        assert_eq!(other, Quota { bytes: LEAST_BYTES, deliveries: u64::MAX });
+        let wrong = r#"{ "rooms": [], "limits": { "people": 1 } }"#;
+        assert!(serde_json::from_str::<Rights>(wrong).is_err());
+    }
 
     fn rights(json: &str) -> Rights {
         serde_json::from_str(json).unwrap()

@@ -13,18 +13,18 @@ pub(crate) mod registry;
 mod state;
 mod up;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Request, State};
+use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use crate::answers::too_many;
 use crate::hub::Hub;
 use crate::origins::is_origin;
 use down::{Down, answer, stream};
@@ -45,6 +45,7 @@ const POLICY: (HeaderName, HeaderValue) = (
 pub(crate) async fn down(
     State(hub): State<Arc<Hub>>,
     Path(name): Path<String>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
     let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
@@ -63,6 +64,7 @@ pub(crate) async fn down(
         ("poll", _) => Form::AtOnce,
         _ => return refusal(StatusCode::NOT_FOUND, "unknown transport"),
     };
+    let client = hub.addresses.client(peer.ip(), request.headers());
     let asked = match timeout(hub.config.http.request, read(request.into_body(), MAX_DOWN)).await {
         Ok(Ok(asked)) => asked,
         Ok(Err(status)) => return refusal(status, "the request is incomplete"),
@@ -70,9 +72,9 @@ pub(crate) async fn down(
     };
     let is_new = asked.is_empty();
     let down = match is_new {
-        true => match open::open(&hub) {
-            Some(transport) => Down::begin(transport, 0),
-            None => return too_many(),
+        true => match open::open(&hub, client) {
+            Ok(transport) => Down::begin(transport, 0),
+            Err(refused) => return *refused,
         },
         false => form::read_asked(&asked)
             .and_then(|(id, received)| Some((hub.http_transports.find(id)?, received)))

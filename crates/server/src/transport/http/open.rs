@@ -1,20 +1,32 @@
 //! Opens HTTP transports (docs/transports.md, T9).
 
+use std::net::IpAddr;
 use std::sync::Arc;
+
+use axum::response::Response;
 
 use super::ends::{Reader, Writer};
 use super::form::HttpTransportId;
 use super::state::HttpTransport;
+use crate::answers::{refused_address, too_many};
 use crate::hub::Hub;
 use crate::transport::emulation::serve;
 use crate::transport::ends::NoDatagrams;
 
-/// Opens a transport and serves it; `None` if there are too many connections.
-pub(super) fn open(hub: &Arc<Hub>) -> Option<Arc<HttpTransport>> {
+/// Opens a transport of a client with this address and serves it.
+///
+/// # Errors
+/// The answer to a client that is refused: there are too many connections, all together or from its address.
+pub(super) fn open(hub: &Arc<Hub>, client: IpAddr) -> Result<Arc<HttpTransport>, Box<Response>> {
+    let handshake = hub.addresses.handshake(client);
+    let counted = handshake.and_then(|()| hub.addresses.open(client)).map_err(|refusal| {
+        tracing::debug!(%client, "connection refused: {}", refusal.why());
+        refused_address(refusal)
+    })?;
     let limit = hub.config.max_connections;
     let transport = Arc::new(HttpTransport::new(HttpTransportId::random(), hub.config.http.alone));
     if hub.refuses_connection() || !hub.http_transports.insert(&transport, limit) {
-        return None;
+        return Err(too_many().into());
     }
     let registered = Registered { hub: Arc::clone(hub), transport: Arc::clone(&transport) };
     let reader = Reader::new(Arc::clone(&transport), hub.config.room.limits.max_packet);
@@ -23,9 +35,9 @@ pub(super) fn open(hub: &Arc<Hub>) -> Option<Arc<HttpTransport>> {
     let serving = serve(Arc::clone(hub), "HTTP requests", false, reader, writer, datagrams);
     tokio::spawn(async move {
         serving.await;
-        drop(registered);
+        drop((registered, counted));
     });
-    Some(transport)
+    Ok(transport)
 }
 
 /// Removes an HTTP transport from the registry when it is no longer served.

@@ -16,7 +16,12 @@ pub(crate) struct Wire {
 
 /// Plain TCP (T8).
 pub(crate) async fn socket(address: SocketAddr) -> Wire {
-    let (mut reader, mut writer) = TcpStream::connect(address).await.unwrap().into_split();
+    socket_of(TcpStream::connect(address).await.unwrap())
+}
+
+/// Plain TCP over an open connection.
+pub(crate) fn socket_of(stream: TcpStream) -> Wire {
+    let (mut reader, mut writer) = stream.into_split();
     let (outgoing, mut to_send) = mpsc::channel::<Vec<u8>>(1);
     let (received, incoming) = mpsc::channel(64);
     let mut tasks = JoinSet::new();

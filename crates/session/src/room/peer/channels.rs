@@ -122,6 +122,7 @@ impl Peer {
             return Ok(());
         }
         self.identity.clone_from(identity);
+        self.renew_quota(common);
         let Some(connection) = self.connection() else { return Ok(()) };
         let fewer = || Error::NotNow { what: "the rights of the new token are fewer" };
         for (channel, opened) in connection.channels.iter() {

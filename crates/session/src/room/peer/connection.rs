@@ -117,6 +117,8 @@ pub(in crate::room) struct Upload {
     /// The part that is awaited, and the least position that it has to cover.
     pub(in crate::room) awaited: Option<(u32, Position)>,
     pub(in crate::room) arriving: Option<Assembly>,
+    /// Bytes of the awaited part that may still come without counting against a quota.
+    pub(in crate::room) free: usize,
 }
 
 impl Upload {

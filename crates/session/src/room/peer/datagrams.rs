@@ -21,24 +21,36 @@ impl Peer {
     ) {
         common.stats.packets_in += 1;
         common.stats.bytes_in_after += packet.len() as u64;
-        let Some(connection) = self.connection_mut() else { return };
+        let before = common.stats.bytes_in_before;
+        let is_read = self.read_datagram(now, packet, common);
+        common.use_bytes(packet.len(), before);
+        match is_read {
+            true => self.flush_datagrams(now, common),
+            false => common.stats.datagrams_unread += 1,
+        }
+    }
+
+    /// Returns false if the beginning of the datagram is malformed.
+    fn read_datagram(&mut self, now: Duration, packet: &[u8], common: &mut Common) -> bool {
+        let Some(connection) = self.connection_mut() else { return true };
         connection.link.on_packet(now, packet.len());
         let one_way = connection.link.clock.one_way();
         let packet = match self.take_acknowledged(now, packet, common) {
             Ok(Some(packet)) => packet,
-            Ok(None) => return self.flush_datagrams(now, common),
-            Err(_) => {
-                common.stats.datagrams_unread += 1;
-                return;
-            }
+            Ok(None) => return true,
+            Err(_) => return false,
         };
+        // Far above its quota, what it sends in datagrams is lost (W99).
+        if self.account.check(now, &common.config.quotas).is_err() {
+            return true;
+        }
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)
         else {
-            return;
+            return true;
         };
         let Connection { link, channels, .. } = connection;
-        let Some(datagrams) = link.datagrams.as_mut() else { return };
+        let Some(datagrams) = link.datagrams.as_mut() else { return true };
         let outcome = datagrams.read(now, packet, one_way, batch).and_then(|mut incoming| {
             let mut publish_all = || {
                 while let Some(record) = datagrams.next(now, &mut incoming, packing, |channel| {
@@ -55,7 +67,7 @@ impl Peer {
         let private = datagrams.before_body();
         common.inspector.received_datagram(now, self.id, packet.len(), private);
         common.stats.datagrams_unread += u64::from(outcome.is_err());
-        self.flush_datagrams(now, common);
+        true
     }
 
     /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until the transport accepts

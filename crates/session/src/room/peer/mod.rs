@@ -4,6 +4,7 @@
 //! Each file of this folder handles one part of a peer's traffic: received packets, published messages, channels,
 //! snapshots, the stream, datagrams.
 
+mod account;
 mod channels;
 mod connection;
 mod datagrams;
@@ -21,13 +22,15 @@ use core::time::Duration;
 
 pub(super) use connection::Connection;
 
+use account::Account;
+
 use super::api::{Event, Output};
 use super::common::Common;
 use super::upstream::Upstream;
 use crate::events::event;
 use crate::seen::Seen;
 use crate::wire::frame::error_frame;
-use crate::{ChannelNo, Error, Identity, LinkId, ParticipantId};
+use crate::{ChannelNo, Error, Identity, LinkId, ParticipantId, Quota};
 
 /// A participant.
 pub(super) struct Peer {
@@ -41,6 +44,7 @@ pub(super) struct Peer {
     /// The channel because of which the room drops all transactions of this participant: it could take none on it. The
     /// participant is asked to send them again once the room takes transactions on it (W93).
     pub(super) held: Option<ChannelNo>,
+    pub(super) account: Account,
     pub(super) state: State,
 }
 
@@ -61,6 +65,7 @@ impl Peer {
             seen: Seen::default(),
             upstream: BTreeMap::new(),
             held: None,
+            account: Account::new(Quota::NONE),
             state: State::Away { since: Duration::ZERO },
         }
     }

@@ -8,6 +8,7 @@ use super::{Peer, State};
 use crate::compress::choice_of;
 use crate::datagrams::Needs;
 use crate::packing::{EncodingCache, Packing};
+use crate::quota::Used;
 use crate::room::api::Stats;
 use crate::room::common::{Common, is_full};
 use crate::room::inspector::Inspector;
@@ -38,6 +39,8 @@ pub(super) struct Publisher<'a> {
     forms: &'a mut EncodingCache,
     timers: &'a mut Timers,
     stats: &'a mut Stats,
+    used: &'a mut Used,
+    receivers: &'a [u64],
     inspector: &'a mut Inspector,
     tick: Duration,
     ticked: Order,
@@ -67,6 +70,8 @@ impl<'a> Publisher<'a> {
             forms,
             timers,
             stats,
+            used,
+            receivers,
             inspector,
             ticked,
             packing,
@@ -88,6 +93,8 @@ impl<'a> Publisher<'a> {
             forms,
             timers,
             stats,
+            used,
+            receivers,
             inspector,
             tick: config.timing.tick,
             ticked: *ticked,
@@ -160,6 +167,11 @@ impl<'a> Publisher<'a> {
         {
             self.forms.put(self.log.order(), choice, Some(packed));
         }
+        // W97: a transaction in pieces is one message.
+        if !record.piece.goes_on() {
+            let receivers = self.receivers.get(record.channel.place()).copied();
+            self.used.deliveries += receivers.unwrap_or(0).max(1);
+        }
         self.stats.messages_in += 1;
         self.stats.bytes_in_before += record.bytes.len() as u64;
         // Transactions of a stored room wait until they are durable.
@@ -192,6 +204,7 @@ impl<'a> Publisher<'a> {
             _ if is_copy => return Ok(false),
             _ => return Err(Error::malformed("record: transactions are missing")),
         }
+        self.used.transactions += 1;
         if begun.is_none() && message.piece == Piece::Whole {
             self.log.check_positions(1)?;
             self.log.append(message, counter);

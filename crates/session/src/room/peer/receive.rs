@@ -32,9 +32,16 @@ impl Peer {
         }
         common.stats.packets_in += 1;
         common.stats.bytes_in_after += packet.len() as u64;
+        let before = common.stats.bytes_in_before;
         if let Some(connection) = self.connection_mut() {
             connection.link.on_packet(now, packet.len());
         }
+        let outcome = self.frames(now, packet, common);
+        common.use_bytes(packet.len(), before);
+        outcome
+    }
+
+    fn frames(&mut self, now: Duration, packet: &[u8], common: &mut Common) -> Result<(), Error> {
         let mut frames = Frames::new(packet);
         while let Some(frame) = frames.next()? {
             self.frame(now, frame, common)?;
@@ -167,6 +174,7 @@ impl Peer {
         }
         if common.roster.set(self.id, presence) {
             common.announce(now, self.id);
+            common.used.deliveries += common.links.len() as u64;
         }
         Ok(())
     }
@@ -178,6 +186,7 @@ impl Peer {
         form: PayloadForm,
         common: &mut Common,
     ) -> Result<(), Error> {
+        self.account.check(now, &common.config.quotas)?;
         let is_inspected = common.inspector.is_on();
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)

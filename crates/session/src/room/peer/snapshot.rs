@@ -88,7 +88,7 @@ impl Peer {
     }
 
     /// Asks the participant for a part of the snapshot.
-    pub(in crate::room) fn ask_for_part(&mut self, part: u32) {
+    pub(in crate::room) fn ask_for_part(&mut self, part: u32, common: &Common) {
         let Some(connection) = self.connection_mut() else { return };
         // The participant will know at least this position when it reads the request, as the transport keeps the order
         // of packets.
@@ -96,6 +96,7 @@ impl Peer {
         let told = connection.member().map(|member| member.told);
         let at_least = told.unwrap_or(carried.map_or(Position(0), |known| known.position()));
         connection.upload.asked.insert(part);
+        connection.upload.free = common.config.limits.max_snapshot;
         connection.upload.awaited = Some((part, at_least));
         connection.link.queue(&Frame::SnapshotWanted { part, at_least });
     }
@@ -130,6 +131,9 @@ impl Peer {
             // This chunk belongs to an answer that is no longer needed: another participant's part came first.
             return Ok(());
         }
+        let size = chunk.bytes.len().min(upload.free);
+        upload.free -= size;
+        common.asked_for += size as u64;
         if chunk.bytes.len() >= LEAST_PROGRESS {
             common.effects.push(Effect::SnapshotComes);
         }

@@ -197,6 +197,11 @@ impl<'a> Frame<'a> {
                 0x2b
             }
             Frame::TokenWanted => OPTIONAL | 0x2c,
+            Frame::Hold { counter, hold_ms } => {
+                out.varint(u64::from(*counter));
+                out.varint(*hold_ms);
+                OPTIONAL | 0x2d
+            }
             Frame::Ordered { counter } => {
                 out.varint(u64::from(*counter));
                 0x2a
@@ -302,6 +307,7 @@ impl<'a> Frame<'a> {
                 Frame::Token(token)
             }
             0x2c => Frame::TokenWanted,
+            0x2d => Frame::Hold { counter: Counter(r.varint_u32()?), hold_ms: r.varint()? },
             0x2a => Frame::Ordered { counter: Counter(r.varint_u32()?) },
             _ => return Ok(None),
         };
@@ -387,6 +393,7 @@ fn frame_name(kind: u8) -> &'static str {
         0x2a => "ORDERED",
         0x2b => "TOKEN",
         0x2c => "TOKEN_WANTED",
+        0x2d => "HOLD",
         _ => "frame",
     }
 }

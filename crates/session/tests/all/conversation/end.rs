@@ -182,6 +182,7 @@ impl End {
                     room::Output::Timeout(next) => return *due = next,
                     room::Output::Event(_)
                     | room::Output::Store(_)
+                    | room::Output::Delay { .. }
                     | room::Output::Token { .. } => {}
                     room::Output::Send { link, packet, body } => {
                         put("packet", Some(link.get()), whole_packet(packet, body.as_deref()));

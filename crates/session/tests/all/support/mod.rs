@@ -50,6 +50,8 @@ struct Transport {
     datagrams_down: BTreeMap<(Duration, u64), Vec<u8>>,
     /// Whether the last one of each way was lost.
     losing: (bool, bool),
+    /// The room does not want it read before this time.
+    unread_until: Duration,
 }
 
 impl Transport {
@@ -63,6 +65,7 @@ impl Transport {
             datagrams_up: BTreeMap::new(),
             datagrams_down: BTreeMap::new(),
             losing: (false, false),
+            unread_until: Duration::ZERO,
         }
     }
 }
@@ -113,6 +116,8 @@ pub(crate) struct Person {
     pub(crate) reachable: bool,
     /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
     pub(crate) deaf: bool,
+    /// How often the room had its transport read later (W99).
+    pub(crate) delays: usize,
     pub(crate) events: Vec<Event>,
     pub(crate) messages: Vec<Incoming>,
     /// What a test had it say.
@@ -144,6 +149,7 @@ impl Person {
             brought: Brought::default(),
             reachable: true,
             deaf: false,
+            delays: 0,
             events: Vec::new(),
             messages: Vec::new(),
             said: Vec::new(),
@@ -378,6 +384,17 @@ impl World {
         transport.map(|one| one.datagrams_up.values().cloned().collect()).unwrap_or_default()
     }
 
+    /// The packets of the stream that are on their way to the person.
+    pub(crate) fn coming_down(&self, person: usize) -> Vec<Vec<u8>> {
+        let transport = self.people[person].transport.as_ref();
+        let packets =
+            transport.iter().flat_map(|one| &one.down).filter_map(|(_, cargo)| match cargo {
+                Cargo::Packet(packet) => Some(packet.clone()),
+                Cargo::Close => None,
+            });
+        packets.collect()
+    }
+
     /// Hands arbitrary octets to the room and to the person as a datagram of the other.
     pub(crate) fn inject_datagram(&mut self, person: usize, packet: &[u8]) {
         if let Some(transport) = &self.people[person].transport {
@@ -419,7 +436,9 @@ impl World {
             else {
                 return;
             };
-            if let Some((_, cargo)) = arrived(&mut transport.up, self.now) {
+            if transport.unread_until <= self.now
+                && let Some((_, cargo)) = arrived(&mut transport.up, self.now)
+            {
                 let link = transport.link;
                 match cargo {
                     Cargo::Close => {
@@ -485,8 +504,11 @@ impl World {
             return;
         };
         let link = transport.link;
-        let later = transport.datagrams_up.split_off(&(self.now, u64::MAX));
-        let up = std::mem::replace(&mut transport.datagrams_up, later);
+        let mut up = BTreeMap::new();
+        if transport.unread_until <= self.now {
+            let later = transport.datagrams_up.split_off(&(self.now, u64::MAX));
+            up = std::mem::replace(&mut transport.datagrams_up, later);
+        }
         let later = transport.datagrams_down.split_off(&(self.now, u64::MAX));
         let down = std::mem::replace(&mut transport.datagrams_down, later);
         person.datagrams.1 += up.len();
@@ -565,6 +587,18 @@ impl World {
                 room::Output::Store(write) => {
                     let disk = self.disk.as_mut().expect("a store");
                     disk.put(self.now, write, &mut self.random);
+                    continue;
+                }
+                room::Output::Delay { link, delay } => {
+                    let person = self.people.iter_mut().find(|person| {
+                        person.transport.as_ref().is_some_and(|transport| transport.link == link)
+                    });
+                    if let Some(person) = person {
+                        person.delays += 1;
+                        assert!(delay <= 1000 * MS, "W99: a delay of {delay:?}");
+                        let transport = person.transport.as_mut().unwrap();
+                        transport.unread_until = self.now + delay;
+                    }
                     continue;
                 }
                 room::Output::Token { link, token } => {

@@ -301,6 +301,7 @@ impl Paths {
                 room::Output::Event(event) => self.log.push(event),
                 room::Output::Datagram { .. }
                 | room::Output::Store(_)
+                | room::Output::Delay { .. }
                 | room::Output::Token { .. } => {}
                 room::Output::Send { link, packet, body } => {
                     let packet = room::whole_packet(packet, body.as_deref());

@@ -141,7 +141,7 @@ impl RoomNode {
                     continue;
                 }
                 // Only a room with a store stores something, and nobody here renews a token.
-                Output::Store(_) | Output::Token { .. } => continue,
+                Output::Store(_) | Output::Token { .. } | Output::Delay { .. } => continue,
                 Output::Datagram { link, .. }
                 | Output::Send { link, .. }
                 | Output::Close { link, .. } => *link,
@@ -161,8 +161,11 @@ impl RoomNode {
                     peer.transport.close();
                     peer.joined = false;
                 }
-                Output::Store(_) | Output::Token { .. } | Output::Event(_) | Output::Timeout(_) => {
-                }
+                Output::Store(_)
+                | Output::Token { .. }
+                | Output::Delay { .. }
+                | Output::Event(_)
+                | Output::Timeout(_) => {}
             }
         }
     }

@@ -1,0 +1,169 @@
+//! What a participant has sent lately, and what happens above a quota (wire W99): its transport is read with delays, its client
+//! is asked to hold transactions back, and far above it the transport ends. Others notice nothing.
+
+use core::time::Duration;
+
+use super::Peer;
+use crate::quota::{Meter, Quota, Quotas, Used};
+use crate::room::api::Output;
+use crate::room::common::Common;
+use crate::wire::frame::Frame;
+use crate::{Counter, Error};
+
+/// The longest delay before a transport is read further. A PING behind it is still answered long before `dead_ms`, whose
+/// default is 5 s, has passed.
+const MAX_DELAY: Duration = Duration::from_secs(1);
+
+/// HOLD is sent again after this time at the latest, so that a client hears from the room often enough to know that it is alive,
+/// even if its own PING waits behind much that is read with delays.
+const REMIND_AFTER: Duration = Duration::from_secs(1);
+
+/// How long a HOLD holds, unless another one comes before: long enough for one that comes late.
+const HOLD: Duration = Duration::from_secs(3);
+
+/// The most transactions that a client is allowed to send at a time: as many as a client keeps waiting.
+const MOST_AT_ONCE: u64 = 4096;
+
+/// The weight of one packet in the average of what a transaction costs is one of so many parts.
+const AVERAGED: u64 = 8;
+
+/// A participant that is this far above its own quota, beside the burst, does not heed HOLD: messages that it still sends end its
+/// transport. A client that heeds it has at most 4,096 transactions under way, which are 41 s in a room of 1,000
+/// people with 100,000 deliveries per second.
+const FAR_ABOVE: Duration = Duration::from_secs(60);
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(in crate::room) struct Account {
+    /// What the participant may send.
+    quota: Quota,
+    /// What it sent, by its own quota.
+    own: Meter,
+    /// What it sent, by an equal share of the room's quota.
+    share: Meter,
+    /// What one of its transactions takes, on average.
+    typical: Used,
+    /// True from when it is above a quota until half of the burst is free again.
+    is_limited: bool,
+    /// When it was asked last to hold its transactions back, since it is limited and on its present transport.
+    reminded: Option<Duration>,
+}
+
+impl Account {
+    pub(super) fn new(quota: Quota) -> Self {
+        let (own, share) = (Meter::default(), Meter::default());
+        let typical = Used::default();
+        Account { quota, own, share, typical, is_limited: false, reminded: None }
+    }
+
+    pub(in crate::room) fn is_limited(&self) -> bool {
+        self.is_limited
+    }
+
+    /// Checks that the participant is not far above its own quota. The room's quota alone ends no transport: others could use it
+    /// up.
+    ///
+    /// # Errors
+    /// [`Error::OverQuota`].
+    pub(in crate::room) fn check(&self, now: Duration, quotas: &Quotas) -> Result<(), Error> {
+        match self.own.ahead(now) > quotas.burst + FAR_ABOVE {
+            true => Err(Error::OverQuota { seconds: FAR_ABOVE.as_secs() }),
+            false => Ok(()),
+        }
+    }
+
+    /// How far ahead of its quotas the participant is. Above the room's quota that counts only if the participant has sent more
+    /// than its share.
+    fn ahead(&self, now: Duration, room: &Meter) -> Duration {
+        self.own.ahead(now).max(self.share.ahead(now).min(room.ahead(now)))
+    }
+
+    /// How many more transactions the participant may send now. `people` share the room's quota.
+    fn takes(&self, now: Duration, room: &Meter, quotas: &Quotas, people: u64) -> u32 {
+        let (burst, typical) = (quotas.burst, self.typical);
+        let of_share = self.share.takes(now, burst, typical, quotas.room, people);
+        let of_room = room.takes(now, burst, typical, quotas.room, 1);
+        let own = self.own.takes(now, burst, typical, self.quota, 1);
+        own.min(of_share.max(of_room)).min(MOST_AT_ONCE) as u32
+    }
+
+    /// Learns from a packet what a transaction takes.
+    fn learn(&mut self, used: Used) {
+        let Used { bytes, deliveries, transactions } = used;
+        if transactions == 0 {
+            return;
+        }
+        let is_first = self.typical == Used::default();
+        let average = |before: u64, sum: u64| {
+            let new = sum.div_ceil(transactions);
+            if is_first { new } else { (before * (AVERAGED - 1) + new).div_ceil(AVERAGED) }
+        };
+        self.typical.bytes = average(self.typical.bytes, bytes);
+        self.typical.deliveries = average(self.typical.deliveries, deliveries);
+    }
+}
+
+impl Peer {
+    /// Asks the authority what the participant may send.
+    pub(in crate::room) fn renew_quota(&mut self, common: &Common) {
+        let usual = common.config.quotas.participant;
+        self.account.quota = common.authority.quota(&self.identity, usual);
+    }
+
+    /// Counts what came over the participant's transport. Above a quota, the transport is not read for a while. Returns true if
+    /// there is something to tell the participant.
+    pub(in crate::room) fn charge(&mut self, now: Duration, common: &mut Common) -> bool {
+        let used = core::mem::take(&mut common.used);
+        let Quotas { room, burst, .. } = common.config.quotas;
+        let account = &mut self.account;
+        account.learn(used);
+        account.own.count(now, used, account.quota, 1);
+        account.share.count(now, used, room, common.links.len() as u64);
+        common.usage.count(now, used, room, 1);
+        let ahead = account.ahead(now, &common.usage);
+        let delay = ahead.saturating_sub(burst).min(MAX_DELAY);
+        if delay < Duration::from_millis(1) {
+            return false;
+        }
+        if !account.is_limited {
+            (account.is_limited, account.reminded) = (true, None);
+            common.stats.limitations += 1;
+        }
+        if let Some(connection) = self.connection() {
+            common.stats.delayed_reads += 1;
+            common.outputs.push_back(Output::Delay { link: connection.id, delay });
+        }
+        self.remind(now, common)
+    }
+
+    /// Tells a limited participant how many transactions it may send, unless it was told lately. Once half of the burst is free,
+    /// as it does not send as many as it may, it is no longer limited. Returns true if it was told something.
+    pub(in crate::room) fn remind(&mut self, now: Duration, common: &mut Common) -> bool {
+        if !self.account.is_limited {
+            return false;
+        }
+        let quotas = &common.config.quotas;
+        let is_over = self.account.ahead(now, &common.usage) <= quotas.burst / 2;
+        let pause = REMIND_AFTER.min(quotas.burst / 4);
+        if !is_over && self.account.reminded.is_some_and(|at| now < at + pause) {
+            return false;
+        }
+        (self.account.is_limited, self.account.reminded) = (!is_over, Some(now));
+        let people = common.links.len() as u64;
+        let takes = self.account.takes(now, &common.usage, quotas, people);
+        let last = common.pieces.last(self.id).or_else(|| common.log.counter(self.id));
+        let counter = last.unwrap_or_default().get().saturating_add(takes).saturating_add(1);
+        let counter = Counter(counter);
+        let hold_ms = if is_over { 0 } else { HOLD.as_millis() as u64 };
+        if let Some(connection) = self.connection_mut() {
+            connection.link.queue(&Frame::Hold { counter, hold_ms });
+        }
+        true
+    }
+
+    /// The participant has another transport: it is asked again to hold back its transactions, if it is limited.
+    pub(in crate::room) fn remind_anew(&mut self, now: Duration, common: &mut Common) {
+        self.account.reminded = None;
+        self.remind(now, common);
+    }
+}
