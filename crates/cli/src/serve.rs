@@ -4,6 +4,7 @@ mod access;
 mod acme;
 mod admin;
 mod drain;
+mod service;
 mod tls;
 mod upgrade;
 
@@ -151,6 +152,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         admin: args.admin.config()?,
         drain: args.drain.config(),
         upgrade: args.upgrade.is_wanted(),
+        before_takeover: Some(service::go_on),
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
@@ -165,7 +167,12 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server, name)?;
-    server.run(first_stop_signal()).await?;
+    service::ready();
+    let stopping = async {
+        first_stop_signal().await;
+        service::stopping();
+    };
+    server.run(stopping).await?;
     Ok(ExitCode::SUCCESS)
 }
 

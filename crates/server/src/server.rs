@@ -87,6 +87,9 @@ impl Server {
                 taken = inherited - sockets.len(),
                 "takes the place of the running server"
             );
+            if let Some(call) = config.before_takeover {
+                call();
+            }
             replace(predecessor, &config).await?;
         }
         let hub = tokio::task::spawn_blocking(|| Hub::new(config, Some(certificates), offer)).await;

@@ -8,3 +8,4 @@ mod drain;
 mod durable;
 mod replay;
 mod serve;
+mod service;
