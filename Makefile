@@ -31,7 +31,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build lab package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-python test-readme soak fuzz \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-acme test-python test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
@@ -122,6 +122,9 @@ test-browser: build ## run the pages and the client in a real browser
 test-packed: build ## try the packed npm package in bundlers, frameworks and Node; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test packed/packed.test.mjs
+
+test-acme: web ## order and renew certificates from Pebble, which it builds with Go; not part of test, as it takes minutes
+	@node scripts/skipped.mjs scripts/test-acme.sh
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
 	@node scripts/test-python.mjs "$(abspath $(BINARY))"

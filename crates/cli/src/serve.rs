@@ -1,9 +1,11 @@
 //! `groupwire serve`: the server in one process, without other services.
 
 mod access;
+mod acme;
 mod admin;
 mod drain;
 mod limits;
+mod service;
 mod tls;
 mod upgrade;
 
@@ -17,7 +19,7 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 use groupwire_server::store::{Forget, Options};
 use groupwire_server::{
-    Config, DurableConfig, Error as ServerError, Modes, ModesError, Origins, Server,
+    AcmeDomain, Config, DurableConfig, Error as ServerError, Modes, ModesError, Origins, Server,
     WebTransportConfig, codecs_named,
 };
 
@@ -95,7 +97,7 @@ pub(crate) struct Args {
 
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", group = acme::FILES)]
     data: Option<PathBuf>,
 
     /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'. Of several that match, the
@@ -132,10 +134,11 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         tracing::warn!("{warning}");
     }
     let webtransport = args.webtransport();
+    let name = args.tls.name();
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
-        certificate: args.tls.config(),
+        certificate: args.tls.config(args.data.as_deref()),
         plain_listen: args.tls.plain_listen,
         socket: args.socket,
         origins,
@@ -144,6 +147,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         admin: args.admin.config()?,
         drain: args.drain.config(),
         upgrade: args.upgrade.is_wanted(),
+        before_takeover: Some(service::go_on),
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
@@ -158,8 +162,13 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     args.access.configure(&mut config).await?;
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
-    announce(&server)?;
-    server.run(first_stop_signal()).await?;
+    announce(&server, name)?;
+    service::ready();
+    let stopping = async {
+        first_stop_signal().await;
+        service::stopping();
+    };
+    server.run(stopping).await?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -202,12 +211,15 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// Prints the address to open, and that of the administration. These are the only lines on standard output.
-fn announce(server: &Server) -> io::Result<()> {
+/// Prints the address to open, and that of the administration. These are the only lines on standard output. `name` is that in the
+/// certificate, if it is known.
+fn announce(server: &Server, name: Option<AcmeDomain>) -> io::Result<()> {
     let address = server.local_addr();
     let scheme = if server.is_encrypted() { "https" } else { "http" };
-    let host = match address.ip() {
-        ip if ip.is_unspecified() => format!("localhost:{}", address.port()),
+    let host = match (name, address.ip()) {
+        (Some(name), _) if address.port() == 443 => name.to_string(),
+        (Some(name), _) => format!("{name}:{}", address.port()),
+        (None, ip) if ip.is_unspecified() => format!("localhost:{}", address.port()),
         _ => address.to_string(),
     };
     let mut lines =

@@ -65,6 +65,9 @@ pub struct Config {
     /// sockets of that server, lets it say goodbye to its clients, and waits for its end. Sockets are taken if they are bound to
     /// the addresses of this configuration; with port 0, to those that the other server has. Unix only.
     pub upgrade: bool,
+    /// Is called when this process is ready to take the place of the running server, before that one is told to end: so that a
+    /// service manager learns in time which process goes on. Has to return soon.
+    pub before_takeover: Option<fn()>,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
@@ -99,6 +102,7 @@ impl Default for Config {
             emulate: false,
             drain: DrainConfig::default(),
             upgrade: false,
+            before_takeover: None,
             durable: None,
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use crate::access::{Bans, Gate};
 use crate::addresses::Addresses;
 use crate::authority::SharedAuthority;
+use crate::certificate::keeper::Certificates;
 use crate::config::Config;
 use crate::drain::{Drain, Ending};
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
@@ -50,6 +51,8 @@ pub(crate) struct Hub {
     pub(crate) http_transports: HttpTransports,
     /// What `GET /transports` says about WebTransport; `None` if the server has none.
     pub(crate) webtransport: Option<Arc<Offer>>,
+    /// The certificate in use.
+    certificates: Option<Arc<Certificates>>,
     /// The rooms that inspectors show, with the streams of reports to these inspectors.
     pub(crate) report_streams: ReportStreams,
     /// The recordings of rooms.
@@ -73,6 +76,7 @@ impl Hub {
     /// [`Error::Store`](crate::Error::Store) if the store cannot be opened, [`Error::Bans`](crate::Error::Bans) if its bans cannot.
     pub(crate) fn new(
         config: Config,
+        certificates: Option<Arc<Certificates>>,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, crate::Error> {
         let emulates = config.emulate || config.admin.is_some();
@@ -102,6 +106,7 @@ impl Hub {
             events: Arc::default(),
             http_transports: HttpTransports::default(),
             webtransport,
+            certificates,
             rooms: Mutex::new(HashMap::new()),
             last_link: AtomicU64::new(0),
             closed: Mutex::new(Totals::default()),
@@ -292,7 +297,14 @@ impl Hub {
     /// True if the server may be sent new clients.
     pub(crate) fn is_ready(&self) -> bool {
         let is_failed = self.durable.as_deref().is_some_and(Durable::is_poisoned);
-        !is_failed && !self.drain.has_begun()
+        let certificates = self.certificates.as_deref();
+        let is_served = certificates.is_none_or(|certificates| certificates.facts().is_some());
+        !is_failed && is_served && !self.drain.has_begun()
+    }
+
+    /// The end of the validity of the certificate that clients check, in seconds since 1970.
+    pub(crate) fn certificate_expiry(&self) -> Option<i64> {
+        self.certificates.as_ref()?.expiry()
     }
 
     /// Makes the server not ready, and lets it stop after a time: that of the configuration, or `wait`. A second call can make

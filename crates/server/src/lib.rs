@@ -29,6 +29,7 @@ mod cross_origin;
 mod drain;
 mod durable;
 mod error;
+mod fetch;
 mod handover;
 mod http_connection;
 mod hub;
@@ -61,6 +62,7 @@ pub use access::{
 pub use addresses::{AddressLimits, TrustedProxy, TrustedProxyError};
 pub use admin_http::config::{AdminConfig, AdminListen};
 pub use admin_http::token::{AdminToken, AdminTokenError};
+pub use certificate::acme::config::{AcmeConfig, AcmeConfigError, AcmeDirectory, AcmeDomain};
 pub use certificate::config::{Certificate, CertificateConfig, WallClock};
 pub use certificate::error::CertificateError;
 pub use codecs::{Codecs, codecs_named, quick_codecs};

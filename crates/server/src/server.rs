@@ -79,16 +79,20 @@ impl Server {
             true => Some(Handshakes::new(Arc::clone(&certificates))?),
             false => None,
         };
-        let webtransport = webtransport::Bound::bind(&config, local_addr, certificates, sockets)?;
+        let keeper = Arc::clone(&certificates);
+        let webtransport = webtransport::Bound::bind(&config, local_addr, keeper, sockets)?;
         let offer = webtransport.as_ref().map(|webtransport| Arc::clone(&webtransport.offer));
         if let Some(predecessor) = predecessor {
             tracing::info!(
                 taken = inherited - sockets.len(),
                 "takes the place of the running server"
             );
+            if let Some(call) = config.before_takeover {
+                call();
+            }
             replace(predecessor, &config).await?;
         }
-        let hub = tokio::task::spawn_blocking(|| Hub::new(config, offer)).await;
+        let hub = tokio::task::spawn_blocking(|| Hub::new(config, Some(certificates), offer)).await;
         let hub = Arc::new(hub.expect("opening the store does not panic")?);
         let commands = admin_socket(&hub);
         if commands.is_some() {

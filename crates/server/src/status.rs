@@ -39,6 +39,8 @@ figures! {
         Counter cpu_seconds as "cpu_seconds": Option<f64>;
         /// Resident memory of this process.
         Gauge rss_bytes as "rss_bytes": Option<u64>;
+        /// The end of the validity of the certificate that clients check, in seconds since 1970.
+        Gauge certificate_expiry as "certificate_expiry_timestamp_seconds": Option<i64>;
         /// Open rooms.
         Gauge rooms as "rooms": usize;
     }
@@ -56,6 +58,7 @@ impl Report {
             uptime_seconds: hub.started.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds(),
             rss_bytes: rss_bytes(),
+            certificate_expiry: hub.certificate_expiry(),
             rooms,
         };
         Report {
@@ -97,7 +100,7 @@ mod tests {
     async fn the_documentation_lists_every_field() {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
-        let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
+        let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
         let report = Report::of(&hub).await;
         let report = serde_json::to_value(report).unwrap();
         let documentation = include_str!("../../../docs/operations.md");

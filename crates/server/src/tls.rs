@@ -16,6 +16,7 @@ use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion};
 use tokio_rustls::server::TlsStream;
 
+use crate::certificate::acme::challenge::ACME_TLS;
 use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
 
@@ -63,7 +64,9 @@ pub(crate) struct Handshakes {
 
 impl Handshakes {
     pub(crate) fn new(certificates: Arc<Certificates>) -> Result<Self, CertificateError> {
-        let config = config(certificates, &[&TLS13, &TLS12], &[HTTP2, HTTP1])?;
+        let question = certificates.question();
+        let protocols: Vec<_> = [HTTP2, HTTP1].into_iter().chain(question).collect();
+        let config = config(certificates, &[&TLS13, &TLS12], &protocols)?;
         let acceptor = TlsAcceptor::from(Arc::new(config));
         Ok(Handshakes { acceptor, pending: VecDeque::new() })
     }
@@ -86,6 +89,9 @@ impl Handshakes {
         let handshake = shake_hands(self.acceptor.clone(), socket);
         let task = tokio::spawn(async move {
             match timeout(HANDSHAKE, handshake).await {
+                Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) => {
+                    answered(stream, peer).await;
+                }
                 Ok(Ok(stream)) => done(stream),
                 Ok(Err(error)) => tracing::debug!(%peer, %error, "TLS handshake failed"),
                 Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
@@ -93,6 +99,13 @@ impl Handshakes {
         });
         self.pending.push_back(task.abort_handle());
     }
+}
+
+/// Closes the connection of an authority that has seen the proof in the handshake (RFC 8737, section 3).
+async fn answered(mut stream: TlsStream<TcpStream>, peer: SocketAddr) {
+    tracing::info!(%peer, "a proof for an ACME authority was asked for and given");
+    // The authority may have closed the connection before.
+    let _ = timeout(HANDSHAKE, stream.shutdown()).await;
 }
 
 async fn shake_hands(

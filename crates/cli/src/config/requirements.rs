@@ -15,8 +15,12 @@ pub(super) fn check(serve: &Command, sources: &[(String, Source)], file: &mut Fi
     for (place, (name, source)) in sources.iter().enumerate() {
         let Source::File(line) = source else { continue };
         let missing = needs(&names, name);
-        let missing: Vec<_> =
-            missing.into_iter().filter(|due| sources.iter().all(|(name, _)| name != due)).collect();
+        let is_set = |due: &String| sources.iter().any(|(name, _)| name == due);
+        let missing: Vec<_> = missing
+            .iter()
+            .filter(|any_of| !any_of.iter().any(is_set))
+            .map(|any_of| any_of.join(" or "))
+            .collect();
         if !missing.is_empty() {
             file.add_problem(*line, format!("{name}: also needs {}", missing.join(" and ")));
         }
@@ -42,22 +46,27 @@ fn without_values(serve: &Command) -> Command {
     })
 }
 
-/// The options that clap wants with this one.
-fn needs(names: &Command, name: &str) -> Vec<String> {
+/// The options that clap wants with this one: of each group of names, one.
+fn needs(names: &Command, name: &str) -> Vec<Vec<String>> {
     let Some(option) = find(names, name) else { return Vec::new() };
     let argument = if is_flag(option) { format!("--{name}") } else { format!("--{name}=x") };
     let Err(error) = names.clone().try_get_matches_from([argument]) else { return Vec::new() };
     match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::Strings(due)) => due.iter().map(|due| name_in(due)).collect(),
-        Some(ContextValue::String(due)) => vec![name_in(due)],
+        Some(ContextValue::Strings(due)) => due.iter().map(|due| names_in(due)).collect(),
+        Some(ContextValue::String(due)) => vec![names_in(due)],
         _ => Vec::new(),
     }
 }
 
-/// The name of an option in clap's text about it: `data` in `--data <FOLDER>`.
-fn name_in(text: &str) -> String {
-    let name = text.split([' ', '=']).next().unwrap_or_default();
-    name.trim_start_matches("--").to_owned()
+/// The names of options in clap's text about them: `data` in `--data <FOLDER>`, both in
+/// `<--data <FOLDER>|--acme-folder <FOLDER>>`.
+fn names_in(text: &str) -> Vec<String> {
+    let options = text.trim_start_matches('<').split('|');
+    let name = |option: &str| {
+        let name = option.split([' ', '=']).next().unwrap_or_default();
+        name.trim_start_matches("--").to_owned()
+    };
+    options.map(name).collect()
 }
 
 fn excludes(serve: &Command, name: &str, other: &str) -> bool {

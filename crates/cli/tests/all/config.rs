@@ -133,6 +133,27 @@ fn rules_between_options_hold_across_the_layers() {
 }
 
 #[test]
+fn an_option_that_needs_one_of_several_is_told_which() {
+    let path = file("acme", "acme = ['example.org']\nplain-listen = '127.0.0.1:0'\n");
+    let path = path.to_str().unwrap();
+    let error = refused(&["config", "check", path], &[]);
+    assert!(error.contains(":1: acme: also needs acme-folder or data"), "{error}");
+    assert!(!error.contains(":2:"), "{error}");
+    checked(path, &[("GROUPWIRE_ACME_FOLDER", "/var/lib/acme")]);
+    checked(path, &[("GROUPWIRE_ACME_FOLDER", "/var/lib/acme"), ("GROUPWIRE_DATA", "/var/lib/x")]);
+    let path = file("plain", "plain-listen = '127.0.0.1:0'\nacme-contact = 'a@example.org'\n");
+    let error = refused(&["config", "check", path.to_str().unwrap()], &[]);
+    assert!(error.contains(":1: plain-listen: also needs cert or acme"), "{error}");
+    assert!(error.contains(":2: acme-contact: also needs acme"), "{error}");
+    let path =
+        file("wrong-acme", "acme = ['*.example.org']\nacme-directory = 'http://a'\ncert = 'x'\n");
+    let error = refused(&["config", "check", path.to_str().unwrap()], &[]);
+    assert!(error.contains(":1: acme: there is no certificate by ACME"), "{error}");
+    assert!(error.contains(":2: acme-directory:") && error.contains("https://"), "{error}");
+    assert!(error.contains("cannot be used with"), "{error}");
+}
+
+#[test]
 fn files_that_are_missing_are_named() {
     let error = refused(&["config", "check", "/nope/groupwire.toml"], &[]);
     assert!(error.contains("/nope/groupwire.toml"), "{error}");

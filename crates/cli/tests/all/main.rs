@@ -1,9 +1,11 @@
 //! The integration tests of this crate, in one program: every further program would have to be linked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod acme;
 mod admin;
 mod config;
 mod drain;
 mod durable;
 mod replay;
 mod serve;
+mod service;

@@ -18,9 +18,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::fetch::Fetcher;
 use super::jwt::{LARGEST_SUBJECT, Rights};
 use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
+use crate::fetch::Fetcher;
 
 /// The most requests at a time. Further clients wait for one of them to end.
 const AT_A_TIME: usize = 64;

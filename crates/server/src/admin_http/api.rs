@@ -201,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_description_and_the_routes_agree() {
-        let hub = Arc::new(Hub::new(Config::default(), None).unwrap());
+        let hub = Arc::new(Hub::new(Config::default(), None, None).unwrap());
         let access = Access { token: None, hosts: Vec::new() };
         let mut router = routes::router(hub, Arc::new(access));
         let mut ask = async |method: &Method, path: &str| {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::acme::config::AcmeConfig;
+
 /// A wall clock, which tests can set.
 pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
@@ -23,6 +25,9 @@ pub enum Certificate {
         /// The private key: PKCS#8, PKCS#1 or SEC1.
         key: PathBuf,
     },
+    /// The server orders a certificate from an authority by ACME, and renews it. HTTP and WebSocket are encrypted, too. Until the
+    /// first certificate is there, handshakes of TLS are refused.
+    Acme(AcmeConfig),
 }
 
 /// The configuration of the server's certificate.
@@ -47,8 +52,8 @@ impl Default for CertificateConfig {
 }
 
 impl CertificateConfig {
-    /// True if HTTP is encrypted: clients can check a certificate from files, but not one that the server made.
+    /// True if HTTP is encrypted: clients can check a certificate from files or of an authority, but not one that the server made.
     pub(crate) fn encrypts_http(&self) -> bool {
-        matches!(self.source, Certificate::Files { .. })
+        !matches!(self.source, Certificate::Own)
     }
 }

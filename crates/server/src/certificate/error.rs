@@ -44,6 +44,23 @@ pub enum CertificateError {
         /// The file of the key.
         key: PathBuf,
     },
+    /// The folder for certificates by ACME cannot be used.
+    #[error(
+        "the folder {} for certificates by ACME cannot be used: {source}; let this user write it, or name another one",
+        path.display()
+    )]
+    AcmeFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: std::io::Error,
+    },
+    /// The certificates that are to be trusted when an ACME directory is asked cannot be used.
+    #[error("no ACME directory can be trusted: {why}")]
+    AcmeRoot {
+        /// What is wrong.
+        why: String,
+    },
     /// The certificate or the key is of a kind that TLS cannot use.
     #[error("this certificate and key cannot be used: {why}")]
     Unusable {

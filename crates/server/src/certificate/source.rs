@@ -13,9 +13,12 @@ use tokio_rustls::rustls::{Error as TlsError, InconsistentKeys};
 use wtransport::Identity;
 use wtransport::tls::self_signed::time::OffsetDateTime;
 use x509_parser::certificate::X509Certificate;
+use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::FromDer;
 
+use super::acme::config::AcmeDomain;
 use super::error::CertificateError;
+use crate::secret::random_number;
 
 /// Validity of a certificate that the server makes: browsers accept no more for a pinned certificate (T7).
 const LIFE_DAYS: u32 = 14;
@@ -42,13 +45,29 @@ pub(crate) struct Facts {
     not_before: i64,
     /// End of the validity, in seconds since 1970.
     not_after: i64,
-    /// When the server makes the next certificate; `None` if it is from files.
+    /// When the server makes or orders the next certificate; `None` if it is from files.
     renew: Option<i64>,
 }
+
+/// An ordered certificate is renewed when this share of its validity is left, as Let's Encrypt advises: 30 of 90 days, 2 of 6.
+const RENEWAL_SHARE: f64 = 1.0 / 3.0;
+
+/// It is renewed earlier at random, by up to this share of its validity: servers that were started together renew at different times.
+const RENEWAL_JITTER: f64 = 1.0 / 10.0;
 
 impl Facts {
     pub(super) fn is_due(&self, now: SystemTime) -> bool {
         self.renew.is_some_and(|renew| seconds(now) >= renew)
+    }
+
+    /// End of the validity, in seconds since 1970.
+    pub(crate) fn expiry(&self) -> i64 {
+        self.not_after
+    }
+
+    /// Until when the certificate is valid, as people write it.
+    pub(super) fn expiry_date(&self) -> String {
+        date(self.not_after)
     }
 
     /// Why clients refuse the certificate; `None` if they accept it.
@@ -105,6 +124,43 @@ pub(super) fn load(cert: &Path, key: &Path) -> Result<Served, CertificateError> 
     warn_if_everybody_reads(key);
     let facts = Facts { hash: None, not_before, not_after, renew: None };
     Ok(Served { key: Arc::new(fitting), facts })
+}
+
+/// Reads an ordered certificate, which is in one file with its key; `None` if there is none yet. It is due for renewal at once if it
+/// is not for all of the names.
+pub(super) fn load_ordered(
+    path: &Path,
+    names: &[AcmeDomain],
+) -> Result<Option<Served>, CertificateError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let served = load(path, path)?;
+    let leaf = served.key.cert.first().ok_or_else(|| unusable("the chain is empty"))?;
+    let covered = names_in(leaf).map_err(unusable)?;
+    let is_complete = names.iter().all(|name| covered.iter().any(|one| one == name.as_str()));
+    let renew = if is_complete { renewal(&served.facts, random_number()) } else { i64::MIN };
+    let facts = Facts { renew: Some(renew), ..served.facts };
+    Ok(Some(Served { facts, ..served }))
+}
+
+/// When to renew an ordered certificate, in seconds since 1970.
+fn renewal(facts: &Facts, random: u64) -> i64 {
+    let validity = facts.not_after.saturating_sub(facts.not_before).max(0) as f64;
+    let jitter = RENEWAL_JITTER * (random % 1000) as f64 / 1000.0;
+    facts.not_after.saturating_sub((validity * (RENEWAL_SHARE + jitter)) as i64)
+}
+
+/// The names of hosts in a certificate, in lower case.
+fn names_in(der: &[u8]) -> Result<Vec<String>, String> {
+    let (_, leaf) = X509Certificate::from_der(der).map_err(|error| error.to_string())?;
+    let names = leaf.subject_alternative_name().map_err(|error| error.to_string())?;
+    let names = names.into_iter().flat_map(|names| &names.value.general_names);
+    let hosts = names.filter_map(|name| match name {
+        GeneralName::DNSName(name) => Some(name.to_ascii_lowercase()),
+        _ => None,
+    });
+    Ok(hosts.collect())
 }
 
 fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
@@ -209,6 +265,40 @@ mod tests {
         assert!(facts.objection(now - DAY).unwrap().starts_with("is not valid before"));
         let again = make(now, IpAddr::from([127, 0, 0, 1])).unwrap();
         assert_ne!(facts.hash, again.facts.hash);
+    }
+
+    #[test]
+    fn an_ordered_certificate_is_renewed_when_a_third_of_its_validity_is_left_or_somewhat_earlier()
+    {
+        for days in [90, 45, 6] {
+            let seconds = |days: f64| (days * 24.0 * 3600.0) as i64;
+            let (not_before, not_after) = (1_000_000, 1_000_000 + seconds(f64::from(days)));
+            let facts = Facts { hash: None, not_before, not_after, renew: None };
+            let third = not_after - seconds(f64::from(days) / 3.0);
+            assert_eq!(renewal(&facts, 0), third);
+            let earliest = renewal(&facts, 999);
+            let jitter = seconds(f64::from(days) * RENEWAL_JITTER);
+            assert!(earliest < third && earliest >= third - jitter, "{earliest}");
+        }
+    }
+
+    #[test]
+    fn an_ordered_certificate_for_other_names_is_due_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("certificate.pem");
+        let load = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
+            load_ordered(&path, &names).unwrap()
+        };
+        assert!(load(&["a.example"]).is_none());
+        let key = rcgen::KeyPair::generate().unwrap();
+        let names = vec!["a.example".to_owned(), "B.example".to_owned()];
+        let made = rcgen::CertificateParams::new(names).unwrap().self_signed(&key).unwrap();
+        std::fs::write(&path, format!("{}{}", key.serialize_pem(), made.pem())).unwrap();
+        let now = SystemTime::now();
+        let is_due = |names: &[&str]| load(names).unwrap().facts.is_due(now);
+        assert!(!is_due(&["b.example", "a.example"]) && !is_due(&["a.example"]));
+        assert!(is_due(&["a.example", "c.example"]));
     }
 
     #[test]

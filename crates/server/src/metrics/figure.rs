@@ -41,6 +41,12 @@ impl Number for f64 {
     }
 }
 
+impl Number for i64 {
+    fn number(self) -> Option<f64> {
+        Some(self as f64)
+    }
+}
+
 impl Number for u64 {
     fn number(self) -> Option<f64> {
         Some(self as f64)

@@ -74,7 +74,7 @@ mod tests {
     async fn the_documentation_lists_every_metric() {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
-        let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
+        let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
         let report = Report::of(&hub).await;
         let text = write(&report, &hub.events, hub.durable.as_deref(), true);
         let documentation = include_str!("../../../../docs/operations.md");
@@ -97,11 +97,11 @@ mod tests {
     async fn a_server_that_stops_or_whose_store_failed_is_not_ready() {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
-        let hub = Hub::new(Config { durable, ..Config::default() }, None).unwrap();
+        let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
         assert!(hub.is_ready());
         hub.durable.as_ref().unwrap().fail("the disk is gone".to_owned());
         assert!(!hub.is_ready());
-        let hub = Hub::new(Config::default(), None).unwrap();
+        let hub = Hub::new(Config::default(), None, None).unwrap();
         assert!(hub.is_ready());
         hub.shut_down().await;
         assert!(!hub.is_ready());

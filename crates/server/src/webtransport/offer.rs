@@ -18,7 +18,7 @@ impl Offer {
 
     /// SHA-256 of the certificate, if clients have to pin it.
     pub(crate) fn hash(&self) -> Option<[u8; 32]> {
-        self.certificates.facts().hash
+        self.certificates.facts()?.hash
     }
 
     /// Hashes of certificates to pin, in hexadecimal digits (docs/transports.md, T4). `None` if clients would refuse

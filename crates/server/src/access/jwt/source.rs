@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::keys::{Key, Keys, Origin};
-use crate::access::fetch::Fetcher;
+use crate::fetch::Fetcher;
 
 /// The largest set of keys, in bytes.
 const LARGEST: usize = 256 << 10;

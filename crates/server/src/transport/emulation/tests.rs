@@ -151,7 +151,8 @@ async fn datagrams_are_dropped_and_the_others_arrive_after_the_delay() {
 
 #[tokio::test]
 async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last() {
-    let hub = Arc::new(Hub::new(Config { emulate: true, ..Config::default() }, None).unwrap());
+    let hub =
+        Arc::new(Hub::new(Config { emulate: true, ..Config::default() }, None, None).unwrap());
     let path = hub.emulations.path("bad").unwrap();
     path.set(Settings { loss: 0.2, delay: 40 * MS });
     let (script, played) = mpsc::unbounded_channel();
@@ -210,8 +211,9 @@ fn paths_of_rooms_without_connections_are_freed() {
 
 #[test]
 fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
-    let hub =
-        |emulate, admin| Hub::new(Config { emulate, admin, ..Config::default() }, None).unwrap();
+    let hub = |emulate, admin| {
+        Hub::new(Config { emulate, admin, ..Config::default() }, None, None).unwrap()
+    };
     let demonstration = hub(true, None);
     for (query, wanted) in [
         (None, false),

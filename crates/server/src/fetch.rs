@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, StatusCode, Uri};
+use hyper::{Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -15,13 +15,14 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use tokio::time::timeout;
 
-/// How long a request may take in all.
+/// How long a request may take in all, unless the caller says otherwise.
 const DEADLINE: Duration = Duration::from_secs(4);
 
 /// A client for requests over HTTPS.
 #[derive(Debug, Clone)]
 pub(crate) struct Fetcher {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    deadline: Duration,
 }
 
 impl Fetcher {
@@ -58,7 +59,13 @@ impl Fetcher {
             true => connector.https_or_http().enable_http1().build(),
             false => connector.https_only().enable_http1().build(),
         };
-        Ok(Fetcher { client: Client::builder(TokioExecutor::new()).build(connector) })
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        Ok(Fetcher { client, deadline: DEADLINE })
+    }
+
+    /// The same with another time that a request may take in all.
+    pub(crate) fn with_deadline(self, deadline: Duration) -> Self {
+        Fetcher { deadline, ..self }
     }
 
     /// Fetches what is at the address, of at most `limit` bytes.
@@ -77,7 +84,7 @@ impl Fetcher {
         }
     }
 
-    /// Sends a request, and reads the answer of at most `limit` bytes.
+    /// Sends a request, and reads status and body of the answer, of at most `limit` bytes.
     ///
     /// # Errors
     /// Why there is no answer, for the operator.
@@ -86,15 +93,28 @@ impl Fetcher {
         request: Request<Full<Bytes>>,
         limit: usize,
     ) -> Result<(StatusCode, Bytes), String> {
+        let answer = self.exchange(request, limit).await?;
+        Ok((answer.status(), answer.into_body()))
+    }
+
+    /// Sends a request, and reads the whole answer, with a body of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// Why there is no answer, for the operator.
+    pub(crate) async fn exchange(
+        &self,
+        request: Request<Full<Bytes>>,
+        limit: usize,
+    ) -> Result<Response<Bytes>, String> {
         let answer = async {
             let answer = self.client.request(request).await.map_err(|error| describe(&error))?;
-            let status = answer.status();
-            let body = Limited::new(answer.into_body(), limit).collect().await;
+            let (head, body) = answer.into_parts();
+            let body = Limited::new(body, limit).collect().await;
             let body = body.map_err(|error| error.to_string())?;
-            Ok((status, body.to_bytes()))
+            Ok(Response::from_parts(head, body.to_bytes()))
         };
-        let late = || Err(format!("there was no answer within {} s", DEADLINE.as_secs()));
-        timeout(DEADLINE, answer).await.unwrap_or_else(|_| late())
+        let late = || Err(format!("there was no answer within {} s", self.deadline.as_secs()));
+        timeout(self.deadline, answer).await.unwrap_or_else(|_| late())
     }
 }
 

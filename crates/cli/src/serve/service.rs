@@ -1,0 +1,43 @@
+//! What a service manager (systemd with `Type=notify`) is told: that the server is ready, that it stops, and which process goes on
+//! after an upgrade in place. Without the variable `NOTIFY_SOCKET` nobody is told.
+
+#[cfg(unix)]
+pub(crate) use tell::{go_on, ready, stopping};
+
+#[cfg(not(unix))]
+pub(crate) use nobody::{go_on, ready, stopping};
+
+#[cfg(unix)]
+mod tell {
+    use sd_notify::NotifyState;
+
+    /// The server serves.
+    pub(crate) fn ready() {
+        tell(&[NotifyState::Ready]);
+    }
+
+    /// The server was asked to stop, and will end.
+    pub(crate) fn stopping() {
+        tell(&[NotifyState::Stopping]);
+    }
+
+    /// This process goes on when the one ends that was the service so far.
+    pub(crate) fn go_on() {
+        tell(&[NotifyState::MainPid(std::process::id())]);
+    }
+
+    fn tell(states: &[NotifyState<'_>]) {
+        if let Err(error) = sd_notify::notify(states) {
+            tracing::warn!(%error, "the service manager cannot be told");
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod nobody {
+    pub(crate) fn ready() {}
+
+    pub(crate) fn stopping() {}
+
+    pub(crate) fn go_on() {}
+}
