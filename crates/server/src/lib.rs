@@ -28,6 +28,7 @@ mod cross_origin;
 mod drain;
 mod durable;
 mod error;
+mod fetch;
 mod handover;
 mod http_connection;
 mod hub;

@@ -2,7 +2,6 @@
 //! (wire W11, W98).
 
 mod bans;
-mod fetch;
 mod hook;
 mod jwt;
 mod keep;
