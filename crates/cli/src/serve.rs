@@ -5,6 +5,7 @@ mod admin;
 mod drain;
 mod tls;
 mod upgrade;
+mod webhook;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -25,6 +26,7 @@ use self::admin::AdminArgs;
 use self::drain::DrainArgs;
 use self::tls::TlsArgs;
 use self::upgrade::UpgradeArgs;
+use self::webhook::WebhookArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
 
 /// The options of `groupwire serve`.
@@ -91,6 +93,9 @@ pub(crate) struct Args {
     admin: AdminArgs,
 
     #[command(flatten)]
+    webhook: WebhookArgs,
+
+    #[command(flatten)]
     drain: DrainArgs,
 
     #[command(flatten)]
@@ -151,6 +156,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         upgrade: args.upgrade.is_wanted(),
         durable: args.durable()?,
         record_dir: args.record_dir,
+        webhook: args.webhook.config()?,
         webtransport,
         ..Config::default()
     };

@@ -19,4 +19,5 @@ mod observer;
 mod start;
 mod support;
 mod transports;
+mod webhook;
 mod webtransport;
