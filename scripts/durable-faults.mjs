@@ -27,6 +27,27 @@ const inServer = (fault) => ({
 /** The store: what is answered is on the disk, whole, and what is deleted is gone. */
 const OF_THE_STORE = [
   {
+    name: "events are not stored with what they tell of",
+    file: "writer.rs",
+    from: "outbox::insert(db, *next_event, &append.room, time, &append.events)?;",
+    to: "",
+    tests: "outbox::",
+  },
+  {
+    name: "the cursor of events is not stored",
+    file: "outbox.rs",
+    from: "            put_state(db, &told)\n",
+    to: "            Ok(())\n",
+    tests: "outbox::",
+  },
+  {
+    name: "events of a deleted room stay",
+    file: "change.rs",
+    from: "if has_events { outbox::erase_room(db, name) } else { Ok(()) }",
+    to: "Ok(())",
+    tests: "outbox::",
+  },
+  {
     name: "commits are not synced",
     file: "schema.rs",
     from: 'connection.pragma_update(None, "synchronous", "FULL")?;\n    // Checkpoints',
@@ -164,8 +185,8 @@ const OF_THE_ROOM = [
   {
     name: "observers do not wait",
     file: "room/ordered.rs",
-    from: ".take_while(move |one| one.position <= durable)",
-    to: ".take_while(move |one| one.position.get() <= durable.get() + 9)",
+    from: "self.ordered(position, self.common.log.durable())",
+    to: "self.ordered(position, Position(self.common.log.durable().get() + 9))",
   },
   {
     name: "recordings do not wait",
@@ -335,8 +356,8 @@ const OF_THE_SERVER = [
   {
     name: "the server does not wait for the store's answer",
     file: "durable/room_store.rs",
-    from: "store.append(Append { room, incarnation, records, meta, reserved }, done);",
-    to: "done(Ok(()));\n        store.append(Append { room, incarnation, records, meta, reserved }, Box::new(|_| ()));",
+    from: "store.append(Append { room, incarnation, records, meta, reserved, events }, done);",
+    to: "done(Ok(()));\n        store.append(Append { room, incarnation, records, meta, reserved, events }, Box::new(|_| ()));",
   },
   {
     name: "a refused change is forgotten",
@@ -371,8 +392,23 @@ const OF_THE_SERVER = [
   {
     name: "older facts replace newer ones",
     file: "durable/room_store.rs",
-    from: "joined.facts = facts.or(joined.facts);",
-    to: "joined.facts = joined.facts.or(facts);",
+    from: "joined.write.facts = write.facts.or(joined.write.facts);",
+    to: "joined.write.facts = joined.write.facts.or(write.facts);",
+  },
+  {
+    name: "the webhook's events are stored after what they tell of",
+    file: "durable/room_store.rs",
+    from: "store.append(Append { room, incarnation, records, meta, reserved, events }, done);",
+    to: `drop::<Vec<Vec<u8>>>(events);
+        let later = self.waiting.front().map(|change| change.events.clone()).unwrap_or_default();
+        let (queue, name, events) = (self.webhook.clone(), room.clone(), Vec::new());
+        let done = Box::new(move |answer: Result<(), Error>| {
+            if let (Some(queue), Ok(())) = (queue, &answer) {
+                queue.put(&name, later);
+            }
+            done(answer);
+        });
+        store.append(Append { room, incarnation, records, meta, reserved, events }, done);`,
   },
   ...["room.as_bytes()", "&incarnation.to_le_bytes()", "&participant.get().to_le_bytes()", "identity"].map((field) => ({
     name: `secrets do not depend on ${field.match(/[a-z]+/)[0]}`,

@@ -8,6 +8,7 @@ mod limits;
 mod service;
 mod tls;
 mod upgrade;
+mod webhook;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -29,6 +30,7 @@ use self::drain::DrainArgs;
 use self::limits::LimitArgs;
 use self::tls::TlsArgs;
 use self::upgrade::UpgradeArgs;
+use self::webhook::WebhookArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
 
 /// The options of `groupwire serve`.
@@ -88,6 +90,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     admin: AdminArgs,
+
+    #[command(flatten)]
+    webhook: WebhookArgs,
 
     #[command(flatten)]
     drain: DrainArgs,
@@ -150,6 +155,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         before_takeover: Some(service::go_on),
         durable: args.durable()?,
         record_dir: args.record_dir,
+        webhook: args.webhook.config()?,
         webtransport,
         ..Config::default()
     };

@@ -17,6 +17,7 @@ use crate::drain::DrainConfig;
 use crate::durable::DurableConfig;
 use crate::observer::Observer;
 use crate::origins::Origins;
+use crate::webhook::WebhookConfig;
 use crate::webtransport::config::WebTransportConfig;
 
 /// The configuration of a server.
@@ -72,6 +73,8 @@ pub struct Config {
     pub durable: Option<DurableConfig>,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
+    /// Where events are sent, such as that somebody joined; `None`: nowhere.
+    pub webhook: Option<WebhookConfig>,
     /// The configuration of WebTransport; `None` for no WebTransport.
     pub webtransport: Option<WebTransportConfig>,
 }
@@ -105,6 +108,7 @@ impl Default for Config {
             before_takeover: None,
             durable: None,
             record_dir: None,
+            webhook: None,
             webtransport: Some(WebTransportConfig::default()),
         }
     }

@@ -15,23 +15,59 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use tokio::time::timeout;
 
-/// How long a request may take in all, unless the caller says otherwise.
-const DEADLINE: Duration = Duration::from_secs(4);
+/// An address that requests may go to: `https://`, or `http://` on this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    pub(crate) uri: Uri,
+    is_here: bool,
+}
+
+impl Address {
+    /// # Errors
+    /// What is wrong with the text, for the operator.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let uri: Uri = text.parse().map_err(|_| format!("{text} is no address"))?;
+        let is_here = matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        match uri.scheme_str() {
+            Some("https") => {}
+            Some("http") if is_here => {}
+            _ => return Err(format!("{text}: use https://, or http:// on this machine")),
+        }
+        Ok(Address { uri, is_here })
+    }
+
+    /// A client for requests to this address. See [`Fetcher::new`].
+    ///
+    /// # Errors
+    /// As of [`Fetcher::new`].
+    pub(crate) fn fetcher(
+        &self,
+        root: Option<&Path>,
+        deadline: Duration,
+    ) -> Result<Fetcher, String> {
+        Fetcher::new(root, self.is_here, deadline)
+    }
+}
 
 /// A client for requests over HTTPS.
 #[derive(Debug, Clone)]
 pub(crate) struct Fetcher {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    /// How long a request may take in all.
     deadline: Duration,
 }
 
 impl Fetcher {
     /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`: addresses on this machine, which
-    /// may do without TLS, are permitted.
+    /// may do without TLS, are permitted. `deadline`: how long a request may take in all.
     ///
     /// # Errors
     /// What is wrong with the file, or with the system's certificates.
-    pub(crate) fn new(root: Option<&Path>, is_here: bool) -> Result<Self, String> {
+    pub(crate) fn new(
+        root: Option<&Path>,
+        is_here: bool,
+        deadline: Duration,
+    ) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(file) = root {
@@ -59,13 +95,7 @@ impl Fetcher {
             true => connector.https_or_http().enable_http1().build(),
             false => connector.https_only().enable_http1().build(),
         };
-        let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Fetcher { client, deadline: DEADLINE })
-    }
-
-    /// The same with another time that a request may take in all.
-    pub(crate) fn with_deadline(self, deadline: Duration) -> Self {
-        Fetcher { deadline, ..self }
+        Ok(Fetcher { client: Client::builder(TokioExecutor::new()).build(connector), deadline })
     }
 
     /// Fetches what is at the address, of at most `limit` bytes.
@@ -113,7 +143,7 @@ impl Fetcher {
             let body = body.map_err(|error| error.to_string())?;
             Ok(Response::from_parts(head, body.to_bytes()))
         };
-        let late = || Err(format!("there was no answer within {} s", self.deadline.as_secs()));
+        let late = || Err(format!("there was no answer within {} s", self.deadline.as_secs_f32()));
         timeout(self.deadline, answer).await.unwrap_or_else(|_| late())
     }
 }

@@ -28,6 +28,7 @@ use crate::secret::random_number;
 use crate::totals::Totals;
 use crate::transport::emulation::path::Emulations;
 use crate::transport::http::registry::HttpTransports;
+use crate::webhook::{self, RoomEvents, WebhookConfig};
 use crate::webtransport::offer::Offer;
 
 /// A stored room remembers the counters of this many participants who left, so that each can resume.
@@ -61,6 +62,8 @@ pub(crate) struct Hub {
     pub(crate) emulations: Arc<Emulations>,
     /// The store of rooms; `None` if rooms end with the server.
     pub(crate) durable: Option<Arc<Durable>>,
+    /// The events for the webhook; `None` if there is none.
+    pub(crate) webhook: Option<Arc<webhook::Queue>>,
     /// Makes and checks the secrets of sessions.
     pub(crate) secrets: Arc<HmacSecrets>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
@@ -83,14 +86,17 @@ impl Hub {
         let (durable, secrets) = match &config.durable {
             Some(durable) => {
                 let tick = config.room.timing.tick;
-                let (durable, keys) = Durable::open(durable, tick, config.upgrade)?;
+                let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
+                let (durable, keys) = Durable::open(durable, tick, config.upgrade, outbox)?;
                 (Some(Arc::new(durable)), HmacSecrets::stored(keys))
             }
             None => (None, HmacSecrets::random()),
         };
         // The store has locked the folder.
         let bans = Bans::open(config.durable.as_ref().map(|durable| durable.folder.as_path()))?;
+        let queue = |webhook: &WebhookConfig| webhook::Queue::new(webhook.clone(), durable.clone());
         Ok(Hub {
+            webhook: config.webhook.as_ref().map(queue).map(Arc::new),
             gate: Arc::new(Gate::new(Arc::clone(&config.authenticator), bans)),
             durable,
             secrets: Arc::new(secrets),
@@ -158,6 +164,7 @@ impl Hub {
             keep_empty: self.config.keep_empty,
             events: Arc::clone(&self.events),
             drain: Arc::clone(&self.drain),
+            webhook: self.webhook.clone().map(|queue| RoomEvents::new(queue, name)),
         };
         tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade()));
         tracing::info!(room = name, "room opened");
@@ -191,7 +198,7 @@ impl Hub {
                     tokio::task::spawn_blocking(move || durable::load(&durable, config, authority));
                 match loading.await.expect("loading a room does not panic") {
                     Ok(room) => {
-                        let store = RoomStore::new(store, &room, sender);
+                        let store = RoomStore::new(store, &room, sender, self.webhook.clone());
                         (room, Some(store))
                     }
                     Err(error) => return self.refuse_room(&name, task, &error),

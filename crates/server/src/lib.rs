@@ -53,6 +53,7 @@ mod status;
 mod tls;
 mod totals;
 mod transport;
+mod webhook;
 mod webtransport;
 
 pub use access::{
@@ -76,6 +77,9 @@ pub use observer::Observer;
 pub use origins::Origins;
 pub use secret::{is_same_secret, random_number};
 pub use server::Server;
+pub use webhook::{
+    EventKind, EventKinds, SecretsError, UnknownEvent, WebhookConfig, WebhookPauses, WebhookSecrets,
+};
 pub use webtransport::config::WebTransportConfig;
 
 #[cfg(doctest)]

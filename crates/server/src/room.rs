@@ -25,6 +25,7 @@ use crate::transport::emulation::path::{Path, PathSlot};
 use crate::transport::ends::DatagramSink;
 use crate::transport::outbox::Outbox;
 use crate::transport::socket_writer::SocketWriter;
+use crate::webhook::{Event as WebhookEvent, RoomEvents};
 
 /// A message to a room's task.
 pub(crate) enum Message {
@@ -141,7 +142,7 @@ pub(crate) async fn drive(
     task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let RoomTask { mut messages, observer, secrets, keep_empty, events, drain } = task;
+    let RoomTask { mut messages, observer, secrets, keep_empty, events, drain, webhook } = task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
@@ -156,8 +157,10 @@ pub(crate) async fn drive(
         store,
         events,
         drain,
+        webhook,
         is_over: false,
     };
+    let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
     let mut batch = Vec::with_capacity(BATCH);
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
@@ -183,10 +186,15 @@ pub(crate) async fn drive(
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
+            // Then the webhook is told of transactions, joins and leaves in their order.
+            if runs_each {
+                driver.run_outputs(now);
+            }
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
         if driver.is_over {
+            driver.tell_end();
             // Messages that still come are lost with the room: their clients resume in the one that is loaded next.
             while !close(&messages, driver.room.stats()) {
                 while messages.try_recv().is_ok() {}
@@ -201,6 +209,7 @@ pub(crate) async fn drive(
         let is_over = driver.room.is_untouched() || since.elapsed() >= keep_empty;
         let is_stored = driver.store.as_ref().is_none_or(RoomStore::is_idle);
         if is_over && is_stored && close(&messages, driver.room.stats()) {
+            driver.tell_end();
             tracing::info!("room closed");
             return;
         }
@@ -216,6 +225,8 @@ pub(crate) struct RoomTask {
     pub(crate) keep_empty: Duration,
     pub(crate) events: Arc<Events>,
     pub(crate) drain: Arc<Drain>,
+    /// What the webhook is told of the room; `None` if there is no webhook.
+    pub(crate) webhook: Option<RoomEvents>,
 }
 
 /// A room with its connections.
@@ -234,6 +245,7 @@ pub(crate) struct Driver {
     store: Option<RoomStore>,
     events: Arc<Events>,
     drain: Arc<Drain>,
+    webhook: Option<RoomEvents>,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
@@ -288,12 +300,38 @@ impl Driver {
         }
     }
 
-    /// Tells the observer of the transactions that the last message brought.
+    /// Tells the observer of the transactions that the last message brought, and the webhook if the room is not stored.
     fn observe(&mut self) {
-        let Some(observer) = &self.observer else { return };
+        let webhook = self.webhook.as_ref();
+        let webhook = webhook.filter(|it| self.store.is_none() && it.tells_transactions());
+        if self.observer.is_none() && webhook.is_none() {
+            return;
+        }
+        let mut events = Vec::new();
         for transaction in self.room.transactions_after(self.observed) {
             self.observed = transaction.position;
-            observer.ordered(self.room.name(), &transaction);
+            if let Some(observer) = &self.observer {
+                observer.ordered(self.room.name(), &transaction);
+            }
+            events.extend(webhook.map(|webhook| webhook.transaction(&transaction)));
+        }
+        self.tell(events);
+    }
+
+    /// Tells the webhook what has happened.
+    fn tell(&mut self, events: Vec<WebhookEvent>) {
+        let Some(webhook) = self.webhook.as_ref().filter(|_| !events.is_empty()) else { return };
+        match &mut self.store {
+            Some(store) => store.tell(events),
+            None => webhook.queue.put(self.room.name(), events),
+        }
+    }
+
+    /// Tells the webhook that the room ends.
+    fn tell_end(&mut self) {
+        if let Some(webhook) = &mut self.webhook {
+            let events = webhook.ended();
+            webhook.queue.put(self.room.name(), events);
         }
     }
 
@@ -344,6 +382,8 @@ impl Driver {
 
     /// Carries out the room's outputs. Returns when the room's next timeout is due.
     fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
+        // Who leaves has sent its last transactions before, which the room puts out to be stored after its other outputs.
+        let mut leaves = Vec::new();
         loop {
             match self.room.poll_output() {
                 // The outbox has space: the room never has more than two packets and two datagrams under way per
@@ -405,12 +445,24 @@ impl Driver {
                     }
                 }
                 Output::Store(write) => {
+                    let transactions = self.room.transactions_of(&write);
+                    let webhook = self.webhook.as_mut();
+                    let events = webhook.map(|webhook| webhook.of_write(&write, transactions));
                     if let Some(store) = &mut self.store {
-                        store.store(write);
+                        store.store(write, events.unwrap_or_default());
                     }
                 }
                 // The room logs its events itself.
-                Output::Event(Event::Joined { participant, link, .. }) => {
+                Output::Event(Event::Joined { participant, link, resumed }) => {
+                    if let Some(webhook) = &mut self.webhook {
+                        let identity = self.room.identity_of(participant);
+                        let user = identity.and_then(Identity::user);
+                        let events = webhook.joined(participant, user, resumed);
+                        match leaves.is_empty() {
+                            true => self.tell(events),
+                            false => leaves.extend(events),
+                        }
+                    }
                     if let Some(connection) = self.connections.get(&link) {
                         self.events.joins.add(connection.opened_at.elapsed());
                     }
@@ -418,13 +470,23 @@ impl Driver {
                 }
                 Output::Event(Event::Left { participant }) => {
                     self.emulated.remove(&participant);
+                    leaves.extend(self.webhook.iter_mut().flat_map(|it| it.left(participant)));
+                }
+                Output::Event(Event::Snapshot { part, as_of, size }) => {
+                    let is_stored = self.store.is_some();
+                    let webhook = self.webhook.as_mut();
+                    let events = webhook.map(|it| it.snapshot(&part, as_of, size, is_stored));
+                    self.tell(events.unwrap_or_default());
                 }
                 Output::Event(Event::Refused { error, .. }) => self.events.refusals.count(&error),
                 Output::Event(Event::Away { error: Some(error), .. }) => {
                     self.events.disconnects.count(&error);
                 }
                 Output::Event(_) => {}
-                Output::Timeout(at) => return at.map(|at| self.started + at),
+                Output::Timeout(at) => {
+                    self.tell(leaves);
+                    return at.map(|at| self.started + at);
+                }
             }
         }
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::admin::AdminSocket;
 use crate::admin_http::listen::AdminListener;
@@ -20,6 +21,7 @@ use crate::handover::{Predecessor, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::listen::Http;
 use crate::tls::Handshakes;
+use crate::webhook;
 use crate::webtransport::{self, WebTransport};
 use crate::{costs, transport};
 
@@ -176,6 +178,13 @@ impl Server {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
         let hub = Arc::clone(&self.hub);
+        let _delivering = hub.webhook.as_ref().map(|queue| {
+            queue.start();
+            // It ends with this function.
+            let mut tasks = JoinSet::new();
+            tasks.spawn(webhook::deliver(Arc::clone(queue)));
+            tasks
+        });
         let closer = self.webtransport.as_ref().map(WebTransport::closer);
         let http = Http::new(Arc::clone(&hub));
         let serving_plain = async {

@@ -13,6 +13,7 @@ use crate::durable::{Durable, StoreReport};
 use crate::hub::Hub;
 use crate::metrics::figure::figures;
 use crate::totals::Totals;
+use crate::webhook::WebhookFigures;
 
 /// The answer to `GET /status`.
 #[derive(Debug, Serialize)]
@@ -28,6 +29,8 @@ pub(crate) struct Report {
     pub(crate) addresses: AddressRefusals,
     /// The store of rooms; `null` if rooms end with the server.
     pub(crate) store: Option<StoreReport>,
+    /// The events for the webhook; `null` if there is none.
+    pub(crate) webhook: Option<WebhookFigures>,
 }
 
 figures! {
@@ -68,6 +71,7 @@ impl Report {
             totals,
             addresses: hub.addresses.refusals(),
             store: hub.durable.as_deref().map(Durable::report),
+            webhook: hub.webhook.as_ref().map(|queue| queue.figures()),
         }
     }
 }
@@ -95,20 +99,24 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::durable::DurableConfig;
+    use crate::webhook::WebhookConfig;
 
     #[tokio::test]
     async fn the_documentation_lists_every_field() {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
-        let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
+        let webhook = Some(WebhookConfig::example());
+        let hub = Hub::new(Config { durable, webhook, ..Config::default() }, None, None).unwrap();
         let report = Report::of(&hub).await;
         let report = serde_json::to_value(report).unwrap();
         let documentation = include_str!("../../../docs/operations.md");
         for field in report.as_object().unwrap().keys() {
             assert!(documentation.contains(&format!("`{field}`")), "{field}");
         }
-        for field in report["store"].as_object().unwrap().keys() {
-            assert!(documentation.contains(&format!("`store.{field}`")), "store.{field}");
+        for part in ["store", "webhook"] {
+            for field in report[part].as_object().unwrap().keys() {
+                assert!(documentation.contains(&format!("`{part}.{field}`")), "{part}.{field}");
+            }
         }
     }
 }

@@ -32,6 +32,17 @@ pub struct Append {
     pub meta: Option<Vec<u8>>,
     /// Participant numbers up to this one are reserved from now on. It never goes down.
     pub reserved: Option<u32>,
+    /// What somebody outside is told once this is stored: events for the outbox, each of at most
+    /// [`limits::MAX_EVENT`](crate::limits::MAX_EVENT) bytes.
+    pub events: Vec<Vec<u8>>,
+}
+
+impl Append {
+    /// True if nothing is stored of the room itself.
+    pub(crate) fn has_only_events(&self) -> bool {
+        let Append { records, meta, reserved, events, .. } = self;
+        records.is_empty() && meta.is_none() && reserved.is_none() && !events.is_empty()
+    }
 }
 
 /// A part of a room's snapshot: a state that stands for the records of some channels up to a position.

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use crate::error::{Error, reading};
 use crate::history;
+use crate::outbox;
 use crate::room::{Damaged, Room};
 use crate::rows::{self, Result as Sql, RoomRow};
 use crate::scan::seconds;
@@ -15,8 +16,15 @@ impl Writer {
     /// Deletes a room. Its records and parts become garbage, which is erased step by step.
     pub(crate) fn delete(&mut self, name: &str) -> Result<(), Error> {
         let id = room_of(&self.shared.state(), name)?.id;
-        self.transaction(|db| delete_row(db, id))?;
+        let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
+        self.transaction(|db| {
+            delete_row(db, id)?;
+            if has_events { outbox::erase_room(db, name) } else { Ok(()) }
+        })?;
         self.shared.state().remove(name);
+        if has_events {
+            self.measure_outbox();
+        }
         self.sweep.erase_soon();
         Ok(())
     }

@@ -53,7 +53,8 @@ impl Writer {
         };
         let (live, next_row) = {
             let state = self.shared.state();
-            (state.live, state.next_row)
+            let waiting = state.outbox.map_or(0, |outbox| outbox.bytes);
+            (state.live + waiting, state.next_row)
         };
         let slack = self.shared.options.slack;
         // Appends use free pages again, so some of them stay.

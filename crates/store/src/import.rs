@@ -10,6 +10,7 @@ use crate::api::OVERHEAD;
 use crate::error::{Error, NotNow, reading};
 use crate::history::Surplus;
 use crate::index::Entry;
+use crate::outbox;
 use crate::request::Request;
 use crate::room::Room;
 use crate::rows::{self, LogHeader, PIECES, PartRow, RoomRow, insert_piece, pieces};
@@ -192,9 +193,13 @@ impl Writer {
     fn finish_import(&mut self, row: &RoomRow, room: Room) -> Result<(), Error> {
         let replaced = self.shared.state().rooms.get(row.name.as_str()).map(|room| room.id);
         let row = RoomRow { active: seconds(self.shared.now()), ..row.clone() };
+        let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
         self.transaction(|db| {
             if let Some(id) = replaced {
                 db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
+                if has_events {
+                    outbox::erase_room(db, &row.name)?;
+                }
             }
             room.parts().iter().try_for_each(|part| part.insert(db))?;
             row.put(db)
@@ -203,6 +208,9 @@ impl Writer {
         state.remove(&row.name);
         state.insert(row.name.as_str().into(), room);
         drop(state);
+        if replaced.is_some() && has_events {
+            self.measure_outbox();
+        }
         if replaced.is_some() {
             self.sweep.erase_soon();
         }

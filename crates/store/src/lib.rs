@@ -4,7 +4,10 @@
 //! data. What is confirmed survives `kill -9` and a power cut. One thread writes: everything that waits goes into one commit
 //! with one sync. Rooms are read beside it, on other connections.
 //!
-//! The store does not look into records, parts and meta data. Tokens, addresses and presence are not given to it.
+//! Beside that a store can have an outbox: events for somebody outside, stored in the commit of what they tell of, and kept until
+//! they were told or are too old.
+//!
+//! The store does not look into records, parts, meta data and events. Tokens, addresses and presence are not given to it.
 //!
 //! ```
 //! use groupwire_store::{Append, Options, Record, RoomLog, Store};
@@ -39,6 +42,7 @@ pub mod limits;
 mod load;
 mod lock;
 mod options;
+mod outbox;
 mod plan;
 mod private_file;
 mod request;
@@ -61,6 +65,7 @@ pub use export::{Summary, check, export, repair};
 pub use forget::{Forget, ForgetError, parse_time};
 pub use keys::{Key, Keys};
 pub use options::{Clock, Options};
+pub use outbox::{OutboxEvent, OutboxLimits, OutboxState};
 pub use private_file::write_private;
 pub use request::Done;
 pub use store::{RoomLog, Store};

@@ -4,6 +4,8 @@
 pub const MAX_NAME: usize = 256;
 /// The largest content of a record: 16 MiB.
 pub const MAX_RECORD: usize = 16 << 20;
+/// The largest event: a record as text, with what else is told of it.
+pub const MAX_EVENT: usize = 32 << 20;
 /// The largest part of a snapshot: 64 MiB of the application's, and 1 MiB for what the room adds.
 pub const MAX_PART: usize = 65 << 20;
 /// The most channels of a part.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::outbox::OutboxLimits;
+
 /// The time in milliseconds since 1970.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
@@ -26,6 +28,8 @@ pub struct Options {
     /// The least time between two commits of appends, so that more of them share a commit, which costs more processor time than a
     /// record. An append that comes later than this after the last commit is stored at once. Zero stores everything at once.
     pub gather: Duration,
+    /// The limits of the outbox; `None`: there is none, and events that waited in it are dropped.
+    pub outbox: Option<OutboxLimits>,
     /// The clock, in milliseconds since 1970. Tests set it; servers leave it as it is.
     pub clock: Clock,
     /// The name of the SQLite VFS that reads and writes the files; `None` is the system's. Tests put a simulated disk here.
@@ -42,6 +46,7 @@ impl Default for Options {
             slack: 128 << 20,
             checkpoint: 4 << 20,
             gather: Duration::ZERO,
+            outbox: None,
             clock: Arc::new(system_time),
             vfs: None,
         }
@@ -58,6 +63,7 @@ impl fmt::Debug for Options {
             .field("slack", &self.slack)
             .field("checkpoint", &self.checkpoint)
             .field("gather", &self.gather)
+            .field("outbox", &self.outbox)
             .field("vfs", &self.vfs)
             .finish_non_exhaustive()
     }

@@ -42,7 +42,6 @@ impl Plan {
         options: &Options,
         append: &Append,
     ) -> Result<Planned, Error> {
-        check_limits(append)?;
         let mut room = match self.rooms.get(&append.room) {
             Some(planned) => planned.clone(),
             None => match state.rooms.get(append.room.as_str()) {
@@ -135,9 +134,12 @@ impl Planned {
     }
 }
 
-fn check_limits(append: &Append) -> Result<(), Error> {
+pub(crate) fn check_limits(append: &Append) -> Result<(), Error> {
     check("the room's name", append.room.len(), limits::MAX_NAME)?;
     check("the room's meta data", append.meta.as_ref().map_or(0, Vec::len), limits::MAX_META)?;
+    for event in &append.events {
+        check("an event", event.len(), limits::MAX_EVENT)?;
+    }
     for record in &append.records {
         check("a record", record.bytes.len(), limits::MAX_RECORD)?;
     }

@@ -32,6 +32,7 @@ pub(crate) struct SavePart {
     pub(crate) incarnation: u64,
     pub(crate) part: Part,
     pub(crate) meta: Option<Vec<u8>>,
+    pub(crate) events: Vec<Vec<u8>>,
 }
 
 impl Request {

@@ -297,21 +297,21 @@ fn encode_channels(channels: &[u32]) -> Vec<u8> {
     channels.iter().flat_map(|channel| channel.to_le_bytes()).collect()
 }
 
-fn hash(bytes: &[u8]) -> Hasher {
+pub(crate) fn hash(bytes: &[u8]) -> Hasher {
     let mut hasher = Hasher::new();
     hasher.update(bytes);
     hasher
 }
 
 // A damaged row may have values of other types in its columns; the checksum then fails.
-fn integer(row: &Row<'_>, column: usize) -> Result<i64> {
+pub(crate) fn integer(row: &Row<'_>, column: usize) -> Result<i64> {
     Ok(match row.get_ref(column)? {
         ValueRef::Integer(value) => value,
         _ => -1,
     })
 }
 
-fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8]> {
+pub(crate) fn bytes<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8]> {
     Ok(match row.get_ref(column)? {
         ValueRef::Blob(bytes) | ValueRef::Text(bytes) => bytes,
         _ => &[],

@@ -4,7 +4,8 @@
 use crate::api::Part;
 use crate::error::Error;
 use crate::history;
-use crate::limits::{MAX_CHANNELS, MAX_META, MAX_NAME, MAX_PART};
+use crate::limits::{MAX_CHANNELS, MAX_EVENT, MAX_META, MAX_NAME, MAX_PART};
+use crate::outbox;
 use crate::plan::check;
 use crate::request::{Answer, SavePart};
 use crate::rows::{PIECE, PIECES, PartRow, RoomRow, insert_piece};
@@ -34,6 +35,9 @@ impl Writer {
         check("a part", part.bytes.len(), MAX_PART)?;
         check("a part's list of channels", part.channels.len(), MAX_CHANNELS)?;
         check("the room's meta data", save.meta.as_ref().map_or(0, Vec::len), MAX_META)?;
+        for event in &save.events {
+            check("an event", event.len(), MAX_EVENT)?;
+        }
         let mut state = self.shared.state();
         let room = state.rooms.get(save.room.as_str()).ok_or(Error::NoRoom)?;
         if room.incarnation != save.incarnation {
@@ -79,7 +83,7 @@ impl Writer {
 
     // Makes the part valid, and trims what is no longer needed because of it: first the one, then the other.
     fn finish_part(&mut self, saving: &Saving) -> Result<(), Error> {
-        let SavePart { room: name, incarnation, part, meta } = &saving.save;
+        let SavePart { room: name, incarnation, part, meta, events } = &saving.save;
         let now = self.shared.now();
         let id = {
             let state = self.shared.state();
@@ -90,13 +94,18 @@ impl Writer {
             room.id
         };
         let row = part_row(id, saving.id, part, now);
+        let next_event = self.shared.state().outbox.map(|outbox| outbox.next);
         self.transaction(|db| {
             row.insert(db)?;
+            if let Some(next_event) = next_event {
+                outbox::insert(db, next_event, name, now, events)?;
+            }
             if let (Some(meta), Some((stored, _))) = (meta, RoomRow::find(db, id)?) {
                 RoomRow { meta: meta.clone(), active: seconds(now), ..stored }.put(db)?;
             }
             Ok(())
         })?;
+        self.add_to_outbox(events, now);
         let history = self.shared.history();
         let mut state = self.shared.state();
         let surplus = state.change(name, |room| {

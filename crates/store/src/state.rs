@@ -11,6 +11,7 @@ use crate::error::{Error, NotNow, reading};
 use crate::history::Surplus;
 use crate::index::Entry;
 use crate::options::Options;
+use crate::outbox::OutboxState;
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
@@ -41,6 +42,8 @@ pub(crate) struct State {
     pub(crate) next_row: i64,
     pub(crate) next_part: i64,
     pub(crate) garbage: Garbage,
+    /// How far the receiver of events is; `None` if there is no outbox.
+    pub(crate) outbox: Option<OutboxState>,
     pub(crate) commits: u64,
     pub(crate) syncs: u64,
     /// Why the newest append was refused, if it was for a reason that holds for all rooms.

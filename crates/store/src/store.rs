@@ -17,7 +17,7 @@ use crate::state::Shared;
 use crate::times::Times;
 use crate::wal::wal_is_damaged;
 use crate::writer::Writer;
-use crate::{load, scan, schema};
+use crate::{load, outbox, scan, schema};
 
 /// Requests that wait for the writer, at most. A room has a few of them under way, so this is enough for thousands of rooms.
 const QUEUE: usize = 16_384;
@@ -31,13 +31,15 @@ pub trait RoomLog: Send + Sync {
     /// later ones do not continue the room's positions and are refused, too.
     fn append(&self, append: Append, done: Done);
 
-    /// Stores a part of a room's snapshot, and the room's meta data with it if there is any, and then calls `done`.
+    /// Stores a part of a room's snapshot, and the room's meta data with it if there is any, puts the events into the outbox, and then
+    /// calls `done`.
     fn save_part(
         &self,
         room: String,
         incarnation: u64,
         part: Part,
         meta: Option<Vec<u8>>,
+        events: Vec<Vec<u8>>,
         done: Done,
     );
 
@@ -85,7 +87,13 @@ impl Store {
         if options.vfs.is_none() {
             read_ahead(&folder.join(schema::DATABASE)).map_err(io)?;
         }
-        let state = scan::scan(&db, (options.clock)()).map_err(describe)?;
+        let now = (options.clock)();
+        let mut state = scan::scan(&db, now).map_err(describe)?;
+        state.outbox = match outbox::open(&db, options.outbox.is_some(), now) {
+            // Nobody needs the events that could not be dropped; the next start tries again.
+            Err(_) if options.outbox.is_none() => None,
+            outbox => outbox.map_err(describe)?,
+        };
         schema::enlarge_cache(&db).map_err(describe)?;
         // While the writer writes, nobody else does. Only the truncation of the write-ahead log can meet a reader, and it is
         // tried again instead of waiting.
@@ -199,9 +207,10 @@ impl RoomLog for Store {
         incarnation: u64,
         part: Part,
         meta: Option<Vec<u8>>,
+        events: Vec<Vec<u8>>,
         done: Done,
     ) {
-        let save = SavePart { room, incarnation, part, meta };
+        let save = SavePart { room, incarnation, part, meta, events };
         self.send(done, |answer| Request::SavePart(save, answer));
     }
 

@@ -56,7 +56,12 @@ impl Writer {
         let garbage = !state.garbage.is_empty();
         let sweep = &self.sweep;
         let truncating = (sweep.truncate || !sweep.erasing.is_empty()) && is_over(sweep.retry_at);
-        !self.saving.is_empty() || garbage || truncating || sweep.compaction.has_work()
+        drop(state);
+        !self.saving.is_empty()
+            || garbage
+            || truncating
+            || sweep.compaction.has_work()
+            || self.outbox_is_over()
     }
 
     /// How long the writer waits for a request.
@@ -89,6 +94,9 @@ impl Writer {
     fn work(&mut self) -> Result<(), Error> {
         if !self.saving.is_empty() {
             self.continue_saving();
+        }
+        if self.outbox_is_over() {
+            self.drop_events()?;
         }
         if !self.shared.state().garbage.is_empty() {
             return self.erase_garbage();

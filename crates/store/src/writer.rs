@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use crate::api::{Append, OVERHEAD};
 use crate::error::{Error, Kind, NotNow, kind};
 use crate::index::Entry;
-use crate::plan::{Plan, Planned};
+use crate::outbox;
+use crate::plan::{Plan, Planned, check_limits};
 use crate::request::{Answer, Request};
 use crate::room::Room;
 use crate::rows::{LogHeader, Result as Sql, RoomRow};
@@ -119,22 +120,24 @@ impl Writer {
 
     /// Stores the appends in one commit and answers them.
     fn append(&mut self, batch: Vec<(Append, Answer)>) {
-        let now = seconds(self.shared.now());
+        let time = self.shared.now();
+        let now = seconds(time);
         let mut plan = Plan::default();
         let mut refused = Vec::new();
         let mut staged = Vec::new();
-        let mut next_row = {
+        let (mut next_row, mut next_event) = {
             let state = self.shared.state();
             for (append, answer) in batch {
-                match state
-                    .check_poison()
-                    .and_then(|()| plan.add(&state, &self.shared.options, &append))
-                {
+                let planned = check_limits(&append).and_then(|()| match append.has_only_events() {
+                    true => Ok(None),
+                    false => plan.add(&state, &self.shared.options, &append).map(Some),
+                });
+                match state.check_poison().and(planned) {
                     Ok(room) => staged.push((append, room, answer)),
                     Err(error) => refused.push((append.room, answer, error)),
                 }
             }
-            state.next_row
+            (state.next_row, state.outbox.map(|outbox| outbox.next))
         };
         let first_row = next_row;
         let outcome = if staged.is_empty() {
@@ -142,15 +145,26 @@ impl Writer {
         } else {
             self.transaction(|db| {
                 for (append, room, _) in &staged {
-                    insert(db, append, room, next_row, now)?;
-                    next_row += append.records.len() as i64;
+                    if let Some(room) = room {
+                        insert(db, append, room, next_row, now)?;
+                        next_row += append.records.len() as i64;
+                    }
+                    if let Some(next_event) = &mut next_event {
+                        outbox::insert(db, *next_event, &append.room, time, &append.events)?;
+                        *next_event += append.events.len() as u64;
+                    }
                 }
                 Ok(())
             })
         };
         self.note_refusal(&staged, &outcome, &refused);
         if outcome.is_ok() {
-            self.index(staged.iter().map(|(append, room, _)| (append, room)), first_row, now);
+            let committed =
+                staged.iter().filter_map(|(append, room, _)| Some((append, room.as_ref()?)));
+            self.index(committed, first_row, now);
+            for (append, ..) in &staged {
+                self.add_to_outbox(&append.events, time);
+            }
         }
         for (_, _, answer) in staged {
             answer.send(outcome.clone());
@@ -166,12 +180,12 @@ impl Writer {
     // Remembers whether appends of rooms that exist are taken.
     fn note_refusal(
         &self,
-        staged: &[(Append, Planned, Answer)],
+        staged: &[(Append, Option<Planned>, Answer)],
         outcome: &Result<(), Error>,
         refused: &[(String, Answer, Error)],
     ) {
         let mut state = self.shared.state();
-        if !staged.is_empty() {
+        if staged.iter().any(|(_, room, _)| room.is_some()) {
             state.refused = match outcome {
                 Err(Error::NotNow(why)) => Some(*why),
                 _ => None,
@@ -314,5 +328,6 @@ fn collect(
 }
 
 fn size(append: &Append) -> usize {
-    append.records.iter().map(|record| record.bytes.len()).sum()
+    let records = append.records.iter().map(|record| record.bytes.len());
+    records.chain(append.events.iter().map(Vec::len)).sum()
 }

@@ -20,10 +20,13 @@ use tokio::time::Instant;
 
 use super::jwt::{LARGEST_SUBJECT, Rights};
 use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
-use crate::fetch::Fetcher;
+use crate::fetch::{Address, Fetcher};
 
 /// The most requests at a time. Further clients wait for one of them to end.
 const AT_A_TIME: usize = 64;
+
+/// How long a request may take: a client gives up after 5 s.
+const DEADLINE: Duration = Duration::from_secs(4);
 
 /// The largest answer, in bytes.
 const LARGEST_ANSWER: usize = 16 << 10;
@@ -83,13 +86,7 @@ impl HookAuthenticator {
     /// What is wrong with the configuration, for the operator.
     pub fn new(config: HookConfig) -> Result<Self, String> {
         let HookConfig { address, secret, keep, root } = config;
-        let uri: Uri = address.parse().map_err(|_| format!("{address} is no address"))?;
-        let is_here = matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]"));
-        match uri.scheme_str() {
-            Some("https") => {}
-            Some("http") if is_here => {}
-            _ => return Err(format!("{address}: use https://, or http:// on this machine")),
-        }
+        let address = Address::parse(&address)?;
         let authorization = match secret {
             Some(secret) => {
                 let value = HeaderValue::try_from(format!("Bearer {secret}"))
@@ -99,9 +96,9 @@ impl HookAuthenticator {
             None => None,
         };
         Ok(HookAuthenticator {
-            address: uri,
             authorization,
-            fetcher: Fetcher::new(root.as_deref(), is_here)?,
+            fetcher: address.fetcher(root.as_deref(), DEADLINE)?,
+            address: address.uri,
             at_a_time: Semaphore::new(AT_A_TIME),
             keep,
             kept: Mutex::new(HashMap::new()),

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::Durability;
-use groupwire_store::{Forget, Keys, OpenError, Options, RoomLog, Store};
+use groupwire_store::{Forget, Keys, OpenError, Options, OutboxLimits, RoomLog, Store};
 use tokio::sync::watch;
 
 pub use modes::{Modes, ModesError};
@@ -28,7 +28,7 @@ pub struct DurableConfig {
     pub folder: PathBuf,
     /// Which rooms are stored.
     pub modes: Modes,
-    /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at most.
+    /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at most; and `outbox`, for its webhook.
     pub options: Options,
     /// Which rooms are deleted when nobody has written to them for a time.
     pub forget: Vec<Forget>,
@@ -68,14 +68,16 @@ pub(crate) struct Durable {
 
 impl Durable {
     /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick` is that of the rooms. If it
-    /// `waits`, it waits for a process that uses the folder and is ending.
+    /// `waits`, it waits for a process that uses the folder and is ending. `outbox`: events wait in the store.
     pub(crate) fn open(
         config: &DurableConfig,
         tick: Duration,
         waits: bool,
+        outbox: Option<OutboxLimits>,
     ) -> Result<(Self, Keys), Error> {
         let keys = Keys::load_or_create(&config.folder)?;
-        let options = Options { gather: (tick / 2).min(GATHER), ..config.options.clone() };
+        let gather = (tick / 2).min(GATHER);
+        let options = Options { gather, outbox, ..config.options.clone() };
         let until = Instant::now() + if waits { LONGEST_WAIT } else { Duration::ZERO };
         let store = loop {
             match Store::open(&config.folder, options.clone()) {

@@ -77,8 +77,7 @@ mod tests {
         let bytes = vec![0; 1000];
         let record = Record { position, channel: 0, author: 1, recipient: 0, counter: 1, bytes };
         let records = vec![record];
-        let append =
-            Append { room: "a".into(), incarnation: 1, records, meta: None, reserved: None };
+        let append = Append { room: "a".into(), incarnation: 1, records, ..Append::default() };
         store.wait(|done| store.append(append, done))
     }
 

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::WeakUnboundedSender;
 use super::{Durable, wall};
 use crate::room::Message;
 use crate::secret::random_number;
+use crate::webhook::{Event, OfWrite, Queue};
 
 /// After this time, a change that the store could not take is tried again.
 const RETRY: Duration = Duration::from_millis(500);
@@ -30,9 +31,23 @@ pub(crate) struct RoomStore {
     /// The room's task, which is told when a change is durable.
     task: WeakUnboundedSender<Message>,
     /// Changes that are not durable. The first one is on its way to the store.
-    waiting: VecDeque<Write>,
+    waiting: VecDeque<Change>,
+    /// The events for the webhook, if there is one.
+    webhook: Option<Arc<Queue>>,
     /// True while the log warns that the store takes nothing.
     is_refused: bool,
+}
+
+/// A change that waits for the store.
+#[derive(Default)]
+struct Change {
+    /// Without parts, or with one part and nothing else.
+    write: Write,
+    /// The events of the change, which are stored in the same commit.
+    events: Vec<Event>,
+    /// What happened in the room after the change, and does not depend on it. It is told after the change, or if the store refuses it
+    /// for good.
+    later: Vec<Event>,
 }
 
 /// What has become durable: all transactions up to `position`, and numbers of participants up to `reserved`.
@@ -46,10 +61,11 @@ impl RoomStore {
         durable: Arc<Durable>,
         room: &Room,
         task: WeakUnboundedSender<Message>,
+        webhook: Option<Arc<Queue>>,
     ) -> Self {
         let (room, incarnation) = (room.name().to_owned(), room.incarnation());
         let waiting = VecDeque::new();
-        RoomStore { durable, room, incarnation, task, waiting, is_refused: false }
+        RoomStore { durable, room, incarnation, task, waiting, webhook, is_refused: false }
     }
 
     /// True if everything is durable.
@@ -57,11 +73,38 @@ impl RoomStore {
         self.waiting.is_empty()
     }
 
-    /// Stores a change after those before it.
-    pub(crate) fn store(&mut self, write: Write) {
-        self.waiting.push_back(write);
-        if self.waiting.len() == 1 {
+    /// Stores a change, with its events, after those before it.
+    pub(crate) fn store(&mut self, mut write: Write, events: OfWrite) {
+        let is_idle = self.waiting.is_empty();
+        let parts = std::mem::take(&mut write.parts);
+        if !write.is_empty() {
+            let events = events.transactions;
+            self.waiting.push_back(Change { write, events, ..Change::default() });
+        }
+        let mut of_parts = events.parts.into_iter();
+        for part in parts {
+            let mut write = Write::default();
+            write.parts.push(part);
+            let events = of_parts.next().unwrap_or_default();
+            self.waiting.push_back(Change { write, events, ..Change::default() });
+        }
+        if is_idle && !self.waiting.is_empty() {
             self.send();
+        }
+    }
+
+    /// Tells the webhook what has happened in the room, after the events of the changes before.
+    pub(crate) fn tell(&mut self, events: Vec<Event>) {
+        match self.waiting.back_mut() {
+            // While the store takes nothing, no more events wait here.
+            Some(change) if !self.is_refused => change.later.extend(events),
+            _ => self.put(events),
+        }
+    }
+
+    fn put(&self, events: Vec<Event>) {
+        if let Some(webhook) = &self.webhook {
+            webhook.put(&self.room, events);
         }
     }
 
@@ -76,7 +119,10 @@ impl RoomStore {
                     self.is_refused = false;
                     tracing::info!("the store takes transactions again");
                 }
-                let Some(write) = self.waiting.pop_front() else { return Ok(None) };
+                let Some(Change { write, later, .. }) = self.waiting.pop_front() else {
+                    return Ok(None);
+                };
+                self.put(later);
                 if !self.waiting.is_empty() {
                     self.send();
                 }
@@ -100,6 +146,8 @@ impl RoomStore {
                 if let Error::Poisoned(why) = &error {
                     self.durable.fail(why.clone());
                 }
+                let waiting = std::mem::take(&mut self.waiting);
+                self.put(waiting.into_iter().flat_map(|change| change.later).collect());
                 Err(error)
             }
         }
@@ -114,47 +162,43 @@ impl RoomStore {
     fn send(&mut self) {
         // What waited is stored in one commit.
         self.join_waiting();
-        let Some(write) = self.waiting.front() else { return };
+        let Some(Change { write, events, .. }) = self.waiting.front() else { return };
         let task = self.task.clone();
-        let done = Box::new(move |answer| {
+        let webhook = self.webhook.clone().filter(|_| !events.is_empty());
+        let done = Box::new(move |answer: Result<(), Error>| {
+            if let (Some(webhook), Ok(())) = (webhook, &answer) {
+                webhook.wake();
+            }
             if let Some(task) = task.upgrade() {
                 let _ = task.send(Message::Stored(answer));
             }
         });
         let store = &self.durable.store;
         let (room, incarnation) = (self.room.clone(), self.incarnation);
+        let events = events.iter().map(|event| event.to_bytes()).collect();
         if let Some(stored) = write.parts.first() {
-            return store.save_part(room, incarnation, part(stored), write.facts.clone(), done);
+            let facts = write.facts.clone();
+            return store.save_part(room, incarnation, part(stored), facts, events, done);
         }
         let records = write.transactions.iter().map(record).collect();
         let meta = write.facts.clone();
         let reserved = write.reserved.map(ParticipantId::get);
-        store.append(Append { room, incarnation, records, meta, reserved }, done);
+        store.append(Append { room, incarnation, records, meta, reserved, events }, done);
     }
 
-    /// Joins the changes that wait, up to the first part of a snapshot, and separates that part from the transactions before
-    /// it and from other parts.
+    /// Joins the changes that wait, up to the first part of a snapshot.
     fn join_waiting(&mut self) {
-        let mut joined = Write::default();
-        while let Some(write) = self.waiting.pop_front() {
-            let Write { transactions, facts, reserved, parts, .. } = write;
-            joined.transactions.extend(transactions);
-            joined.facts = facts.or(joined.facts);
-            joined.reserved = reserved.or(joined.reserved);
-            if parts.is_empty() {
-                continue;
-            }
-            for part in parts.into_iter().rev() {
-                let mut of_part = Write::default();
-                of_part.parts.push(part);
-                self.waiting.push_front(of_part);
-            }
-            if joined.is_empty()
-                && let Some(first) = self.waiting.pop_front()
-            {
-                joined = first;
-            }
-            break;
+        let Some(mut joined) = self.waiting.pop_front() else { return };
+        while joined.write.parts.is_empty()
+            && self.waiting.front().is_some_and(|next| next.write.parts.is_empty())
+            && let Some(Change { write, events, later }) = self.waiting.pop_front()
+        {
+            joined.write.transactions.extend(write.transactions);
+            joined.write.facts = write.facts.or(joined.write.facts);
+            joined.write.reserved = write.reserved.or(joined.write.reserved);
+            joined.events.extend(std::mem::take(&mut joined.later));
+            joined.events.extend(events);
+            joined.later = later;
         }
         self.waiting.push_front(joined);
     }

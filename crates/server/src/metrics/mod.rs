@@ -61,6 +61,9 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
         text.histogram("store_commit", "Commits, syncs included.", store.commit_times());
         text.histogram("store_sync", "Syncs of the store's files.", store.sync_times());
     }
+    if let Some(webhook) = &report.webhook {
+        text.figures("webhook_", webhook.figures());
+    }
     text.finish()
 }
 
@@ -69,12 +72,14 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::durable::DurableConfig;
+    use crate::webhook::WebhookConfig;
 
     #[tokio::test]
     async fn the_documentation_lists_every_metric() {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
-        let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
+        let webhook = Some(WebhookConfig::example());
+        let hub = Hub::new(Config { durable, webhook, ..Config::default() }, None, None).unwrap();
         let report = Report::of(&hub).await;
         let text = write(&report, &hub.events, hub.durable.as_deref(), true);
         let documentation = include_str!("../../../../docs/operations.md");
@@ -85,8 +90,8 @@ mod tests {
         for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE groupwire_")) {
             let name = line.split(' ').next().unwrap();
             let field = name.strip_suffix("_total").unwrap_or(name);
-            let in_store = field.replacen("store_", "store.", 1);
-            let is_listed = lists(&format!("groupwire_{name}")) || lists(field) || lists(&in_store);
+            let in_part = field.replacen("store_", "store.", 1).replacen("webhook_", "webhook.", 1);
+            let is_listed = lists(&format!("groupwire_{name}")) || lists(field) || lists(&in_part);
             assert!(is_listed, "{name}");
             count += 1;
         }

@@ -20,4 +20,5 @@ mod observer;
 mod start;
 mod support;
 mod transports;
+mod webhook;
 mod webtransport;

@@ -3,7 +3,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::Room;
+use super::stored::StoredTransaction;
+use super::{Room, Write};
 use crate::wire::piece::Piece;
 use crate::{ParticipantId, Position};
 
@@ -28,9 +29,22 @@ impl Room {
     /// The transactions after `position` that are durable, in the room's order. Those that the log no longer holds in memory are left
     /// out (`Limits::max_log_bytes`), so a caller that needs all of them calls this after each input.
     pub fn transactions_after(&self, position: Position) -> impl Iterator<Item = Ordered<'_>> {
+        self.ordered(position, self.common.log.durable())
+    }
+
+    /// The transactions of a change that the room has just put out, in the room's order. Nobody may be told of them before the change
+    /// is durable: a store takes notes of them in the same commit.
+    pub fn transactions_of(&self, write: &Write) -> impl Iterator<Item = Ordered<'_>> {
+        let position = |one: &StoredTransaction| one.position;
+        let first = write.transactions.first().map(position).unwrap_or_default();
+        let last = write.transactions.last().map(position).unwrap_or_default();
+        self.ordered(Position(first.get().saturating_sub(1)), last)
+    }
+
+    /// The transactions after one position, up to another one.
+    fn ordered(&self, after: Position, last: Position) -> impl Iterator<Item = Ordered<'_>> {
         let log = &self.common.log;
-        let durable = log.durable();
-        let news = log.transactions_after(position).take_while(move |one| one.position <= durable);
+        let news = log.transactions_after(after).take_while(move |one| one.position <= last);
         let (mut begun, mut first_key) = (Vec::new(), None);
         news.filter_map(move |one| {
             let message = &one.message;

@@ -57,6 +57,8 @@ fn w92_a_transaction_goes_to_nobody_before_it_is_durable_and_awareness_does_not_
     assert!(world.room.recorded().0.is_empty(), "recordings wait, too");
     assert!(world.room.traced().is_empty(), "and the inspector");
     assert_eq!(world.room.transactions_after(Default::default()).count(), 0, "and observers");
+    let expected = [("draw".to_owned(), 6), ("draw".to_owned(), 5)];
+    assert_eq!(world.put_out, expected, "a store can note them in the same commit");
     world.disk.as_mut().unwrap().is_stuck = false;
     world.run(300 * MS);
     for person in [ada, bo, late] {

@@ -131,6 +131,7 @@ fn w97_a_transaction_of_sixteen_megabytes_survives_a_restart() {
     }
     assert_eq!(world.people[bo].messages.len(), 1);
     assert!(world.people[bo].messages[0].bytes == bytes, "all of its bytes");
+    assert_eq!(world.put_out, [("draw".to_owned(), MAX_TRANSACTION)], "a store is told of one");
     world.restart();
     let late = world.add();
     world.channel(late, "draw", DRAW);

@@ -144,7 +144,8 @@ fn save(store: &Store, world: &World, name: &str, random: &mut Rand32) {
     let state = part(as_of, vec![as_of as u8; random.rand_range(0..20_000) as usize]);
     let incarnation = room.incarnation;
     drop(rooms);
-    let outcome = store.wait(|done| store.save_part(name.into(), incarnation, state, None, done));
+    let outcome =
+        store.wait(|done| store.save_part(name.into(), incarnation, state, None, Vec::new(), done));
     if outcome.is_ok() {
         world.lock().unwrap().get_mut(name).unwrap().covered.0 = as_of;
     }

@@ -8,4 +8,5 @@ mod damage;
 mod erasure;
 mod files;
 mod formats;
+mod outbox;
 mod support;

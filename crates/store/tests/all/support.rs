@@ -86,7 +86,7 @@ impl Waiting for Store {
     }
 
     fn save(&self, room: &str, part: Part) -> Result<(), Error> {
-        self.wait(|done| self.save_part(room.into(), 7, part, None, done))
+        self.wait(|done| self.save_part(room.into(), 7, part, None, Vec::new(), done))
     }
 
     fn remove(&self, room: &str) -> Result<(), Error> {

@@ -16,3 +16,4 @@ mod server;
 mod sessions;
 mod upgrade;
 mod visitor;
+mod webhook;

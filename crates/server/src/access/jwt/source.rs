@@ -14,6 +14,9 @@ use crate::fetch::Fetcher;
 /// The largest set of keys, in bytes.
 const LARGEST: usize = 256 << 10;
 
+/// How long an address may take to answer: a client that waits for the answer gives up after 5 s.
+const DEADLINE: Duration = Duration::from_secs(4);
+
 /// An address is asked at most once in this time, also for keys that nobody knows: tokens with invented keys cost it nothing.
 const AT_MOST_EVERY: Duration = Duration::from_secs(10);
 
@@ -76,7 +79,7 @@ impl Source {
                 if uri.scheme_str() != Some("https") {
                     return Err(format!("{address}: keys are fetched over https:// only"));
                 }
-                From::Address(uri, Box::new(Fetcher::new(root.as_deref(), false)?))
+                From::Address(uri, Box::new(Fetcher::new(root.as_deref(), false, DEADLINE)?))
             }
         };
         let source = Source { from, state: Mutex::new(State::default()) };

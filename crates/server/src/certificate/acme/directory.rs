@@ -40,7 +40,7 @@ impl Directory {
     /// # Errors
     /// What is wrong with the file, or with the system's certificates.
     pub(super) fn new(root: Option<&Path>) -> Result<Self, String> {
-        let fetcher = Fetcher::new(root, false)?.with_deadline(DEADLINE);
+        let fetcher = Fetcher::new(root, false, DEADLINE)?;
         Ok(Directory { fetcher, wait: Arc::default() })
     }
 

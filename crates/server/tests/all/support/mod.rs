@@ -4,6 +4,7 @@ pub(crate) mod certificate;
 pub(crate) mod http;
 pub(crate) mod http_transport;
 pub(crate) mod person;
+pub(crate) mod receiver;
 pub(crate) mod secure;
 pub(crate) mod wire;
 

@@ -233,6 +233,8 @@ pub(crate) struct World {
     secrets: Drawn,
     /// Where the room is stored, if it is.
     pub(crate) disk: Option<Disk>,
+    /// The channel and the size of each transaction in the changes that the room put out to be stored.
+    pub(crate) put_out: Vec<(String, usize)>,
 }
 
 impl World {
@@ -249,6 +251,7 @@ impl World {
             random: Random::new(seed),
             secrets: Drawn::default(),
             disk: None,
+            put_out: Vec::new(),
         }
     }
 
@@ -585,6 +588,9 @@ impl World {
                     continue;
                 }
                 room::Output::Store(write) => {
+                    let told = self.room.transactions_of(&write);
+                    let told = told.map(|one| (one.channel.to_owned(), one.bytes.len()));
+                    self.put_out.extend(told);
                     let disk = self.disk.as_mut().expect("a store");
                     disk.put(self.now, write, &mut self.random);
                     continue;

@@ -1,0 +1,49 @@
+//! The options of the webhook: where events are sent, and which.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use groupwire_server::{EventKind, EventKinds, WebhookConfig, WebhookPauses, WebhookSecrets};
+
+/// The options of the webhook.
+#[derive(Debug, Args)]
+pub(crate) struct WebhookArgs {
+    /// Tell this address of events, such as that somebody joined: https://, or http:// on this machine. Requests are signed as
+    /// Standard Webhooks demand. docs/operations.md has what is told.
+    #[arg(long, value_name = "ADDRESS", requires = "webhook_secret_file")]
+    webhook: Option<String>,
+
+    /// A file with the secret that signs requests to --webhook: `whsec_` and base64 of 24 to 64 bytes. While it is being replaced, the
+    /// file has two, one on each line, and requests have a signature of each.
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    webhook_secret_file: Option<PathBuf>,
+
+    /// The events that --webhook is told, of participant.joined, participant.left, room.opened, room.empty, room.snapshot and
+    /// room.transaction. Default: all but room.transaction.
+    #[arg(long, value_name = "LIST", requires = "webhook", value_delimiter = ',')]
+    webhook_events: Vec<EventKind>,
+
+    /// A PEM file with a certificate that is trusted at the address of --webhook, beside those that the system trusts.
+    #[arg(long, value_name = "FILE", requires = "webhook")]
+    webhook_root: Option<PathBuf>,
+}
+
+impl WebhookArgs {
+    /// # Errors
+    /// What is wrong with an option or a file.
+    pub(super) fn config(&self) -> Result<Option<WebhookConfig>, String> {
+        let (Some(address), Some(file)) = (&self.webhook, &self.webhook_secret_file) else {
+            return Ok(None);
+        };
+        let wrong = |why: String| format!("{}: {why}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let secrets = WebhookSecrets::parse(&text).map_err(|error| wrong(error.to_string()))?;
+        let events = match self.webhook_events.is_empty() {
+            true => EventKinds::default(),
+            false => self.webhook_events.iter().copied().collect(),
+        };
+        let (root, pauses) = (self.webhook_root.as_deref(), WebhookPauses::default());
+        let config = WebhookConfig::new(address, secrets, events, root, pauses);
+        config.map(Some).map_err(|why| format!("--webhook: {why}"))
+    }
+}

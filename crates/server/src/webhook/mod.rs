@@ -1,0 +1,26 @@
+//! The webhook: the application's own server is told of events, in requests that are signed as Standard Webhooks demand
+//! (<https://www.standardwebhooks.com>).
+//!
+//! Rooms put events into a queue and never wait for it. One task takes them out, some at a time, and repeats each request until it is
+//! answered with 2xx. With stored rooms the queue is the store's outbox, where events of transactions and snapshots are put in the
+//! commit that stores these; otherwise it is in memory and ends with the server.
+
+mod batch;
+mod config;
+mod deliver;
+mod event;
+mod memory;
+mod pause;
+mod queue;
+mod report;
+mod room_events;
+mod secrets;
+
+pub use config::{WebhookConfig, WebhookPauses};
+pub(crate) use deliver::deliver;
+pub(crate) use event::Event;
+pub use event::{EventKind, EventKinds, UnknownEvent};
+pub(crate) use queue::{Queue, outbox_limits};
+pub(crate) use report::WebhookFigures;
+pub(crate) use room_events::{OfWrite, RoomEvents};
+pub use secrets::{SecretsError, WebhookSecrets};

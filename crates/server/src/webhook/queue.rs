@@ -1,0 +1,225 @@
+//! The events that wait for the receiver: in the store, or in memory if nothing is stored.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use groupwire_store::{Error as StoreError, OutboxLimits, OutboxState};
+use tokio::sync::{Notify, oneshot};
+
+use super::batch::{Batch, MOST_BYTES, compose};
+use super::config::WebhookConfig;
+use super::event::{Event, EventKind};
+use super::memory::MemoryQueue;
+use super::report::WebhookFigures;
+use crate::durable::{Durable, wall};
+
+/// The age of an event that is still told. Whoever was away for a day needs other means to know what is there.
+const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
+
+/// Bytes of the events that wait in the store: at 1,000 small transactions per second some minutes, of joins and leaves days.
+const MAX_BYTES: u64 = 100_000_000;
+
+/// Bytes of the events that wait in memory.
+const MAX_MEMORY: u64 = 16 << 20;
+
+/// Events of all rooms, in the order in which they are told.
+pub(crate) struct Queue {
+    pub(super) config: WebhookConfig,
+    place: Place,
+    /// Wakes the task that delivers.
+    changed: Notify,
+    /// Events that could not be put into the queue, and are told as a gap as soon as something can.
+    lost: Mutex<Option<Lost>>,
+    pub(super) counts: Counts,
+}
+
+enum Place {
+    Memory(Mutex<MemoryQueue>),
+    Stored(Arc<Durable>),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Lost {
+    count: u64,
+    from: Duration,
+}
+
+/// What was counted since the start.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) delivered: AtomicU64,
+    pub(super) requests: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) retried: AtomicU64,
+    lost: AtomicU64,
+}
+
+/// The limits of a store whose outbox is the queue.
+pub(crate) fn outbox_limits() -> OutboxLimits {
+    OutboxLimits { max_bytes: MAX_BYTES, max_age: MAX_AGE }
+}
+
+impl Queue {
+    /// A queue in the store, which was opened with [`outbox_limits`], or in memory.
+    pub(crate) fn new(config: WebhookConfig, durable: Option<Arc<Durable>>) -> Self {
+        let place = match durable {
+            Some(durable) => Place::Stored(durable),
+            None => {
+                let max_age = MAX_AGE.as_millis() as u64;
+                Place::Memory(Mutex::new(MemoryQueue::new(MAX_MEMORY, max_age, now())))
+            }
+        };
+        let (changed, lost) = (Notify::new(), Mutex::new(None));
+        Queue { config, place, changed, lost, counts: Counts::default() }
+    }
+
+    /// True if events of this kind are told.
+    pub(crate) fn tells(&self, kind: EventKind) -> bool {
+        self.config.events.contains(kind)
+    }
+
+    /// Tells that the server has started, so that all who were there before are gone.
+    pub(crate) fn start(self: &Arc<Self>) {
+        self.put("", vec![Event::started()]);
+    }
+
+    /// Puts events of a room into the queue. What the store cannot take is told as a gap later.
+    pub(crate) fn put(self: &Arc<Self>, room: &str, mut events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
+        let lost = self.lost().take();
+        let gap = lost.map(|Lost { count, from }| Event::gap(count, from, wall()));
+        events.splice(0..0, gap);
+        match &self.place {
+            Place::Memory(queue) => {
+                let mut queue = lock(queue);
+                events.into_iter().for_each(|event| queue.put(event.0, now()));
+                drop(queue);
+                self.wake();
+            }
+            Place::Stored(durable) => {
+                let queue = Arc::clone(self);
+                // The gap counts for the events that it stands for.
+                let count = events.len() as u64 - u64::from(lost.is_some());
+                let done = move |outcome: Result<(), StoreError>| match outcome {
+                    Ok(()) => queue.wake(),
+                    Err(error) => {
+                        tracing::debug!(%error, count, "events cannot be put into the queue");
+                        queue.lose(count, lost);
+                    }
+                };
+                let events = events.into_iter().map(|event| event.0).collect();
+                durable.store.put_events(room, events, Box::new(done));
+            }
+        }
+    }
+
+    /// Lets the task that delivers look into the queue.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Returns when something may have been put into the queue.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// The next events to be told, up to the number `last`; `None` if there are none.
+    pub(super) async fn next(&self, last: u64, most: usize) -> Result<Option<Batch>, String> {
+        let (state, events) = match &self.place {
+            Place::Memory(queue) => {
+                let mut queue = lock(queue);
+                let events = queue.events(last, most, MOST_BYTES, now());
+                (queue.state(), events)
+            }
+            Place::Stored(durable) => {
+                let Some(state) = durable.store.outbox() else { return Ok(None) };
+                if state.waiting == 0 {
+                    return Ok(None);
+                }
+                let durable = Arc::clone(durable);
+                let reading = move || durable.store.events(last, most, MOST_BYTES);
+                let events = tokio::task::spawn_blocking(reading).await;
+                let events = events.map_err(|error| error.to_string())?;
+                (state, events.map_err(|error| error.to_string())?)
+            }
+        };
+        Ok(compose(&state, &events))
+    }
+
+    /// The events up to this number were told.
+    pub(super) async fn told(&self, number: u64) -> Result<(), String> {
+        match &self.place {
+            Place::Memory(queue) => {
+                lock(queue).told(number);
+                Ok(())
+            }
+            Place::Stored(durable) => {
+                let (sender, receiver) = oneshot::channel();
+                let done = Box::new(move |outcome| drop(sender.send(outcome)));
+                durable.store.events_told(number, done);
+                let outcome = receiver.await.map_err(|error| error.to_string())?;
+                outcome.map_err(|error: StoreError| error.to_string())
+            }
+        }
+    }
+
+    /// One event is not told, because its receiver never takes it. It is told as a gap.
+    pub(super) fn skip_one(self: &Arc<Self>) {
+        self.counts.lost.fetch_add(1, Ordering::Relaxed);
+        let now = wall();
+        self.put("", vec![Event::gap(1, now, now)]);
+    }
+
+    /// Notes events that are told as a gap, together with those that were already lost.
+    fn lose(&self, count: u64, before: Option<Lost>) {
+        self.counts.lost.fetch_add(count, Ordering::Relaxed);
+        let mut lost = self.lost();
+        let known = [before, *lost].into_iter().flatten();
+        let (count, from) = known.fold((count, wall()), |(count, from), other| {
+            (count + other.count, from.min(other.from))
+        });
+        *lost = Some(Lost { count, from });
+    }
+
+    /// The figures of the webhook.
+    pub(crate) fn figures(&self) -> WebhookFigures {
+        let state = match &self.place {
+            Place::Memory(queue) => Some(lock(queue).state()),
+            Place::Stored(durable) => durable.store.outbox(),
+        };
+        let (waiting, waiting_bytes, oldest, dropped) = state
+            .map(|OutboxState { waiting, bytes, oldest, dropped, .. }| {
+                (waiting, bytes, oldest, dropped)
+            })
+            .unwrap_or_default();
+        let lag = oldest.map_or(0, |oldest| now().saturating_sub(oldest));
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let Counts { delivered, requests, failed, retried, lost } = &self.counts;
+        WebhookFigures {
+            delivered: count(delivered),
+            requests: count(requests),
+            failed: count(failed),
+            retried: count(retried),
+            dropped: dropped + count(lost),
+            waiting,
+            waiting_bytes,
+            lag_seconds: lag as f64 / 1000.0,
+        }
+    }
+
+    fn lost(&self) -> MutexGuard<'_, Option<Lost>> {
+        lock(&self.lost)
+    }
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    u64::try_from(wall().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
