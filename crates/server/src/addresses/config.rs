@@ -20,8 +20,7 @@ pub struct AddressLimits {
 
 impl Default for AddressLimits {
     /// A large office or a school has one address of IPv4, so the limits are those of some thousand people: 5,000 connections are
-    /// a quarter of what a server takes by default. 200 handshakes in a second, and 2,000 at once after a
-    /// pause, are a fifth of what two cores can do.
+    /// a quarter of what a server takes by default, and after a pause 2,000 people may come back at once, then 200 in a second.
     fn default() -> Self {
         AddressLimits { connections: 5000, handshakes_per_second: 200, trusted_proxies: Vec::new() }
     }
