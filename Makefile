@@ -113,7 +113,7 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-packed test-readme test-python test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-packed test-acme test-readme test-python test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -123,8 +123,8 @@ test-packed: build ## try the packed npm package in bundlers, frameworks and Nod
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test packed/packed.test.mjs
 
-test-acme: web ## order and renew certificates from Pebble, which it builds with Go; not part of test, as it takes minutes
-	@node scripts/skipped.mjs scripts/test-acme.sh
+test-acme: build ## order and renew certificates from Pebble, which it builds with Go; not part of test, as it takes minutes
+	@GROUPWIRE_BINARY="$(abspath $(BINARY))" node scripts/skipped.mjs scripts/test-acme.sh
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
 	@node scripts/test-python.mjs "$(abspath $(BINARY))"

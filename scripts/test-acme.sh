@@ -20,5 +20,10 @@ for program in pebble pebble-challtestsrv; do
 done
 export GROUPWIRE_PEBBLE=$folder
 
-# They mostly wait, so all run at a time.
-cargo test ${CI:+--locked} --package groupwire-cli --test all acme -- --test-threads=8
+# They mostly wait, so all run at a time. Without --package, so that nothing is compiled again that `make test` has compiled.
+cargo test ${CI:+--locked} --test all -- --test-threads=8 acme::
+
+GROUPWIRE_BROWSER=$(scripts/browser.sh)
+export GROUPWIRE_BROWSER
+cd web
+exec node --test e2e/tls.test.mjs

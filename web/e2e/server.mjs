@@ -13,14 +13,20 @@ export class Server {
   #child;
   #options;
   /** `http://127.0.0.1:PORT`, or `https://` with a certificate; the port stays the same over restarts. */
-  url = "http://127.0.0.1:0";
+  url;
 
   /** The address of the inspector's page, with the token of the administration; it differs after each restart. */
   inspector = "";
 
   /** Starts a server. `options` are added to those of `groupwire serve`. */
-  static async start(...options) {
+  static start(...options) {
+    return Server.startAt(0, ...options);
+  }
+
+  /** The same at a port of 127.0.0.1; 0 is any free one. */
+  static async startAt(port, ...options) {
     const server = new Server();
+    server.url = `http://127.0.0.1:${port}`;
     server.#options = options;
     await server.restart();
     return server;

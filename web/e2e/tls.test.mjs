@@ -1,9 +1,11 @@
-// Every transport over TLS, with one certificate that signed itself.
+// Every transport over TLS, with one certificate: one that signed itself, or, if GROUPWIRE_PEBBLE names the folder of Pebble's
+// programs, one that the server orders from it by ACME.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
 import { SelfSigned } from "./certificate.mjs";
+import { Issued } from "./issued.mjs";
 import { Participant } from "./participant.mjs";
 import { Server } from "./server.mjs";
 import { launch } from "./window.mjs";
@@ -15,14 +17,15 @@ const WEB = new URL("../", import.meta.url);
 const PAGE_FLAG = "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets";
 const TYPES = { html: "text/html", js: "text/javascript", wasm: "application/wasm" };
 
-const certificate = new SelfSigned();
 const people = [];
 let browser;
+let certificate;
 let server;
 
 before(async () => {
-  const tls = ["--cert", certificate.cert, "--key", certificate.key];
-  [browser, server] = await Promise.all([launch(PAGE_FLAG, ...certificate.flags), Server.start(...tls)]);
+  certificate = process.env.GROUPWIRE_PEBBLE ? await Issued.start() : new SelfSigned();
+  server = await Server.startAt(certificate.port ?? 0, ...certificate.options);
+  browser = await launch(PAGE_FLAG, ...(await certificate.flags()));
 });
 afterEach(async () => {
   const errors = people.flatMap((person) => person.errors);
@@ -32,7 +35,7 @@ afterEach(async () => {
 after(async () => {
   await browser?.close();
   await server?.kill();
-  certificate.remove();
+  certificate?.remove();
 });
 
 /** Opens the tests' page, which the server itself does not have, at the server's address. */

@@ -31,7 +31,7 @@ pub(crate) struct AcmeArgs {
     domains: Vec<AcmeDomain>,
 
     /// The address of the authority's ACME directory. For trying, Let's Encrypt has
-    /// https://acme-staging-v02.api.letsencrypt.org/directory, whose certificates browsers refuse.
+    /// `https://acme-staging-v02.api.letsencrypt.org/directory`, whose certificates browsers refuse.
     #[arg(long = "acme-directory", value_name = "ADDRESS", requires = "domains", default_value_t)]
     directory: AcmeDirectory,
 

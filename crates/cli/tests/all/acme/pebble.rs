@@ -88,12 +88,12 @@ impl Pebble {
 
     /// How many orders were made.
     pub(super) fn orders(&self) -> usize {
-        self.log().matches("POST /order-plz").count()
+        self.log().matches("Added order ").count()
     }
 
     /// How many accounts were made.
     pub(super) fn accounts(&self) -> usize {
-        self.log().matches("POST /sign-me-up").count()
+        self.log().matches(" accounts in memory").count()
     }
 
     /// Gives a name another address.
