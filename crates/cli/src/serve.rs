@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     tls: TlsArgs,
 
-    /// The address to listen on for native programs that send packets over plain TCP. Default: none.
+    /// The address to listen on for native programs that send packets over plain TCP; port 0 is any free port. Default: none.
     #[arg(long, value_name = "ADDRESS:PORT")]
     socket: Option<SocketAddr>,
 
@@ -206,7 +206,8 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// Prints the address to open, and that of the administration. These are the only lines on standard output.
+/// Prints the address to open, that of the administration, and that for native programs. These are the only lines on standard
+/// output.
 fn announce(server: &Server) -> io::Result<()> {
     let address = server.local_addr();
     let scheme = if server.is_encrypted() { "https" } else { "http" };
@@ -218,6 +219,9 @@ fn announce(server: &Server) -> io::Result<()> {
         format!("Groupwire is running. Open this in two windows: {scheme}://{host}/?room=demo\n");
     if let Some(url) = server.admin_url() {
         lines += &format!("The inspector, for you alone: {url}\n");
+    }
+    if let Some(address) = server.socket_addr() {
+        lines += &format!("For native programs, over plain TCP: tcp://{address}\n");
     }
     // At once, because a program that reads the first line may close the pipe then.
     let mut out = io::stdout().lock();
