@@ -197,7 +197,7 @@ test("a silent path is noticed, and the connection comes back", async () => {
     const ada = join("silent", {}, proxy.url);
     await synced(ada);
     proxy.pause();
-    await until("noticed", () => ada.room.status === "reconnecting", 20_000);
+    await until("noticed", () => ada.room.status === "reconnecting");
     proxy.resume();
     await until("back", () => ada.room.status === "connected");
   } finally {

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, afterEach, before, test } from "node:test";
-import { launch } from "./window.mjs";
+import { launch, newContext } from "./window.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 
-const options = { timeout: 120_000 };
+const options = { timeout: 300_000 };
 const SCREENSHOTS = new URL("screenshots/", import.meta.url);
 const TRACE = fileURLToPath(new URL("../../samples/whiteboard.bin", import.meta.url));
 const ROOM = "replay";
@@ -53,7 +53,7 @@ async function open(room, settings = {}, hash = undefined) {
   const address = new URL(server.inspector);
   if (hash !== undefined) address.hash = hash;
   if (room) address.searchParams.set("room", room);
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...settings });
+  const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, ...settings });
   const errors = [];
   contexts.push({ context, errors });
   const page = await context.newPage();
@@ -68,17 +68,14 @@ const person = (page, name) => page.getByTestId("participants").getByRole("butto
 
 /** Waits for a packet with at least `least` messages, and selects it. */
 async function openPacket(page, least = 2) {
-  const found = await until(
-    "a packet of several messages",
-    () =>
-      page.evaluate((least) => {
-        const { shadowRoot } = document.querySelector("groupwire-inspector");
-        const bars = [...shadowRoot.querySelectorAll("[data-parts]")];
-        const bar = bars.findLast(({ dataset }) => Number(dataset.parts) >= least);
-        bar?.click();
-        return bar !== undefined;
-      }, least),
-    60_000,
+  const found = await until("a packet of several messages", () =>
+    page.evaluate((least) => {
+      const { shadowRoot } = document.querySelector("groupwire-inspector");
+      const bars = [...shadowRoot.querySelectorAll("[data-parts]")];
+      const bar = bars.findLast(({ dataset }) => Number(dataset.parts) >= least);
+      bar?.click();
+      return bar !== undefined;
+    }, least),
   );
   assert.ok(found);
   await page.getByTestId("sentence").waitFor();
@@ -87,7 +84,7 @@ async function openPacket(page, least = 2) {
 for (const colorScheme of ["light", "dark"]) {
   test(`the contents of a packet of a running replay, ${colorScheme}`, options, async () => {
     const page = await open(ROOM, { colorScheme });
-    await until("packets", async () => (await bars(page).count()) > 60, 60_000);
+    await until("packets", async () => (await bars(page).count()) > 60);
     await until("the models have learned", async () => /smaller/.test(await page.getByTestId("summary").innerText()));
     await shot(page, `running-${colorScheme}`);
     await openPacket(page);
@@ -109,7 +106,7 @@ for (const colorScheme of ["light", "dark"]) {
 
 test("the inspector works by keyboard, and explains its terms", options, async () => {
   const page = await open();
-  await until("packets of the room with most people", async () => (await bars(page).count()) > 20, 60_000);
+  await until("packets of the room with most people", async () => (await bars(page).count()) > 20);
   assert.match(page.url(), new RegExp(`room=${ROOM}`));
   await page.getByTestId("packets").focus();
   await page.keyboard.press("End");
@@ -125,11 +122,11 @@ test("the inspector works by keyboard, and explains its terms", options, async (
 
 test("one participant: its transport, its templates, and an emulated network", options, async () => {
   const page = await open(ROOM);
-  await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
+  await until("participants", async () => (await person(page, /WebTransport/).count()) > 0);
   await person(page, /WebTransport/)
     .first()
     .click();
-  await until("templates", async () => /<number>/.test(await page.getByTestId("templates").innerText()), 60_000);
+  await until("templates", async () => /<number>/.test(await page.getByTestId("templates").innerText()));
   await until("its packets", async () => (await bars(page).count()) > 10);
   const trip = async (who) => parseFloat(/· ([\d.]+) ms/.exec(await who.innerText())?.[1] ?? "1000");
   const before = await trip(person(page, /WebTransport/).first());
@@ -138,7 +135,7 @@ test("one participant: its transport, its templates, and an emulated network", o
     .first()
     .waitFor();
   // The round trip is measured rarely and smoothed.
-  await until("a longer round trip", async () => (await trip(person(page, /emulated/).first())) > before + 20, 60_000);
+  await until("a longer round trip", async () => (await trip(person(page, /emulated/).first())) > before + 20);
   await shot(page, "participant");
   await page.getByText("No emulation").click();
   await until("no emulation", async () => (await person(page, /emulated/).count()) === 0);
@@ -146,10 +143,10 @@ test("one participant: its transport, its templates, and an emulated network", o
 
 test("a participant's message and packet error rates, and the reason for its transport", options, async (t) => {
   const page = await open(ROOM);
-  await until("participants", async () => (await person(page, /WebTransport/).count()) > 0, 60_000);
+  await until("participants", async () => (await person(page, /WebTransport/).count()) > 0);
   // The sum of all receivers' reports.
   const missed = page.locator(".channel-card[data-channel=pointer]").getByTestId("missed");
-  await until("the receivers' reports", () => missed.isVisible(), 30_000);
+  await until("the receivers' reports", () => missed.isVisible());
   assert.match(await missed.innerText(), /^[\d.]+ %, target 0 %$/);
   await person(page, /WebTransport/)
     .first()
@@ -160,15 +157,11 @@ test("a participant's message and packet error rates, and the reason for its tra
   const losses = ["Loss to participant", "Loss from participant"].map((name) =>
     RegExp(`${name} \\(PER\\)\\s+([\\d.]+) %`),
   );
-  const lost = await until(
-    "losses both ways",
-    async () => {
-      const text = await facts.innerText();
-      const found = losses.map((loss) => Number(loss.exec(text)?.[1] ?? 0));
-      return found.every((percent) => percent > 8 && percent < 40) ? found : undefined;
-    },
-    60_000,
-  );
+  const lost = await until("losses both ways", async () => {
+    const text = await facts.innerText();
+    const found = losses.map((loss) => Number(loss.exec(text)?.[1] ?? 0));
+    return found.every((percent) => percent > 8 && percent < 40) ? found : undefined;
+  });
   t.diagnostic(`packets lost at 20 %: ${lost[0]} % to the participant, ${lost[1]} % from it`);
   const latency = page.locator(".channel-card[data-channel=pointer] .histogram-title");
   await until("latencies", async () => /application to application/.test(await latency.innerText()));
@@ -182,7 +175,7 @@ test("a room is recorded, and the recording can be replayed", options, async () 
   await until("the button", () => page.getByTestId("record").isVisible());
   await page.getByTestId("record").click();
   const status = page.locator(".record-status");
-  await until("messages", async () => / (\d\d|\d,\d*|\d{3,}) messages/.test(await status.innerText()), 60_000);
+  await until("messages", async () => / (\d\d|\d,\d*|\d{3,}) messages/.test(await status.innerText()));
   await page.getByTestId("record").click();
   await page.getByRole("button", { name: "Record", exact: true }).waitFor();
   const name = (await status.innerText()).split(":")[0];
@@ -199,7 +192,7 @@ test("a room is recorded, and the recording can be replayed", options, async () 
 
 test("the inspector on a phone", options, async () => {
   const phone = await open(ROOM, { viewport: { width: 400, height: 820 }, deviceScaleFactor: 2 });
-  await until("packets", async () => (await bars(phone).count()) > 10, 60_000);
+  await until("packets", async () => (await bars(phone).count()) > 10);
   await openPacket(phone);
   assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 400);
   await shot(phone, "phone");
@@ -213,5 +206,5 @@ test("without the token the page asks for it, and shows nothing before", options
   assert.equal(await bars(page).count(), 0);
   await page.getByPlaceholder("Token of the administration").fill(token);
   await page.getByRole("button", { name: "Inspect" }).click();
-  await until("packets", async () => (await bars(page).count()) > 0, 60_000);
+  await until("packets", async () => (await bars(page).count()) > 0);
 });

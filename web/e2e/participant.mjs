@@ -15,7 +15,7 @@ export class Participant {
     it.page.on("pageerror", (error) => it.errors.push(String(error)));
     const query = new URLSearchParams({ room, name, ...(transports ? { transports: transports.join() } : {}) });
     await it.page.goto(`${proxy.url}/e2e/page/index.html?${query}`);
-    await until(`${name} has joined`, () => it.has("synced"), 20_000);
+    await until(`${name} has joined`, () => it.has("synced"));
     return it;
   }
 
@@ -47,6 +47,14 @@ export class Participant {
 
   events() {
     return this.run(({ seen }) => seen.events);
+  }
+
+  /**
+   * The errors that the application was told. A connection on which nothing came is none of them: the machine may have been too busy,
+   * and the session goes on.
+   */
+  errorsTold() {
+    return this.run(({ seen }) => seen.errors.filter((error) => !error.startsWith("silent: ")));
   }
 
   async has(event) {

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 /** Long enough for a debug build on a busy machine. */
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 const children = new Set();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Network } from "./network.mjs";
 import { pause } from "./wait.mjs";
 
-const options = { timeout: 180_000 };
+const options = { timeout: 300_000 };
 
 const network = new Network();
 
@@ -30,6 +30,7 @@ test("tabs that were suspended for a minute are up to date at once", options, as
   const all = await bo.texts();
   for (const sleeper of sleepers) assert.deepEqual(await sleeper.got(20), all);
   for (const sleeper of sleepers) {
+    assert.deepEqual(await sleeper.errorsTold(), []);
     await sleeper.run(({ draw, room }) => draw(`awake ${room.self.id}`));
     assert.ok(!(await sleeper.has("incarnation")));
   }

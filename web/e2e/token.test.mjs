@@ -11,7 +11,7 @@ import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { launch } from "./window.mjs";
 
-const options = { timeout: 120_000 };
+const options = { timeout: 300_000 };
 
 let browser;
 let folder;
@@ -64,9 +64,10 @@ function connect(name, room, seconds) {
 const of = (name, what) => page.evaluate(([name, what]) => window[name][what], [name, what]);
 
 test("a page renews its token before it expires, and its session goes on", options, async () => {
-  await connect("ann", "docs/plan", 4);
+  // The server asks for another token after five seconds, which leaves five for a busy machine.
+  await connect("ann", "docs/plan", 10);
   await until("joined", async () => (await of("ann", "events")).includes("connected"));
-  await until("asked again, and again", async () => (await of("ann", "calls")) >= 3, 20_000);
+  await until("asked again, and again", async () => (await of("ann", "calls")) >= 3);
   await page.evaluate(() => void window.ann.draw.send("still here"));
   await until("confirmed", async () => (await of("ann", "texts")).includes("still here"));
   assert.deepEqual(await of("ann", "errors"), []);

@@ -1,5 +1,5 @@
 /** Ends tests that hang. No test reaches it, even on a busy machine: tests do not measure time. */
-const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 
 /** Waits until `check` returns a truthy value, and returns that value. */
 export async function until(what, check, timeout = PATIENCE_MS) {

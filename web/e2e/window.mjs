@@ -3,7 +3,7 @@
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { until } from "./wait.mjs";
+import { PATIENCE_MS, until } from "./wait.mjs";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -20,6 +20,19 @@ export async function launch(...flags) {
   return chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
 }
 
+/** A browser context without blurred backgrounds. `options` are those of the browser. */
+export async function newContext(browser, options) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  // Without a GPU, to blur what is behind the panels anew in each frame is most of what these tests would do.
+  await context.addInitScript(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync("* { backdrop-filter: none !important; }");
+    document.adoptedStyleSheets.push(sheet);
+  });
+  return context;
+}
+
 export class Window {
   #context;
   #hook;
@@ -32,7 +45,7 @@ export class Window {
 
   /** Opens the page for a new user with this name. `options` are those of the browser context. */
   async open(browser, url, name, options) {
-    this.#context = await browser.newContext({ viewport: { width: 900, height: 640 }, ...options });
+    this.#context = await newContext(browser, { viewport: { width: 900, height: 640 }, ...options });
     await this.#context.addInitScript((name) => {
       // Frames within the page may have no storage.
       if (self === top) localStorage.setItem("groupwire-name", name);
@@ -79,7 +92,7 @@ export class Window {
     );
   }
 
-  async isConnected(timeout = 20_000) {
+  async isConnected(timeout) {
     await until("connected", async () => (await this.read("status")) === "connected", timeout);
   }
 

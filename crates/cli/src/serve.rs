@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     tls: TlsArgs,
 
-    /// The address to listen on for native programs that send packets over plain TCP. Default: none.
+    /// The address to listen on for native programs that send packets over plain TCP; port 0 is any free port. Default: none.
     #[arg(long, value_name = "ADDRESS:PORT")]
     socket: Option<SocketAddr>,
 
@@ -217,8 +217,8 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// Prints the address to open, and that of the administration. These are the only lines on standard output. `name` is that in the
-/// certificate, if it is known.
+/// Prints the address to open, that of the administration, and that for native programs. These are the only lines on standard
+/// output. `name` is that in the certificate, if it is known.
 fn announce(server: &Server, name: Option<AcmeDomain>) -> io::Result<()> {
     let address = server.local_addr();
     let scheme = if server.is_encrypted() { "https" } else { "http" };
@@ -232,6 +232,9 @@ fn announce(server: &Server, name: Option<AcmeDomain>) -> io::Result<()> {
         format!("Groupwire is running. Open this in two windows: {scheme}://{host}/?room=demo\n");
     if let Some(url) = server.admin_url() {
         lines += &format!("The inspector, for you alone: {url}\n");
+    }
+    if let Some(address) = server.socket_addr() {
+        lines += &format!("For native programs, over plain TCP: tcp://{address}\n");
     }
     // At once, because a program that reads the first line may close the pipe then.
     let mut out = io::stdout().lock();

@@ -7,6 +7,7 @@ import { FULL } from "../src/transport/link.js";
 import { longpoll } from "../src/transport/longpoll.js";
 import { multipart } from "../src/transport/multipart.js";
 import { randomOf } from "./random.js";
+import { until } from "./until.js";
 
 const SERVER = new URL("http://server.example/");
 const ID = "0123456789abcdef0123456789abcdef";
@@ -426,7 +427,7 @@ test("T20: a fifth tab holds no response; one session's links count once; withou
   expect(await tabs[4]?.take()).toBeUndefined();
   second?.();
   second?.();
-  await vi.waitUntil(() => held.size === 3);
+  await until(() => held.size === 3, 50);
   expect(await tabs[4]?.take()).toBeDefined();
   vi.stubGlobal("navigator", { locks: { request: () => Promise.reject(new DOMException("insecure")) } });
   expect(await new Hold("x").take()).toBeDefined();
@@ -465,7 +466,7 @@ async function read(kind: DownKind, response: Response) {
       void told.push([name, ...values]);
   const events = { preamble: tell("preamble"), packet: tell("packet"), ended: tell("ended"), refused: tell("refused") };
   kind.open("http://server.example/", "", events as DownEvents);
-  await vi.waitUntil(() => told.some(([name]) => name === "ended" || name === "refused"));
+  await until(() => told.some(([name]) => name === "ended" || name === "refused"), 50);
   return told;
 }
 

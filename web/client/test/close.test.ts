@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Core, CoreEvent, Output } from "../src/core.js";
 import { connect, transaction, type Room } from "../src/index.js";
+import { until } from "./until.js";
 
 /** A core that records calls and whose events the test emits. */
 class FakeCore implements Partial<Core> {
@@ -68,7 +69,7 @@ function join(): Room {
 }
 
 async function coreOf(): Promise<FakeCore> {
-  return vi.waitUntil(() => cores[0], { interval: 1 });
+  return until(() => cores[0]);
 }
 
 /** Lets the driver poll the core, which then emits `event`. */

@@ -1,9 +1,10 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { awareness, transaction, type Channel, type Compress, type Message, type RoomError } from "../src/index.js";
 import { CODECS } from "../src/compress.js";
 import { dialled, join, settled, type SocketDouble } from "./double.js";
 import * as wire from "./wire.js";
+import { until } from "./until.js";
 
 const TEXT = JSON.stringify({ line: "to be or not to be ".repeat(20) });
 const ZLIB = 2;
@@ -36,13 +37,13 @@ function asked(socket: SocketDouble): number[] {
 }
 
 async function becomes(channel: Channel, socket: SocketDouble, coding: readonly number[]): Promise<void> {
-  await vi.waitUntil(() => asked(socket).join() === coding.join(), { timeout: 3000, interval: 5 });
+  await until(() => asked(socket).join() === coding.join());
   expect(channel.compress).not.toBe("off");
 }
 
 test("a module that cannot be loaded is reported, the channel goes on uncompressed, and the next channel tries again", async () => {
   const { draw, errors, socket } = await joined({ codecs: Uint8Array.of(1, 2, 3) }, "zlib");
-  await vi.waitUntil(() => errors.length > 0);
+  await until(() => errors.length > 0);
   expect(errors).toMatchObject([{ code: "no-codecs", fault: "own", fatal: false, channel: "draw" }]);
   expect(errors[0]?.message).toMatch(/could not be loaded .* `options.codecs`/);
   expect(draw.compress).toBe("off");
@@ -112,7 +113,7 @@ test("every codec is found by its name, with level and filter, and an unknown na
   expect(errors).toEqual([]);
   for (const wrong of ["zip", "zlib-99", "delta3+lz4"]) {
     draw.compress = wrong as Compress;
-    await vi.waitUntil(() => draw.compress === "off");
+    await until(() => draw.compress === "off");
   }
   const wrong = { code: "invalid-compress", fault: "own", fatal: false, channel: "draw" };
   expect(errors).toMatchObject([wrong, wrong, wrong]);

@@ -1,9 +1,9 @@
 /** A test double of WebSocket, whose other end is played by the test, and a room on the real core. */
 
 import { readFileSync } from "node:fs";
-import { vi } from "vitest";
 import { connect, type ConnectOptions, type Room, type WebSocketLike } from "../src/index.js";
 import { frames, type Frame } from "./wire.js";
+import { until } from "./until.js";
 
 const wasm = readFileSync(new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url));
 const codecs = readFileSync(new URL("../wasm/groupwire_wasm_codecs_bg.wasm", import.meta.url));
@@ -74,9 +74,9 @@ export async function dialled(
   { sockets }: { readonly sockets: readonly SocketDouble[] },
   nth = 0,
 ): Promise<SocketDouble> {
-  const socket = await vi.waitUntil(() => sockets[nth], { timeout: 3000, interval: 5 });
+  const socket = await until(() => sockets[nth]);
   socket.open();
-  await vi.waitUntil(() => socket.packets.length > 0, { timeout: 3000, interval: 1 });
+  await until(() => socket.packets.length > 0);
   return socket;
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { requestModule, type ModuleName } from "../src/locate.js";
 import { SocketDouble } from "./double.js";
+import { until } from "./until.js";
 
 const packages = vi.hoisted(() => ({ ws: undefined as unknown }));
 
@@ -70,7 +71,7 @@ test.each(["option", "global", "package"])("the WebSocket is that of the %s", as
   packages.ws = place === "package" ? Socket : undefined;
   if (place === "global") vi.stubGlobal("WebSocket", Socket);
   const room = connect("ws://server.example", "room", place === "option" ? { WebSocket: Socket } : {});
-  await vi.waitFor(() => expect(sockets).toHaveLength(1));
+  await until(() => sockets.length === 1);
   room.leave();
 });
 

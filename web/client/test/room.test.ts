@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { awareness, transaction, type Message, type RoomError } from "../src/index.js";
 import { dialled, join, settled } from "./double.js";
 import * as wire from "./wire.js";
+import { until } from "./until.js";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -263,7 +264,7 @@ test("at most two packets wait in a network that accepts nothing, until it drain
   for (let i = 0; i < 1000 && sent === "accepted"; i++) sent = draw.send(chunk);
   expect(sent).toBe("not-now");
   socket.bufferedAmount = 0;
-  await vi.waitUntil(() => socket.frames().some((frame) => text(frame).includes("message 4")));
+  await until(() => socket.frames().some((frame) => text(frame).includes("message 4")));
   expect(drain).not.toHaveBeenCalled();
 });
 
@@ -350,11 +351,11 @@ test("a core that cannot be loaded or a missing WebSocket closes the room with a
   const { room } = join({ WebSocket: undefined as never }, "room");
   room.on("error", (error) => errors.push(error));
   vi.stubGlobal("WebSocket", undefined);
-  await vi.waitUntil(() => room.status === "closed");
+  await until(() => room.status === "closed");
   vi.unstubAllGlobals();
   expect(errors).toMatchObject([{ code: "no-transport", fault: "own", fatal: true }]);
   const nameless = join({}, "").room;
   nameless.on("error", (error) => errors.push(error));
-  await vi.waitUntil(() => nameless.status === "closed");
+  await until(() => nameless.status === "closed");
   expect(errors[1]).toMatchObject({ fatal: true, message: expect.stringContaining("room name") as string });
 });

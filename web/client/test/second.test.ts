@@ -5,6 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { transaction } from "../src/index.js";
 import { dialled, join, settled, type SocketDouble } from "./double.js";
 import * as wire from "./wire.js";
+import { until } from "./until.js";
 
 const [first, second] = ["first", "second"].map((part) =>
   readFileSync(new URL(`../wasm/groupwire_wasm_${part}.wasm`, import.meta.url)),
@@ -48,9 +49,9 @@ test("a session begins plain, tries again to load the second part, and moves to 
   expect(plain.frames().some(({ type }) => type === wire.MESSAGES)).toBe(true);
   expect(room.stats.plain).toContain("is loading");
 
-  await vi.waitUntil(() => requests.length === 1);
+  await until(() => requests.length === 1);
   requests[0]?.(new Response("", { status: 404 }));
-  await vi.waitUntil(() => room.stats.plain?.includes("404"));
+  await until(() => room.stats.plain?.includes("404"));
   expect(sockets.length).toBe(1);
 
   // After a break the network may be another one.
@@ -58,7 +59,7 @@ test("a session begins plain, tries again to load the second part, and moves to 
   const again = await dialled(it, 1);
   expect(capabilities(again)).toBe(PLAIN);
   joins(again, 1);
-  await vi.waitUntil(() => requests.length === 2);
+  await until(() => requests.length === 2);
   statuses.length = 0;
   requests[1]?.(new Response(second, { headers: { "Content-Type": "application/wasm" } }));
   const complete = await dialled(it, 2);

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import type { RoomError } from "../src/index.js";
 import { dialled, join } from "./double.js";
 import * as wire from "./wire.js";
+import { until } from "./until.js";
 
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
 
@@ -14,7 +15,7 @@ test("a function is asked for the token before the room is joined, and again whe
   expect(text(socket.packets[0])).toContain("the first");
   socket.serverSends(wire.welcome());
   socket.serverSends(wire.packet(wire.tokenWanted()));
-  await vi.waitUntil(() => socket.frames().some(({ type }) => type === wire.TOKEN));
+  await until(() => socket.frames().some(({ type }) => type === wire.TOKEN));
   expect(text(socket.frames().find(({ type }) => type === wire.TOKEN)?.payload)).toBe("the second");
   expect(token).toHaveBeenCalledTimes(2);
   it.room.leave();
@@ -24,7 +25,7 @@ test("a function that fails at first ends the room with its reason", async () =>
   const errors: RoomError[] = [];
   const it = join({ token: () => Promise.reject(new Error("not logged in")) });
   it.room.on("error", (error) => errors.push(error));
-  await vi.waitUntil(() => it.room.status === "closed");
+  await until(() => it.room.status === "closed");
   expect(errors).toMatchObject([{ fatal: true, message: expect.stringContaining("not logged in") as string }]);
 });
 
@@ -41,9 +42,9 @@ test("without a function, an expired token is told, and the room waits for anoth
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(it.sockets).toHaveLength(1);
   it.room.setToken("the second");
-  await vi.waitUntil(() => it.sockets.length === 2);
+  await until(() => it.sockets.length === 2);
   it.sockets[1]?.open();
-  await vi.waitUntil(() => it.sockets[1]?.packets.length === 1);
+  await until(() => it.sockets[1]?.packets.length === 1);
   expect(text(it.sockets[1]?.packets[0])).toContain("the second");
   it.room.leave();
 });

@@ -10,7 +10,7 @@ use groupwire_server::{Certificate, CertificateConfig, Config, Server};
 use tokio::time::timeout;
 use wtransport::Identity;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server, and the file of its certificate, which signed itself.
 struct Encrypted {

@@ -9,10 +9,11 @@ use groupwire_client::{
 };
 use groupwire_server::session::Timing;
 use groupwire_server::{Answer, Authenticator, Config, JoinRequest, Refusal};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::support::{
-    Over, Proxy, Running, any_port, over_every_transport, synced, texts, until, until_true,
+    Over, PATIENCE, Proxy, Running, any_port, over_every_transport, synced, texts, until,
+    until_true,
 };
 
 over_every_transport! {
@@ -265,13 +266,12 @@ async fn the_client_waits_for_a_server_that_starts_later(over: Over) {
     let error = ann.joined().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
     let _server = place.start_again().await;
-    for _ in 0..100 {
-        if ann.joined().await.is_ok() {
-            return;
+    let joining = async {
+        while ann.joined().await.is_err() {
+            sleep(Duration::from_millis(50)).await;
         }
-        sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the client never joined");
+    };
+    timeout(PATIENCE, joining).await.expect("the client joins");
 }
 
 /// Lets no one join.

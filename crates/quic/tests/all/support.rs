@@ -9,7 +9,7 @@ use wtransport::tls::Sha256Digest;
 use wtransport::{ClientConfig, Identity, ServerConfig};
 
 /// A time limit that no test reaches, even on a loaded machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 const IDLE: Duration = Duration::from_secs(30);
 

@@ -21,7 +21,7 @@ use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, Rec
 use crate::support::certificate::{CHECK_INTERVAL, DAY, Files, identity};
 
 /// A time limit that no test reaches, even on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running server.
 struct Running {

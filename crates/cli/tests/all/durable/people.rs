@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use groupwire_client::{Event, Options, Qos, Room, SendOptions};
+use groupwire_client::{Event, Events, Options, Qos, Room, SendOptions};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -29,11 +29,21 @@ struct Shared {
     is_over: AtomicBool,
     confirmed: AtomicUsize,
     snapshots: AtomicUsize,
+    rooms: [Written; ROOMS],
+}
+
+/// What the people of one room wrote who have finished.
+#[derive(Default)]
+struct Written {
+    people: AtomicUsize,
+    lines: AtomicUsize,
 }
 
 /// One person, with all lines that it was told, in their order.
 struct Person {
     name: String,
+    /// The number of its room.
+    room: usize,
     lines: Vec<String>,
     sent: usize,
     /// The number of its own lines that it was told.
@@ -49,9 +59,9 @@ impl People {
         let shared = Arc::new(Shared::default());
         let tasks = (0..ROOMS * PEOPLE)
             .map(|at| {
-                let room = format!("room {}", at % ROOMS);
-                let person = Person::new(format!("{at}"), Arc::clone(&shared));
-                (at % ROOMS, tokio::spawn(person.write(url.to_owned(), room)))
+                let room = at % ROOMS;
+                let person = Person::new(format!("{at}"), room, Arc::clone(&shared));
+                (room, tokio::spawn(person.write(url.to_owned())))
             })
             .collect();
         People { shared, tasks }
@@ -90,13 +100,14 @@ impl People {
 }
 
 impl Person {
-    fn new(name: String, shared: Arc<Shared>) -> Self {
-        Person { name, lines: Vec::new(), sent: 0, confirmed: 0, covered: Vec::new(), shared }
+    fn new(name: String, room: usize, shared: Arc<Shared>) -> Self {
+        Person { name, room, lines: Vec::new(), sent: 0, confirmed: 0, covered: Vec::new(), shared }
     }
 
     /// Writes numbered lines, a few at a time, until the test is over and everything is confirmed.
-    async fn write(mut self, url: String, room: String) -> Self {
-        let (room, mut events) = Room::connect(&url, Options::new(&room)).unwrap();
+    async fn write(mut self, url: String) -> Self {
+        let name = format!("room {}", self.room);
+        let (room, mut events) = Room::connect(&url, Options::new(&name)).unwrap();
         let lines = room.channel("lines", Qos::transaction()).unwrap();
         room.provide("lines", &[&lines]).unwrap();
         while !self.is_over() || self.confirmed < self.sent {
@@ -105,15 +116,34 @@ impl Person {
                 lines.send(&*line, SendOptions::default()).unwrap();
                 self.sent += 1;
             }
-            let next = timeout(Duration::from_millis(20), events.next());
-            let Ok(event) = next.await else { continue };
-            self.note(event.unwrap(), &room);
+            self.note_next(&mut events, &room).await;
         }
+        let written = &self.shared.rooms[self.room];
+        written.lines.fetch_add(self.sent, Ordering::Relaxed);
+        written.people.fetch_add(1, Ordering::Release);
         // The others may still be waiting for a server: their last lines come, too.
-        while let Ok(Some(event)) = timeout(Duration::from_secs(3), events.next()).await {
-            self.note(event, &room);
+        loop {
+            let came = self.note_next(&mut events, &room).await;
+            if self.has_all() && !came {
+                return self;
+            }
         }
-        self
+    }
+
+    /// Waits for an event, but not for long, and notes it. Returns false if none came.
+    async fn note_next(&mut self, events: &mut Events, room: &Room) -> bool {
+        let Ok(event) = timeout(Duration::from_millis(20), events.next()).await else {
+            return false;
+        };
+        self.note(event.unwrap(), room);
+        true
+    }
+
+    /// True if everybody in the room has finished, and this person was told of all lines.
+    fn has_all(&self) -> bool {
+        let written = &self.shared.rooms[self.room];
+        written.people.load(Ordering::Acquire) == PEOPLE
+            && self.lines.len() >= written.lines.load(Ordering::Relaxed)
     }
 
     fn is_over(&self) -> bool {

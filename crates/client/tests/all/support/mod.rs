@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 /// A time limit that no test reaches, detection of dead peers included.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The transport of a test's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
