@@ -119,9 +119,9 @@ test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
 
-test-packed: build ## try the packed npm package in bundlers, frameworks and Node; not part of test, as it installs 1 GB
+test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
-		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test packed/packed.test.mjs
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test --test-concurrency=1 packed/packed.test.mjs packed/testing.test.mjs
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
 	@node scripts/test-python.mjs "$(abspath $(BINARY))"

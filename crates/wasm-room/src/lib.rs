@@ -9,6 +9,7 @@ mod disk;
 mod output;
 mod secrets;
 mod settings;
+mod time;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use authority::ByRights;
 use disk::Disk;
 use secrets::Hashed;
 use settings::Settings;
+use time::time;
 
 /// The time of day at the room's time 0, as Unix time. Stored rooms need one; simulations have no other use for it.
 const WALL: Duration = Duration::from_secs(1_700_000_000);
@@ -203,14 +205,4 @@ fn id(link: u32) -> LinkId {
 
 fn identity(user: &str, rights: &str) -> Identity {
     Identity { subject: user.as_bytes().to_vec(), rights: rights.as_bytes().to_vec() }
-}
-
-/// Converts a time in milliseconds, rounded, so that the time of a `timeout` is the same when it comes back. Negative numbers
-/// and NaN become 0.
-fn time(ms: f64) -> Duration {
-    Duration::from_nanos((ms * 1e6).round() as u64)
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }

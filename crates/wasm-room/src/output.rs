@@ -3,7 +3,7 @@
 use groupwire_session::room::{Event, Output, whole_packet};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
-use crate::millis;
+use crate::time::millis;
 
 #[wasm_bindgen]
 extern "C" {

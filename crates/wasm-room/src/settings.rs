@@ -4,7 +4,7 @@ use groupwire_session::Durability;
 use groupwire_session::room::Config;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::time;
+use crate::time::time;
 
 #[wasm_bindgen]
 extern "C" {
