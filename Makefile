@@ -87,7 +87,7 @@ wire-check: ## check that every rule of the wire format is cited by a test
 	@node scripts/check-wire.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
-	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs
+	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room
 
 doc: web ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
@@ -119,9 +119,9 @@ test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
 
-test-packed: build ## try the packed npm package in bundlers, frameworks and Node; not part of test, as it installs 1 GB
+test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
-		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test packed/packed.test.mjs
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test --test-concurrency=1 packed/packed.test.mjs packed/testing.test.mjs
 
 test-acme: build ## order and renew certificates from Pebble, which it builds with Go; not part of test, as it takes minutes
 	@GROUPWIRE_BINARY="$(abspath $(BINARY))" node scripts/skipped.mjs scripts/test-acme.sh

@@ -33,6 +33,7 @@ const ARROWS = {
   wasm: ["session"],
   "wasm-codecs": ["codecs"],
   "wasm-brotli": ["codecs"],
+  "wasm-room": ["session", "codecs"],
   cli: ["server", "client", "tunnel", "trace"],
 };
 

@@ -21,6 +21,7 @@ main() {
     make_module wasm
     make_module wasm-codecs
     make_module wasm-brotli
+    make_module wasm-room
 }
 
 # The module of the crate with this name.

@@ -9,7 +9,8 @@ export async function loadSecond(module) {
 }
 
 async function instantiate(module, imports) {
-    if (module instanceof Response) {
+    // A response of `fetch`. Some test environments have no class `Response`.
+    if (module.headers) {
         if (!module.ok) throw new Error(`${module.url}: ${module.status} ${module.statusText}`);
         if (module.headers.get("content-type") === "application/wasm") {
             return (await WebAssembly.instantiateStreaming(module, imports)).instance;

@@ -25,7 +25,9 @@ compile("dist");
 // The declarations once more for `require`: TypeScript takes the kind of a module from the nearest package.json.
 compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
-await bundle("dist/node.js", { platform: "node", output: { file: "dist/node.cjs", format: "cjs" } });
+for (const entry of ["node", "testing"]) {
+  await bundle(`dist/${entry}.js`, { platform: "node", output: { file: `dist/${entry}.cjs`, format: "cjs" } });
+}
 // Vite before 8 cannot build a worker that imports parts of its code later.
 await bundle("dist/index.js", { output: { file: "dist/worker.js", format: "esm" } });
 
@@ -34,8 +36,8 @@ function inline(from, to) {
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from)) {
     const name = /^(.*)\.wasm$/.exec(file)?.[1];
-    // The whole core in one file is for applications that name it.
-    if (!name || name === "groupwire_wasm_bg") continue;
+    // The whole core in one file is for applications that name it, and the room for tests in Node.
+    if (!name || name === "groupwire_wasm_bg" || name === "groupwire_wasm_room_bg") continue;
     const packed = gzipSync(readFileSync(`${from}/${file}`), { level: 9 }).toString("base64");
     writeFileSync(`${to}/${name}.js`, `export default "${packed}";\n`);
     writeFileSync(`${to}/${name}.d.ts`, "declare const packed: string;\nexport default packed;\n");

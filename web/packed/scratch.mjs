@@ -13,12 +13,18 @@ const SCRATCH = fileURLToPath(new URL("../../target/packed/", import.meta.url));
 /** The folder of the programs, with the dependencies of all of them. */
 export const PROGRAMS = `${SCRATCH}programs/`;
 
+/** Packs the package, and returns the path of the file. */
+export function pack() {
+  mkdirSync(SCRATCH, { recursive: true });
+  for (const name of readdirSync(SCRATCH)) if (name.endsWith(".tgz")) rmSync(SCRATCH + name);
+  npm(CLIENT, "pack", "--pack-destination", SCRATCH);
+  return SCRATCH + readdirSync(SCRATCH).find((name) => name.endsWith(".tgz"));
+}
+
 /** Makes the folder of the programs, and returns the path of the packed package. */
 export function prepare() {
   mkdirSync(PROGRAMS, { recursive: true });
-  for (const name of readdirSync(SCRATCH)) if (name.endsWith(".tgz")) rmSync(SCRATCH + name);
-  npm(CLIENT, "pack", "--pack-destination", SCRATCH);
-  const packed = SCRATCH + readdirSync(SCRATCH).find((name) => name.endsWith(".tgz"));
+  const packed = pack();
   cpSync(HERE, PROGRAMS, { recursive: true });
   installDependencies();
   // As `npm install` does it with a package that has no dependencies, but without looking at all the others.

@@ -14,13 +14,11 @@ import type {
 } from "./api.js";
 import { Choice } from "./choice.js";
 import type { Encoded } from "./codec.js";
-import { loadCodecs, type Codecs, type Compression, type CodecModule } from "./compress.js";
+import type { Codecs, Compression, CodecModule } from "./compress.js";
 import type { Core, CoreEvent, CoreStats, LoadedCore, Output } from "./core.js";
+import type { Environment } from "./environment.js";
 import { failure, errorInfo } from "./errors.js";
-import { StoredMemory } from "./memory.js";
-import { watchPage } from "./page.js";
 import { describe } from "./reasons.js";
-import { available, Opener, prepare } from "./transport/platform.js";
 
 export interface DriverOptions {
   readonly server: URL;
@@ -29,6 +27,7 @@ export interface DriverOptions {
   readonly token: Uint8Array | Promise<Uint8Array>;
   readonly presence: Uint8Array;
   readonly core: Promise<LoadedCore>;
+  readonly environment: Environment;
   /** Where the modules with further codecs are. */
   readonly parts: Readonly<Record<CodecModule, ConnectOptions["codecs"]>>;
   readonly WebSocket: WebSocketConstructor | undefined;
@@ -87,11 +86,12 @@ const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
 
 export class Driver {
   readonly #options: DriverOptions;
+  readonly #environment: Environment;
   readonly #stopWatching: () => void;
   #core: Core | undefined;
   readonly #choice: Choice;
   #presence: Uint8Array;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cancelTimer = (): void => {};
   #isPumping = false;
   #isScheduled = false;
   #hasEnded = false;
@@ -107,18 +107,19 @@ export class Driver {
   readonly #parts = new Set<CodecModule>();
   #plain: string | undefined = "the core is loading";
   #isCompleting = false;
-  #completion: ReturnType<typeof setTimeout> | undefined;
+  #cancelCompletion = (): void => {};
   #completeAgain = COMPLETE_AGAIN_MS;
   #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
 
   constructor(options: DriverOptions) {
     this.#options = options;
+    this.#environment = options.environment;
     this.#presence = options.presence;
     this.#choice = this.#makeChoice();
-    this.#stopWatching = watchPage({
+    this.#stopWatching = this.#environment.watchPage({
       resumed: () => {
         this.#choice.hint();
-        this.#input((core) => core.hurry(now()));
+        this.#input((core, now) => core.hurry(now));
       },
       pageCloses: () => this.leave(true),
     });
@@ -136,8 +137,8 @@ export class Driver {
 
   setTransports(names: readonly TransportName[] | undefined): void {
     this.#mustBeOpen();
-    this.#choice.choose(some(available(names, this.#options.WebSocket)));
-    this.#input((core) => core.hurry(now()));
+    this.#choice.choose(some(this.#environment.available(names, this.#options.WebSocket)));
+    this.#input((core, now) => core.hurry(now));
   }
 
   /** Why the session sends plain messages; undefined if it does not. */
@@ -207,7 +208,7 @@ export class Driver {
   }
 
   async loadCodecs(part: CodecModule): Promise<Codecs> {
-    const codecs = await loadCodecs(part, this.#options.parts[part], this.#options.core);
+    const codecs = await this.#environment.loadCodecs(part, this.#options.parts[part], this.#options.core);
     if (!this.#parts.has(part)) {
       this.#parts.add(part);
       this.#core?.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
@@ -223,7 +224,7 @@ export class Driver {
   send(channel: DriverChannel, message: Encoded, options: SendOptions): Sent {
     this.#mustBeOpen();
     if (!this.#core) return this.#keep({ channel, options, ...message });
-    const sent = submit(this.#core, { channel, options, ...message });
+    const sent = submit(this.#core, this.#now(), { channel, options, ...message });
     this.#schedule();
     return sent;
   }
@@ -265,7 +266,7 @@ export class Driver {
   leave(pageCloses = false): void {
     if (this.#hasEnded) return;
     // A listener called this in the middle of a round of `#pump`: leave after that round.
-    if (this.#isPumping) return queueMicrotask(() => this.leave(pageCloses));
+    if (this.#isPumping) return this.#environment.soon(() => this.leave(pageCloses));
     if (!this.#core) return this.#end();
     // Submitted messages are sent before BYE, and both without waiting for the network: the page may be gone soon.
     this.#choice.release(pageCloses);
@@ -279,13 +280,20 @@ export class Driver {
   #start({ Core, isComplete }: LoadedCore, token: Uint8Array): void {
     if (this.#hasEnded) return;
     try {
-      const core = new Core(now(), this.#options.room, token, this.#presence, Math.random(), !isComplete);
+      const core = new Core(
+        this.#now(),
+        this.#options.room,
+        token,
+        this.#presence,
+        this.#environment.random(),
+        !isComplete,
+      );
       core.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.compression)));
       }
       for (const wish of this.#earlyCalls) wish(core);
-      for (const message of this.#early) this.#attempt(message.channel, () => submit(core, message));
+      for (const message of this.#early) this.#attempt(message.channel, () => submit(core, this.#now(), message));
       for (const channel of this.#earlyClosings) this.#close(core, channel);
       this.#openings = [];
       this.#earlyCalls = [];
@@ -306,14 +314,18 @@ export class Driver {
   #beginPlain(): void {
     this.#plain = "the second part of the core is loading";
     this.#choice.hold();
-    this.#completion = setTimeout(() => void this.#complete(), COMPLETE_MS);
+    this.#completeAfter(COMPLETE_MS);
+  }
+
+  #completeAfter(ms: number): void {
+    this.#cancelCompletion = this.#environment.clock.after(ms, () => void this.#complete());
   }
 
   /** Loads the second part of the core, and moves the session to a transport on which it is used. */
   async #complete(): Promise<void> {
     if (this.#plain === undefined || this.#isCompleting) return;
     this.#isCompleting = true;
-    clearTimeout(this.#completion);
+    this.#cancelCompletion();
     try {
       await (await this.#options.core).complete();
       this.#plain = undefined;
@@ -326,7 +338,7 @@ export class Driver {
       this.#core?.complete();
       this.#choice.renew();
     } else {
-      this.#completion = setTimeout(() => void this.#complete(), this.#completeAgain);
+      this.#completeAfter(this.#completeAgain);
       this.#completeAgain = Math.min(this.#completeAgain * 2, LONGEST_COMPLETE_AGAIN_MS);
       this.#choice.unhold();
     }
@@ -378,16 +390,16 @@ export class Driver {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => {
+    this.#environment.soon(() => {
       this.#isScheduled = false;
       this.#pump();
     });
   }
 
-  #input(happening: (core: Core) => void): void {
+  #input(happening: (core: Core, now: number) => void): void {
     if (!this.#core) return;
     try {
-      happening(this.#core);
+      happening(this.#core, this.#now());
     } catch (error) {
       return this.#fail(error);
     }
@@ -400,7 +412,7 @@ export class Driver {
     this.#isPumping = true;
     try {
       for (let core: Core | undefined = this.#core; core; core = this.#core) {
-        const output = core.poll(now());
+        const output = core.poll(this.#now());
         if (output.type === "timeout") {
           this.#wait(output.at);
           break;
@@ -436,7 +448,7 @@ export class Driver {
       case "hangup":
         this.#choice.hangup();
         // Reported at once instead of when the other end has answered, because the other end may be dead.
-        core.closed(now());
+        core.closed(this.#now());
         break;
       case "status":
         if (output.status === "closed") this.#end();
@@ -453,24 +465,25 @@ export class Driver {
     if (this.#isPrepared || this.#choice.names.length === 1) return;
     this.#isPrepared = true;
     // Later: the messages that the application is waiting for come first.
-    setTimeout(prepare, PREPARE_MS);
+    this.#environment.clock.after(PREPARE_MS, this.#environment.prepare);
   }
 
   #makeChoice(): Choice {
     const { server, WebSocket, transports } = this.#options;
-    const opener = new Opener(server, WebSocket);
+    const { available, clock, memory, opener } = this.#environment;
+    const links = opener(server, WebSocket);
     return new Choice({
       names: available(transports, WebSocket),
-      open: (name, events) => opener.open(name, events),
-      clock: { now, after },
-      memory: new StoredMemory(server),
+      open: (name, events) => links.open(name, events),
+      clock,
+      memory: memory(server),
       events: {
-        opened: (maxDatagram) => this.#input((core) => core.opened(now(), maxDatagram)),
-        received: (packet) => this.#input((core) => core.received(now(), packet)),
-        receivedDatagram: (packet) => this.#input((core) => core.receivedDatagram(now(), packet)),
-        sent: () => this.#input((core) => core.sent(now())),
-        datagramSent: () => this.#input((core) => core.datagramSent(now())),
-        closed: () => this.#input((core) => core.closed(now())),
+        opened: (maxDatagram) => this.#input((core, now) => core.opened(now, maxDatagram)),
+        received: (packet) => this.#input((core, now) => core.received(now, packet)),
+        receivedDatagram: (packet) => this.#input((core, now) => core.receivedDatagram(now, packet)),
+        sent: () => this.#input((core, now) => core.sent(now)),
+        datagramSent: () => this.#input((core, now) => core.datagramSent(now)),
+        closed: () => this.#input((core, now) => core.closed(now)),
         changed: (transport) => this.#changed(transport),
       },
     });
@@ -489,11 +502,11 @@ export class Driver {
   }
 
   #wait(at: number | undefined): void {
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
     if (at === undefined) return;
     // Rounded up, because a timer that fires too early must be set again.
-    const delay = Math.max(0, Math.ceil(at - now()));
-    this.#timer = setTimeout(() => this.#input((core) => core.timeout(now())), delay);
+    const delay = Math.max(0, Math.ceil(at - this.#now()));
+    this.#cancelTimer = this.#environment.clock.after(delay, () => this.#input((core, now) => core.timeout(now)));
   }
 
   #fail(error: unknown): void {
@@ -505,8 +518,8 @@ export class Driver {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#completion);
+    this.#cancelTimer();
+    this.#cancelCompletion();
     this.#stopWatching();
     this.#choice.end();
     this.#lastStats = this.#statsOf(this.#core);
@@ -527,28 +540,23 @@ export class Driver {
     }
   }
 
+  #now(): number {
+    return this.#environment.clock.now();
+  }
+
   #mustBeOpen(): void {
     if (this.#hasEnded) throw failure("closed", "own", `the room "${this.#options.room}" is closed: connect again`);
   }
 }
 
-function submit(core: Core, { channel, bytes, text, options }: Early): Sent {
+function submit(core: Core, now: number, { channel, bytes, text, options }: Early): Sent {
   if (channel.id === undefined)
     throw failure("not-allowed", "own", `the channel "${channel.name}" could not be opened`);
-  return core.send(now(), channel.id, bytes, text, options.key, options.priority);
+  return core.send(now, channel.id, bytes, text, options.key, options.priority);
 }
 
 function some(names: readonly TransportName[]): readonly TransportName[] {
   if (names.length > 0) return names;
   const hint = "outside of a browser pass a WebSocket to `connect` as `options.WebSocket`";
   throw failure("no-transport", "own", `none of the transports that may be used is there; ${hint}`);
-}
-
-function now(): number {
-  return performance.now();
-}
-
-function after(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms);
-  return () => clearTimeout(timer);
 }

@@ -17,8 +17,9 @@ import type {
 import { RoomChannel } from "./channel.js";
 import { encodeJson, encodeText, parseJson } from "./codec.js";
 import { namedStats } from "./compress.js";
-import { loadCore, type CoreEvent, type ParticipantChange } from "./core.js";
+import type { CoreEvent, ParticipantChange } from "./core.js";
 import { Driver } from "./driver.js";
+import { HERE, type Environment } from "./environment.js";
 import { errorInfo } from "./errors.js";
 import { Emitter, guarded } from "./events.js";
 
@@ -42,7 +43,7 @@ export function connect<Presence = unknown>(
   room: string,
   options: ConnectOptions<Presence> = {},
 ): Room<Presence> {
-  return new ClientRoom(serverOf(url), room, options);
+  return new ClientRoom(serverOf(url), room, options, HERE);
 }
 
 /** What makes a part of the snapshot. Without `channels`, it stands for all channels with transactions. */
@@ -54,8 +55,9 @@ interface Provider {
 /** The application's function for tokens is called again after this time if it failed. */
 const TOKEN_AGAIN_MS = 5_000;
 
-class ClientRoom<Presence> implements Room<Presence> {
+export class ClientRoom<Presence> implements Room<Presence> {
   readonly #driver: Driver;
+  readonly #environment: Environment;
   readonly #events = new Emitter<RoomEvents<Presence>>();
   readonly #channels: RoomChannel[] = [];
   readonly #participants = new Map<number, Participant<Presence>>();
@@ -69,7 +71,9 @@ class ClientRoom<Presence> implements Room<Presence> {
     server: URL,
     readonly name: string,
     { token, presence, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
+    environment: Environment,
   ) {
+    this.#environment = environment;
     this.#presence = presence;
     this.#token = token;
     this.#driver = new Driver({
@@ -77,7 +81,8 @@ class ClientRoom<Presence> implements Room<Presence> {
       room: name,
       token: typeof token === "function" ? this.#askForToken() : encodeText(token ?? ""),
       presence: encodeJson(presence),
-      core: loadCore(wasm),
+      core: environment.loadCore(wasm),
+      environment,
       parts: { codecs, brotli },
       WebSocket,
       transports,
@@ -168,7 +173,7 @@ class ClientRoom<Presence> implements Room<Presence> {
     } catch (error) {
       if (this.#status === "closed") return;
       this.#report({ ...errorInfo(error), fatal: false, channel: undefined });
-      setTimeout(() => void this.#renewToken(), TOKEN_AGAIN_MS);
+      this.#environment.clock.after(TOKEN_AGAIN_MS, () => void this.#renewToken());
     }
   }
 

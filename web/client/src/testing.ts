@@ -1,0 +1,28 @@
+/**
+ * Groupwire for tests: rooms in simulated time, over simulated networks, on the real core and the real room of the server. It
+ * runs in Node, with any test runner.
+ *
+ * @packageDocumentation
+ */
+
+import { readFile } from "node:fs/promises";
+import { setImmediate } from "node:timers";
+import { addressOf, setReader } from "./locate.js";
+import { setPlatform } from "./testing/modules.js";
+
+export type * from "./api.js";
+export type { Direction, NetworkConditions } from "./testing/path.js";
+export type { RoomSettings } from "./testing/room-module.js";
+export type { Identity, RestartOptions, Rights } from "./testing/server.js";
+export type { JoinOptions, SettleOptions, Simulation, SimulationOptions, Who } from "./testing/simulate.js";
+export { awareness, transaction } from "./qos.js";
+export { forSeeds } from "./testing/seeds.js";
+export { simulate } from "./testing/simulate.js";
+
+setReader((name) => readFile(addressOf(name)));
+setPlatform({
+  // Here and not in locate.ts, where bundlers of applications would find it.
+  readRoom: () => readFile(new URL("../wasm/groupwire_wasm_room_bg.wasm", import.meta.url)),
+  // From `node:timers`, whose functions fake timers do not replace. Node runs all microtasks before it.
+  otherTasks: () => new Promise((resolve) => setImmediate(resolve)),
+});

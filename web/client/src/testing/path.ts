@@ -1,0 +1,163 @@
+/** The network between one participant and the server. */
+
+import type { SimulatedClock } from "./clock.js";
+import type { Random } from "./random.js";
+
+/** One direction of a network. */
+export interface Direction {
+  /** Milliseconds from one end to the other. Default: 20. */
+  readonly delay?: number;
+  /** At most so many milliseconds more, drawn for each packet. Datagrams overtake each other by it. Default: 0. */
+  readonly jitter?: number;
+  /**
+   * The share of packets that is lost, 0 to 1. A lost datagram does not arrive. What a stream loses is sent again, so its
+   * messages arrive late. Default: 0.
+   */
+  readonly loss?: number;
+  /** Bytes per second. Default: without a limit. */
+  readonly rate?: number;
+}
+
+/** A network. `up` (to the server) and `down` (to the participant) replace what holds for both directions. */
+export interface NetworkConditions extends Direction {
+  readonly up?: Direction;
+  readonly down?: Direction;
+}
+
+export type Way = "up" | "down";
+
+const DEFAULTS = { delay: 20, jitter: 0, loss: 0, rate: Infinity };
+
+/** The data of one packet in an Ethernet frame, after the headers of IPv6, TCP and TLS. */
+const SEGMENT = 1400;
+
+/** The shortest time until a lost packet of a stream is sent again. Linux waits this long at least (TCP_RTO_MIN). */
+const LEAST_RESEND_MS = 200;
+
+/** A packet is lost so many times in a row at most, so that a loss of 1 does not stop time. */
+const MOST_RESENDS = 6;
+
+/** The network of one participant, which all its transports share. */
+export class Path {
+  readonly #clock: SimulatedClock;
+  readonly #random: Random;
+  #conditions: NetworkConditions;
+  #lanes: Record<Way, Required<Direction>>;
+  /** When the packets that were sent before have left. */
+  readonly #free: Record<Way, number> = { up: 0, down: 0 };
+  /** When the network is there again; undefined while it is. */
+  #cutUntil: number | undefined;
+  /** What arrives when it is there again. */
+  #held: (readonly [Way, () => void])[] = [];
+  /** Nothing of a stream arrives before this time, so that what was held comes first. */
+  #notBefore: Record<Way, number> = { up: 0, down: 0 };
+
+  constructor(clock: SimulatedClock, random: Random, conditions: NetworkConditions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#conditions = conditions;
+    this.#lanes = lanes(conditions);
+  }
+
+  /** Changes the conditions that are named. */
+  change(conditions: NetworkConditions): void {
+    const { up, down } = this.#conditions;
+    this.#conditions = {
+      ...this.#conditions,
+      ...conditions,
+      up: { ...up, ...conditions.up },
+      down: { ...down, ...conditions.down },
+    };
+    this.#lanes = lanes(this.#conditions);
+  }
+
+  /** When the network is there again: infinity if nobody knows, undefined while it is. */
+  get cutUntil(): number | undefined {
+    return this.#cutUntil;
+  }
+
+  /** Takes the network away. Datagrams are lost; streams wait. */
+  cut(until: number): void {
+    this.#cutUntil = until;
+  }
+
+  /** The network is there again: what streams held back arrives. */
+  heal(): void {
+    this.#cutUntil = undefined;
+    const held = this.#held;
+    this.#held = [];
+    for (const way of ["up", "down"] as const) this.#notBefore[way] = this.#clock.now() + this.#transit(way);
+    for (const [way, run] of held) this.#clock.at(this.#notBefore[way], () => this.arrive(way, run));
+  }
+
+  /** When `bytes` that are sent now have left for the network. */
+  departure(way: Way, bytes: number): number {
+    const { rate } = this.#lanes[way];
+    const free = Math.max(this.#clock.now(), this.#free[way]) + (bytes / rate) * 1000;
+    return (this.#free[way] = free);
+  }
+
+  /** Milliseconds that bytes of a stream take after they have left, with the time in which lost packets are sent again. */
+  streamTime(way: Way, bytes: number): { readonly time: number; readonly losses: number } {
+    const { loss } = this.#lanes[way];
+    let losses = 0;
+    for (let sent = 0; loss > 0 && sent < Math.max(1, bytes); sent += SEGMENT) {
+      let here = 0;
+      while (here < MOST_RESENDS && this.#random.chance(loss)) here += 1;
+      losses = Math.max(losses, here);
+    }
+    return { time: this.#transit(way) + this.#resendTime(losses), losses };
+  }
+
+  /** Milliseconds that a datagram takes; undefined if it is lost. */
+  datagramTime(way: Way): number | undefined {
+    const { loss } = this.#lanes[way];
+    if (loss > 0 && this.#random.chance(loss)) return undefined;
+    return this.#transit(way);
+  }
+
+  /** Milliseconds until a transport is open that takes so many round trips. */
+  handshakeTime(roundTrips: number): number {
+    let time = 0;
+    for (let at = 0; at < roundTrips; at += 1) time += this.streamTime("up", 0).time + this.streamTime("down", 0).time;
+    return time;
+  }
+
+  /** Something of a stream arrives now, or when the network is there again. */
+  arrive(way: Way, run: () => void): void {
+    const now = this.#clock.now();
+    if (this.#cutUntil !== undefined) this.#held.push([way, run]);
+    else if (now < this.#notBefore[way]) this.#clock.at(this.#notBefore[way], () => this.arrive(way, run));
+    else run();
+  }
+
+  #transit(way: Way): number {
+    const { delay, jitter } = this.#lanes[way];
+    return delay + (jitter > 0 ? this.#random.fraction() * jitter : 0);
+  }
+
+  /**
+   * After a first loss a tail loss probe is sent after two round trips (RFC 8985), after further ones the time of TCP's
+   * timer passes, twice as long each time (RFC 6298).
+   */
+  #resendTime(losses: number): number {
+    if (losses === 0) return 0;
+    const { up, down } = this.#lanes;
+    const roundTrip = up.delay + up.jitter + down.delay + down.jitter;
+    const timer = Math.max(LEAST_RESEND_MS, roundTrip);
+    return 2 * roundTrip + timer * (2 ** (losses - 1) - 1);
+  }
+}
+
+function lanes({ up, down, ...both }: NetworkConditions): Record<Way, Required<Direction>> {
+  const lane = (own: Direction | undefined): Required<Direction> => {
+    const lane = { ...DEFAULTS, ...both, ...own };
+    if (!(lane.delay >= 0 && lane.jitter >= 0 && lane.loss >= 0 && lane.loss <= 1 && lane.rate > 0)) {
+      throw new RangeError(
+        `a network has delay, jitter and rate above 0 and a loss from 0 to 1: ${JSON.stringify(lane)}`,
+      );
+    }
+    return lane;
+  };
+  return { up: lane(up), down: lane(down) };
+}

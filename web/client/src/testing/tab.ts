@@ -1,0 +1,263 @@
+/** A participant's program, such as a tab of a browser: what its room runs in, and what is known of it. */
+
+import type { Room, TransportName } from "../api.js";
+import type { Clock } from "../choice.js";
+import type { Compression } from "../compress.js";
+import { loadCodecs } from "../compress.js";
+import type { Core, CoreConstructor, LoadedCore, Output } from "../core.js";
+import type { Qos } from "../api.js";
+import type { Environment } from "../environment.js";
+import type { Memory } from "../memory.js";
+import type { PageEvents } from "../page.js";
+import { shown } from "./log.js";
+import { wholeCore } from "./modules.js";
+import type { Path } from "./path.js";
+import type { SimulatedTransport } from "./transport.js";
+
+/** The transports that a simulated network carries, best first. */
+export const TRANSPORTS: readonly TransportName[] = ["webtransport", "websocket"];
+
+export interface TabOptions {
+  readonly name: string;
+  readonly path: Path;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The transports that its network lets through. */
+  readonly transports: readonly TransportName[];
+  readonly open: (
+    tab: Tab,
+    name: TransportName,
+    events: Parameters<ReturnType<Environment["opener"]>["open"]>[1],
+  ) => SimulatedTransport;
+  /** Waits, in real time, for something that has to be loaded. */
+  readonly hold: <T>(loading: Promise<T>) => Promise<T>;
+  readonly tell: (text: () => string) => void;
+  /** Something happened that `settle` waits for. */
+  readonly stirred: () => void;
+  /** Code of the client or the application has run. */
+  readonly entered: () => void;
+}
+
+export class Tab {
+  readonly #options: TabOptions;
+  readonly environment: Environment;
+  readonly transports = new Set<SimulatedTransport>();
+  /** Its room, once it is made. */
+  room: Room | undefined;
+  /** The program is gone: none of its code runs any more. */
+  #isGone = false;
+  /** What happens when the program runs again, if it is suspended. */
+  #suspended: (() => void)[] | undefined;
+  #page: PageEvents | undefined;
+  #core: Core | undefined;
+  #startCore: (core: LoadedCore) => void = () => {};
+
+  constructor(options: TabOptions) {
+    this.#options = options;
+    this.environment = this.#makeEnvironment();
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get path(): Path {
+    return this.#options.path;
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  get isSuspended(): boolean {
+    return this.#suspended !== undefined;
+  }
+
+  /** The core is loaded. */
+  start({ Core }: LoadedCore): void {
+    this.#startCore({ Core: this.#traced(Core), isComplete: true, complete: () => Promise.resolve() });
+    this.#options.entered();
+  }
+
+  /** Runs code of this program now, or when it goes on; never once it is gone. */
+  enter(run: () => void): void {
+    if (this.#isGone) return;
+    if (this.#suspended) return void this.#suspended.push(run);
+    this.#options.entered();
+    run();
+  }
+
+  /** The page is closed: its room leaves. */
+  close(): void {
+    this.enter(() => this.#page?.pageCloses());
+    this.#isGone = true;
+  }
+
+  /** The program ends without a word. */
+  crash(): void {
+    this.#isGone = true;
+    for (const transport of this.transports) transport.close();
+  }
+
+  /** No code of the program runs, as in a page that the browser has frozen. Connections stay open. */
+  suspend(): void {
+    this.#suspended ??= [];
+  }
+
+  /** The program goes on. */
+  resume(): void {
+    const waiting = this.#suspended ?? [];
+    this.#suspended = undefined;
+    for (const run of waiting) this.enter(run);
+    this.enter(() => this.#page?.resumed());
+  }
+
+  /** Frees the memory of the core. */
+  free(): void {
+    this.#isGone = true;
+    this.#core?.free();
+    this.#core = undefined;
+  }
+
+  #makeEnvironment(): Environment {
+    const { clock, random, open, hold } = this.#options;
+    const loaded = new Promise<LoadedCore>((resolve) => (this.#startCore = resolve));
+    return {
+      // As in Node, timers take a millisecond at least, so that a timer which starts itself anew does not stop time.
+      clock: { now: () => clock.now(), after: (ms, run) => clock.after(Math.max(1, ms), () => this.enter(run)) },
+      // Not `queueMicrotask`, which fake timers of test runners replace.
+      soon: (run) => void Promise.resolve().then(() => this.#isGone || run()),
+      random,
+      loadCore: () => loaded,
+      loadCodecs: (part, source) => hold(loadCodecs(part, source, wholeCore())),
+      available: (wanted) => this.#available(wanted),
+      opener: () => ({
+        open: (name, { opened, received, receivedDatagram, sent, datagramSent, closed }) =>
+          open(this, name, {
+            opened: (maxDatagram) => this.enter(() => opened(maxDatagram)),
+            received: (packet) => this.enter(() => received(packet)),
+            receivedDatagram: (packet) => this.enter(() => receivedDatagram(packet)),
+            sent: () => this.enter(() => sent()),
+            datagramSent: () => this.enter(() => datagramSent()),
+            closed: (reason) => this.enter(() => closed(reason)),
+          }),
+      }),
+      memory: () => NO_MEMORY,
+      watchPage: (events) => {
+        this.#page = events;
+        return () => (this.#page = undefined);
+      },
+      prepare: () => {},
+    };
+  }
+
+  /** The transports of `wanted` that the network lets through. */
+  #available(wanted: readonly TransportName[] = TRANSPORTS): TransportName[] {
+    return wanted.filter((name) => this.#options.transports.includes(name));
+  }
+
+  /** The core, which tells the log what it is asked and what it answers. */
+  #traced(Core: CoreConstructor): CoreConstructor {
+    const { tell, stirred, name } = this.#options;
+    const tab = this;
+    const names = new Map<number, string>();
+    const of = (id: number | undefined): string => (id === undefined ? "" : ` on "${names.get(id) ?? id}"`);
+    return class extends Core {
+      constructor(...all: ConstructorParameters<CoreConstructor>) {
+        super(...all);
+        tab.#core = this;
+      }
+
+      override channel(channel: string, qos: Qos, compression: Compression): number {
+        stirred();
+        const id = super.channel(channel, qos, compression);
+        names.set(id, channel);
+        return id;
+      }
+
+      override send(...all: Parameters<Core["send"]>): ReturnType<Core["send"]> {
+        stirred();
+        const sent = super.send(...all);
+        const [, channel, bytes, text, key] = all;
+        const data = text ? new TextDecoder().decode(bytes) : bytes;
+        const how = sent === "accepted" ? "" : `: ${sent}`;
+        tell(() => `${name} sends${of(channel)}${key === undefined ? "" : `, key "${key}"`}: ${shown(data)}${how}`);
+        return sent;
+      }
+
+      override setPresence(presence: Uint8Array): void {
+        stirred();
+        super.setPresence(presence);
+      }
+
+      override poll(now: number): Output {
+        const output = super.poll(now);
+        const text = describe(output, of);
+        if (text !== undefined) {
+          stirred();
+          tell(() => `${name} ${text()}`);
+        }
+        return output;
+      }
+
+      override free(): void {
+        if (tab.#core === this) tab.#core = undefined;
+        super.free();
+      }
+    };
+  }
+}
+
+const NO_MEMORY: Memory = { recall: () => undefined, worked() {}, fellBack() {} };
+
+/** What the log says of an output; undefined if it is of no interest. */
+function describe(output: Output, of: (channel: number | undefined) => string): (() => string) | undefined {
+  switch (output.type) {
+    case "message": {
+      const { channel, data, sender, own, key, position, stale } = output;
+      const what = own ? "has its own message confirmed" : `receives from participant ${sender}`;
+      const where = `${key === undefined ? "" : `, key "${key}"`}${position > 0 ? `, position ${position}` : ""}`;
+      return () => `${what}${of(channel)}${where}${stale ? ", stale" : ""}: ${shown(data)}`;
+    }
+    case "status":
+      return () => `is ${output.status}`;
+    case "joined":
+      return () => `has joined as participant ${output.participant}`;
+    case "participants": {
+      const changes = output.changes.map(({ id, state }) => `${id} is ${state === "left" ? "gone" : state}`);
+      return () => `sees participants: ${changes.join(", ") || "nobody else"}`;
+    }
+    case "synced":
+      return () => `has the late-joiner state${of(output.channel)}`;
+    case "opened":
+    case "closed":
+    case "changed":
+      return () => `has the channel${of(output.channel)} ${output.type}`;
+    case "snapshotWanted":
+      return () => `is asked for the part "${output.part}" of the snapshot, up to position ${output.asOf}`;
+    case "snapshot":
+      return () => `receives the part "${output.part}" of the snapshot, up to position ${output.asOf}`;
+    case "gap":
+      return () => `has a gap: ${output.reason}${of(output.channel)}, ${output.uncertain} transactions uncertain`;
+    case "pending":
+      return () =>
+        output.count > 0 ? "has transactions that are not confirmed" : "has all its transactions confirmed";
+    case "drain":
+      return () => "may send again";
+    case "tokenWanted":
+      return () => "is asked for another token";
+    case "error":
+      return () => `has an error${of(output.channel)}: ${output.message}`;
+    case "dial":
+      return () => "opens a transport";
+    case "hangup":
+      return () => "closes its transport";
+    case "send":
+    case "datagram":
+    case "timeout":
+    case "quiet":
+    case "contract":
+    case "unknown":
+      return undefined;
+  }
+}

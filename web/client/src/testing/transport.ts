@@ -1,0 +1,254 @@
+/** A transport between a participant and the server, over a simulated network. It is the participant's link, and the server's. */
+
+import type { TransportName } from "../api.js";
+import type { Link, LinkEvents } from "../transport/link.js";
+import type { SimulatedClock } from "./clock.js";
+import type { Path, Way } from "./path.js";
+
+/**
+ * Packets that have left but not arrived take place in the sender's operating system. With more than these bytes the sender
+ * has to wait.
+ */
+const WINDOW = 65_536;
+
+/** Round trips until a transport is open: TCP, TLS and HTTP one after the other, or QUIC with TLS, then HTTP/3. */
+const ROUND_TRIPS = { websocket: 3, webtransport: 2 };
+
+/** Bytes of the largest datagram: what QUIC sends before it has looked for a larger packet size, less its headers. */
+const MAX_DATAGRAM = 1200;
+
+/** What the server's end reports. */
+export interface ServerEnd {
+  readonly isUp: boolean;
+  opened(transport: SimulatedTransport): void;
+  received(transport: SimulatedTransport, packet: Uint8Array): void;
+  receivedDatagram(transport: SimulatedTransport, packet: Uint8Array): void;
+  sent(transport: SimulatedTransport): void;
+  datagramSent(transport: SimulatedTransport): void;
+  closed(transport: SimulatedTransport): void;
+}
+
+export interface TransportOptions {
+  /** A number that no other transport of the server has. */
+  readonly number: number;
+  readonly name: TransportName;
+  /** The name of the room that it was opened for. */
+  readonly room: string;
+  readonly clock: SimulatedClock;
+  readonly path: Path;
+  readonly server: ServerEnd;
+  /** The participant's end. */
+  readonly events: LinkEvents;
+  /** For the log: what happened to this transport. */
+  readonly tell: (text: () => string) => void;
+}
+
+/** One direction of the stream. */
+class Lane {
+  /** When the packet that was sent last arrives. */
+  last = 0;
+  /** Packets, and their bytes, that have not arrived. */
+  packets = 0;
+  bytes = 0;
+  /** Packets that wait for place in the operating system. */
+  blocked = 0;
+}
+
+export class SimulatedTransport implements Link {
+  readonly #options: TransportOptions;
+  readonly #lanes: Record<Way, Lane> = { up: new Lane(), down: new Lane() };
+  readonly #maxDatagram: number;
+  /** Packets of the participant that have not been reported as sent. */
+  #unreported = 0;
+  #isOpen = false;
+  /** Nothing is reported to this end any more. */
+  #isDeaf = { client: false, server: false };
+  /** Nothing arrives any more. */
+  #isBroken = false;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    const { name, path, clock } = options;
+    const isDatagrams = name === "webtransport";
+    this.#maxDatagram = isDatagrams ? MAX_DATAGRAM : 0;
+    const time = path.handshakeTime(isDatagrams ? ROUND_TRIPS.webtransport : ROUND_TRIPS.websocket);
+    clock.after(time, () => path.arrive("down", () => this.#open()));
+  }
+
+  get number(): number {
+    return this.#options.number;
+  }
+
+  get name(): TransportName {
+    return this.#options.name;
+  }
+
+  get room(): string {
+    return this.#options.room;
+  }
+
+  /** The largest datagram in bytes; 0 if there are none. */
+  get maxDatagram(): number {
+    return this.#maxDatagram;
+  }
+
+  /** Packets of the stream that have not arrived, and 1 more while it opens. */
+  get underWay(): number {
+    if (this.#isBroken || (this.#isDeaf.client && this.#isDeaf.server)) return 0;
+    return this.#lanes.up.packets + this.#lanes.down.packets + (this.#isOpen || this.#isDeaf.client ? 0 : 1);
+  }
+
+  /** True once it is of no use to either end. */
+  get isOver(): boolean {
+    return this.#isBroken || (this.#isDeaf.client && (this.#isDeaf.server || !this.#isOpen));
+  }
+
+  // The participant's end.
+
+  send(packet: Uint8Array<ArrayBuffer>): void {
+    this.#unreported += 1;
+    const { server } = this.#options;
+    this.#fly(
+      "up",
+      packet.length,
+      () => this.#sent(),
+      () => this.#isDeaf.server || server.received(this, packet),
+    );
+  }
+
+  sendDatagram(packet: Uint8Array<ArrayBuffer>): void {
+    const { server, events } = this.#options;
+    this.#flyAlone(
+      "up",
+      packet.length,
+      () => this.#isDeaf.client || events.datagramSent(),
+      () => this.#isDeaf.server || server.receivedDatagram(this, packet),
+    );
+  }
+
+  release(): void {
+    const unreported = this.#unreported;
+    this.#unreported = 0;
+    for (let at = 0; at < unreported; at += 1) this.#options.events.sent();
+  }
+
+  close(): void {
+    if (this.#isDeaf.client) return;
+    this.#isDeaf.client = true;
+    this.#fly("up", 0, undefined, () => this.#closeServer());
+  }
+
+  // The server's end.
+
+  serverSends(packet: Uint8Array): void {
+    const { server, events } = this.#options;
+    this.#fly(
+      "down",
+      packet.length,
+      () => this.#isDeaf.server || server.sent(this),
+      () => this.#isDeaf.client || events.received(packet),
+    );
+  }
+
+  /** `reports`: the server is told when the datagram has left. */
+  serverSendsDatagram(packet: Uint8Array, reports: boolean): void {
+    const { server, events } = this.#options;
+    this.#flyAlone(
+      "down",
+      packet.length,
+      () => this.#isDeaf.server || !reports || server.datagramSent(this),
+      () => this.#isDeaf.client || events.receivedDatagram(packet),
+    );
+  }
+
+  /** The server closes the transport after a last packet, if there is one. It hears of it no more. */
+  serverCloses(packet?: Uint8Array): void {
+    if (packet) this.serverSends(packet);
+    this.#isDeaf.server = true;
+    this.#fly("down", 0, undefined, () => this.#closeClient("was closed by the server"));
+  }
+
+  // The network.
+
+  /** The connection breaks: both ends notice at once, and what is under way is lost. */
+  break(): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    this.#closeServer();
+    this.#closeClient("broke");
+  }
+
+  #open(): void {
+    if (this.#isDeaf.client || this.#isBroken) return;
+    const { server, events } = this.#options;
+    if (!server.isUp) return this.#closeClient("was refused");
+    this.#isOpen = true;
+    server.opened(this);
+    events.opened(this.#maxDatagram);
+  }
+
+  #closeClient(reason: string): void {
+    if (this.#isDeaf.client) return;
+    this.#isDeaf.client = true;
+    this.#options.events.closed(reason);
+  }
+
+  #closeServer(): void {
+    if (this.#isDeaf.server) return;
+    this.#isDeaf.server = true;
+    if (this.#isOpen) this.#options.server.closed(this);
+  }
+
+  #sent(): void {
+    if (this.#unreported === 0 || this.#isDeaf.client) return;
+    this.#unreported -= 1;
+    this.#options.events.sent();
+  }
+
+  /** A packet of the stream travels: it leaves, and it arrives after those before it. */
+  #fly(way: Way, bytes: number, left: (() => void) | undefined, arrives: () => void): void {
+    const { clock, path, tell } = this.#options;
+    const lane = this.#lanes[way];
+    const departure = path.departure(way, bytes);
+    const { time, losses } = path.streamTime(way, bytes);
+    if (losses > 0)
+      tell(() => `${bytes} bytes of the stream ${WAYS[way]} are lost and sent again, ${time.toFixed(0)} ms late`);
+    lane.last = Math.max(lane.last, departure + time);
+    lane.packets += 1;
+    lane.bytes += bytes;
+    const isBlocked = lane.bytes > WINDOW;
+    if (left && !isBlocked) this.#leave(departure, left);
+    clock.at(lane.last, () =>
+      path.arrive(way, () => {
+        lane.packets -= 1;
+        lane.bytes -= bytes;
+        if (this.#isBroken) return;
+        if (isBlocked) left?.();
+        arrives();
+      }),
+    );
+  }
+
+  /** A datagram travels: it leaves, and it arrives or is lost. */
+  #flyAlone(way: Way, bytes: number, left: () => void, arrives: () => void): void {
+    const { clock, path, tell } = this.#options;
+    const departure = path.departure(way, bytes);
+    this.#leave(departure, left);
+    const time = path.datagramTime(way);
+    if (time === undefined) return tell(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost`);
+    clock.at(departure + time, () => {
+      if (this.#isBroken) return;
+      if (path.cutUntil === undefined) arrives();
+      else tell(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost, as the network is away`);
+    });
+  }
+
+  /** A packet leaves now, or when those before it have left. */
+  #leave(time: number, left: () => void): void {
+    const { clock } = this.#options;
+    if (time <= clock.now()) left();
+    else clock.at(time, left);
+  }
+}
+
+const WAYS: Readonly<Record<Way, string>> = { up: "to the server", down: "from the server" };
