@@ -25,8 +25,11 @@ compile("dist");
 // The declarations once more for `require`: TypeScript takes the kind of a module from the nearest package.json.
 compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
+// Jest's jsdom environment lacks these classes.
+const banner = 'const { TextDecoder, TextEncoder } = require("node:util");';
 for (const entry of ["node", "testing"]) {
-  await bundle(`dist/${entry}.js`, { platform: "node", output: { file: `dist/${entry}.cjs`, format: "cjs" } });
+  const output = { file: `dist/${entry}.cjs`, format: "cjs", banner };
+  await bundle(`dist/${entry}.js`, { platform: "node", output });
 }
 // Vite before 8 cannot build a worker that imports parts of its code later.
 await bundle("dist/index.js", { output: { file: "dist/worker.js", format: "esm" } });

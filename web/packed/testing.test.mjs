@@ -7,12 +7,13 @@ import { promisify } from "node:util";
 import { before, test } from "node:test";
 import { install, pack } from "./scratch.mjs";
 
+const RUNNERS = ["vitest@4.1.12", "jsdom@29.1.1", "jest@30.5.2", "jest-environment-jsdom@30.5.2"];
+
 let folder;
 
 before(() => {
-  folder = install("testing", pack(), "vitest@4.1.12", "jest@30.5.2");
+  folder = install("testing", pack(), ...RUNNERS);
   cpSync(fileURLToPath(new URL("testing", import.meta.url)), folder, { recursive: true });
-  // The extensions that Jest looks for by default, and `.mjs` and `.cjs`, whose kind is clear.
   writeFileSync(`${folder}jest.json`, JSON.stringify({ transform: {}, testMatch: ["**/jest-*.test.*"], rootDir: "." }));
 });
 
@@ -31,8 +32,13 @@ test("node:test, by require", () => run("--test", "node-require.test.cjs"));
 
 test("Vitest", () => run("node_modules/vitest/vitest.mjs", "run", "vitest.test.mjs"));
 
+test("Vitest with jsdom", () =>
+  run("node_modules/vitest/vitest.mjs", "run", "vitest.test.mjs", "--environment", "jsdom"));
+
 const jest = ["node_modules/jest/bin/jest.js", "--config", "jest.json"];
 
 test("Jest, by require", () => run(...jest, "jest-require"));
+
+test("Jest with jsdom, by require", () => run(...jest, "--env", "jsdom", "jest-require"));
 
 test("Jest with ES modules", () => run("--experimental-vm-modules", ...jest, "jest-import"));

@@ -64,6 +64,8 @@ export class SimulatedServer implements ServerEnd {
   #module: RoomModule | undefined;
   #incarnation = 0;
   #isUp = true;
+  /** Counts the servers, so that only the last one of several restarts takes connections. */
+  #life = 0;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -133,7 +135,9 @@ export class SimulatedServer implements ServerEnd {
     for (const transport of this.#transports.values()) transport.serverCloses();
     this.#transports.clear();
     for (const room of this.#rooms.values()) room.die(goodbye, keepsState, (this.#incarnation += 1));
+    const life = (this.#life += 1);
     clock.after(downFor, () => {
+      if (life !== this.#life) return;
       this.#isUp = true;
       for (const room of this.#rooms.values()) room.revive();
       if (downFor > 0) tell(() => "the server is there again");

@@ -223,10 +223,8 @@ export class Simulation {
 
   /** The server ends, and another one takes its place. */
   restartServer(options: RestartOptions = {}): void {
-    this.#clock.after(0, () => {
-      this.#stir();
-      this.#server.restart(options);
-    });
+    this.#stir();
+    this.#server.restart(options);
   }
 
   /** The server asks a participant for another token, as when its token expires soon. */
