@@ -49,6 +49,8 @@ pub(crate) fn describe(output: Output) -> JsValue {
         Output::Token { link, token } => Plain::of("token")
             .with("link", link.get() as f64)
             .with("token", String::from_utf8_lossy(&token).as_ref()),
+        // Only a quota delays reading, and rooms in simulated time have none.
+        Output::Delay { .. } => Plain::of("event").with("event", "other"),
         Output::Store(_) => Plain::of("store"),
         Output::Event(event) => tell(event),
         Output::Timeout(at) => Plain::of("timeout").with("at", at.map_or(f64::INFINITY, millis)),
