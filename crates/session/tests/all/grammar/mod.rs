@@ -174,6 +174,7 @@ const KINDS: &[Kind] = &[
     kind(0x2a, "ORDERED", &[("counter", Varint)]),
     kind(0x2b, "TOKEN", &[("rest", Rest)]),
     optional(0x2c, "TOKEN_WANTED", &[]),
+    optional(0x2f, "RESET", &[("id", Varint), ("position", Varint)]),
 ];
 
 /// The server's QUALITY.
