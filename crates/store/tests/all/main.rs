@@ -8,4 +8,5 @@ mod damage;
 mod erasure;
 mod files;
 mod formats;
+mod restore;
 mod support;
