@@ -1,6 +1,7 @@
 //! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
 //! outputs of that state machine.
 
+mod publications;
 mod requests;
 
 use std::collections::HashMap;
@@ -14,6 +15,9 @@ use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Positio
 use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
+
+use publications::Publications;
+pub(crate) use publications::Refused;
 
 use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
@@ -153,6 +157,7 @@ pub(crate) async fn drive(
         store,
         events,
         drain,
+        publications: Publications::new(started),
         is_over: false,
     };
     let mut batch = Vec::with_capacity(BATCH);
@@ -180,6 +185,7 @@ pub(crate) async fn drive(
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
+            driver.tell_durable();
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
@@ -231,6 +237,8 @@ pub(crate) struct Driver {
     store: Option<RoomStore>,
     events: Arc<Events>,
     drain: Arc<Drain>,
+    /// What the administration publishes.
+    publications: Publications,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
