@@ -1,16 +1,22 @@
 //! `groupwire admin`: asks a running server about its rooms and people, over its administration listener.
 
+mod command;
 mod request;
+mod table;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args as ClapArgs, Subcommand};
-use groupwire_server::AdminToken;
-use serde_json::Value;
+use clap::Args as ClapArgs;
+use groupwire_server::{AdminToken, random_number};
+use serde_json::{Value, json};
 
-use request::{Server, encoded};
+use command::{Command, Content};
+use request::{Body, Server, encoded};
+use table::table;
 
 /// The options of `groupwire admin`.
 #[derive(Debug, ClapArgs)]
@@ -28,61 +34,118 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// List the rooms that are open or stored.
-    Rooms,
-    /// List the participants of an open room.
-    People {
-        /// The room's name.
-        room: String,
-    },
-    /// Close a participant's connection, after which its client does not come back by itself.
-    Kick {
-        /// The room's name.
-        room: String,
-        /// The participant's number, as in the list of people.
-        participant: u32,
-    },
-    /// Delete what is stored of a room. Its participants come back to an empty room.
-    Delete {
-        /// The room's name.
-        room: String,
-    },
-    /// Make the server not ready at once (/readyz), and stop it after a time.
-    Drain {
-        /// Seconds until the server stops, in which balancers notice. Default: the server's --drain-wait.
-        #[arg(long, value_name = "SECONDS")]
-        wait: Option<u64>,
-    },
-}
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
+pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let token = args.token_file.map(AdminToken::from_file).transpose()?;
     let server = Server::new(&args.server, token)?;
     match args.command {
         Command::Rooms => {
-            let answer = server.ask("GET", "/api/rooms", None).await?;
-            print!(
-                "{}",
-                table(&read(&answer)?["rooms"], &["name", "participants", "stored_bytes"])
-            );
+            let list = server.get("/api/rooms").await?;
+            print!("{}", table(&list["rooms"], &["name", "participants", "stored_bytes"]));
         }
         Command::People { room } => {
-            let path = format!("/api/rooms/{}/participants", encoded(&room));
-            let answer = read(&server.ask("GET", &path, None).await?)?;
-            print!("{}", table(&answer["participants"], &["participant", "state", "transport"]));
+            let list = server.get(&format!("{}/participants", of(&room))).await?;
+            let columns = ["participant", "state", "user", "transport"];
+            print!("{}", table(&list["participants"], &columns));
         }
-        Command::Kick { room, participant } => {
-            let path = format!("/api/rooms/{}/participants/{participant}", encoded(&room));
-            server.ask("DELETE", &path, None).await?;
+        Command::Channels { room } => {
+            let list = server.get(&format!("{}/channels", of(&room))).await?;
+            let columns = ["id", "name", "kind", "receivers", "transactions", "values", "reset"];
+            print!("{}", table(&list["channels"], &columns));
+        }
+        Command::Values { room, channel, limit, before, values_before } => {
+            let mut path = format!("{}/channels/{}?limit={limit}", of(&room), encoded(&channel));
+            if let Some(before) = before {
+                path += &format!("&before={before}");
+            }
+            if let Some(before) = values_before {
+                path += &format!("&values_before={before}");
+            }
+            let contents = server.get(&path).await?;
+            println!("{}", serde_json::to_string_pretty(&contents)?);
+        }
+        Command::Publish { room, channel, content, key, idempotency_key } => {
+            publish(&server, (&room, &channel), content, key, idempotency_key).await?;
+        }
+        Command::Kick { room, participant, ban } => {
+            let ban = ban.map(|ban| format!("?ban={}", encoded(&ban))).unwrap_or_default();
+            let path = format!("{}/participants/{participant}{ban}", of(&room));
+            server.ask("DELETE", &path, Body::None).await?;
+        }
+        Command::Bans => {
+            let list = server.get("/api/bans").await?;
+            let columns = ["id", "user", "token", "issued_before", "room", "until", "reason"];
+            print!("{}", table(&list["bans"], &columns));
+        }
+        Command::Ban(ban) => {
+            let made = server.post("/api/bans", &ban.to_json()).await?;
+            println!(
+                "Ban {} is in force. `groupwire admin unban {}` ends it.",
+                made["id"], made["id"]
+            );
+        }
+        Command::Unban { ban } => {
+            server.ask("DELETE", &format!("/api/bans/{ban}"), Body::None).await?;
+        }
+        Command::Reset { room, channels, yes } => {
+            confirm(yes, "everything that these channels hold is dropped")?;
+            let wanted = json!({ "channels": channels });
+            let done = server.post(&format!("{}/reset", of(&room)), &wanted).await?;
+            println!("The channels are reset, at position {}.", done["position"]);
         }
         Command::Delete { room } => {
-            server.ask("DELETE", &format!("/api/rooms/{}", encoded(&room)), None).await?;
+            server.ask("DELETE", &of(&room), Body::None).await?;
+        }
+        Command::Export { file, room } => {
+            let path = match &room {
+                Some(room) => format!("{}/export", of(room)),
+                None => "/api/export".to_owned(),
+            };
+            let bytes = download(&server, &path, &file).await?;
+            println!("{bytes} bytes are in {}.", file.display());
+        }
+        Command::Import { file, room, replace } => {
+            let room = room.map(|room| format!("&room={}", encoded(&room))).unwrap_or_default();
+            let path = format!("/api/import?replace={replace}{room}");
+            let file = open(&file)?;
+            let answer = server.ask("POST", &path, Body::File(file)).await?;
+            print!("{}", table(&read(&answer)?["rooms"], &[]));
+        }
+        Command::Snapshots { room } => {
+            let list = server.get(&format!("{}/snapshots", of(&room))).await?;
+            let columns = [
+                "snapshot",
+                "part",
+                "is_reset",
+                "channels",
+                "as_of",
+                "taken",
+                "bytes",
+                "is_newest",
+            ];
+            print!("{}", table(&list["snapshots"], &columns));
+            println!(
+                "The newest transaction has position {}. The room can be taken back to each from {} on.",
+                list["head"], list["oldest"]
+            );
+        }
+        Command::Restore { room, snapshot, position, yes } => {
+            confirm(
+                yes,
+                "the participants are disconnected, and what came later may be taken back",
+            )?;
+            let moment = match (snapshot, position) {
+                (Some(snapshot), _) => json!({ "snapshot": snapshot }),
+                (_, position) => json!({ "position": position }),
+            };
+            let body = Body::Json(moment.to_string());
+            server.ask("POST", &format!("{}/restore", of(&room)), body).await?;
+            println!("The room is taken back.");
         }
         Command::Drain { wait } => {
-            let body = serde_json::json!({ "wait_seconds": wait }).to_string();
-            server.ask("POST", "/api/drain", Some(&body)).await?;
+            let body = json!({ "wait_seconds": wait }).to_string();
+            server.ask("POST", "/api/drain", Body::Json(body)).await?;
             match wait {
                 Some(wait) => println!("The server is not ready any more, and stops in {wait} s."),
                 None => {
@@ -94,40 +157,77 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(answer: &str) -> Result<Value, Box<dyn Error>> {
+/// The path of a room.
+fn of(room: &str) -> String {
+    format!("/api/rooms/{}", encoded(room))
+}
+
+async fn publish(
+    server: &Server,
+    (room, channel): (&str, &str),
+    content: Content,
+    key: Option<String>,
+    idempotency_key: Option<String>,
+) -> Result<()> {
+    let mut message = content.to_json()?;
+    if let Some(key) = key {
+        message["key"] = Value::String(key);
+    }
+    let name = match idempotency_key {
+        Some(name) => name,
+        None => format!("{:016x}{:016x}", random_number(), random_number()),
+    };
+    let path = format!("{}/channels/{}/messages", of(room), encoded(channel));
+    let sent =
+        server.ask("POST", &path, Body::Message { name: name.clone(), json: message.to_string() });
+    let answer = sent.await.map_err(|error| {
+        format!("{error}\nIf you ask again, do so with --idempotency-key {name}: then nothing is published twice")
+    })?;
+    match &read(&answer)?["position"] {
+        Value::Null => println!("The value is published."),
+        position => println!("The transaction is published, at position {position}."),
+    }
+    Ok(())
+}
+
+/// Writes an answer to a new file, which gets its name when it is complete.
+async fn download(server: &Server, path: &str, file: &Path) -> Result<u64> {
+    if file.exists() {
+        return Err(format!("{} exists; choose another name or remove it", file.display()).into());
+    }
+    let unfinished = file.with_extension("unfinished");
+    let at = |error: std::io::Error| format!("{}: {error}", unfinished.display());
+    let mut to = File::create(&unfinished).map_err(at)?;
+    let downloaded = server.download(path, &mut to).await;
+    let finished = downloaded.and_then(|bytes| {
+        to.flush().and_then(|()| to.sync_all()).map_err(at)?;
+        std::fs::rename(&unfinished, file).map_err(at)?;
+        Ok(bytes)
+    });
+    if finished.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    finished
+}
+
+fn open(file: &Path) -> Result<File> {
+    File::open(file).map_err(|error| format!("{}: {error}", file.display()).into())
+}
+
+/// Asks the person at the terminal, unless the command line has the answer.
+fn confirm(yes: bool, what: &str) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    eprint!("Are you sure: {what}? Write yes: ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    match answer.trim() {
+        "yes" => Ok(()),
+        _ => Err("nothing was done; --yes answers the question".into()),
+    }
+}
+
+fn read(answer: &str) -> Result<Value> {
     Ok(serde_json::from_str(answer)?)
-}
-
-/// The columns of a list, as lines with tabs between. Control characters of names become blanks.
-fn table(list: &Value, columns: &[&str]) -> String {
-    let mut text = columns.join("\t") + "\n";
-    for row in list.as_array().into_iter().flatten() {
-        let cells: Vec<_> = columns.iter().map(|column| cell(&row[column])).collect();
-        text += &(cells.join("\t") + "\n");
-    }
-    text
-}
-
-fn cell(value: &Value) -> String {
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => text.replace(char::is_control, " "),
-        other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_is_a_table_whose_cells_hold_no_control_characters() {
-        let list = serde_json::json!([
-            {"name": "a\tb\u{1b}[2J", "participants": 2, "stored_bytes": null},
-            {"name": "c", "participants": 0, "stored_bytes": 7, "more": true},
-        ]);
-        let text = table(&list, &["name", "participants", "stored_bytes"]);
-        assert_eq!(text, "name\tparticipants\tstored_bytes\na b [2J\t2\t-\nc\t0\t7\n");
-        assert_eq!(table(&Value::Null, &["name"]), "name\n");
-    }
 }

@@ -27,11 +27,12 @@ pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
     }
 }
 
-/// Answers a request of the administration listener for a file: of the inspector below `/inspector/`.
+/// Answers a request of the administration listener for a file: of the inspector and the administration below `/inspector/`.
 pub(crate) async fn serve_inspector(uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     match path.split_once('/') {
         None if ["", "inspector"].contains(&path) => with_slash("inspector", &uri),
+        None if path == "admin" => Redirect::permanent("/inspector/admin.html").into_response(),
         Some(("inspector", path)) => answer("inspector", path, &request),
         Some(("assets", _)) => answer("inspector", path, &request),
         _ => (StatusCode::NOT_FOUND, "not found\n").into_response(),
@@ -146,6 +147,8 @@ mod tests {
             let response = serve_inspector(Uri::from_static(path), HeaderMap::new()).await;
             assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
         }
+        let response = serve_inspector(Uri::from_static("/admin"), HeaderMap::new()).await;
+        assert_eq!(response.headers()[header::LOCATION], "/inspector/admin.html");
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! All rooms of the server, by name, and the state that all tasks share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
 use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::access::{Bans, Gate};
@@ -33,6 +33,10 @@ use crate::webtransport::offer::Offer;
 
 /// A stored room remembers the counters of this many participants who left, so that each can resume.
 const MAX_STORED_FORMER: usize = 10_000;
+
+/// The longest time that a room takes to end, and the time between two looks whether it has.
+const LONGEST_END: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The state that all tasks of a server share: configuration, rooms and counters.
 pub(crate) struct Hub {
@@ -67,6 +71,10 @@ pub(crate) struct Hub {
     /// Makes and checks the secrets of sessions.
     pub(crate) secrets: Arc<HmacSecrets>,
     rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
+    /// Rooms that nobody may open at present, because what is stored of them is being replaced.
+    held: Mutex<HashSet<String>>,
+    /// The place for an export or an import over HTTP: one at a time, because each takes as much disk as the rooms.
+    pub(crate) copying: Arc<Semaphore>,
     last_link: AtomicU64,
     /// The sum of the counters of closed rooms.
     closed: Mutex<Totals>,
@@ -114,6 +122,8 @@ impl Hub {
             webtransport,
             certificates,
             rooms: Mutex::new(HashMap::new()),
+            held: Mutex::new(HashSet::new()),
+            copying: Arc::new(Semaphore::new(1)),
             last_link: AtomicU64::new(0),
             closed: Mutex::new(Totals::default()),
         })
@@ -134,6 +144,9 @@ impl Hub {
         let mut rooms = self.rooms();
         if self.drain.is_due() {
             return Err(NotJoined::Stopping { retry: self.drain.take_times(1) });
+        }
+        if self.held().contains(name) {
+            return Err(Error::NotNow { what: "an administrator restores the room" }.into());
         }
         let message = match rooms.get(name) {
             None => message,
@@ -271,6 +284,39 @@ impl Hub {
         answered.await.ok()
     }
 
+    /// As [`Hub::with_room`]. A stored room that is not open is opened for it.
+    pub(crate) async fn with_stored_room<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        let is_stored = self.durable.as_ref().is_some_and(|durable| durable.store.contains(name));
+        if !is_stored && !self.rooms().contains_key(name) {
+            return Err(NoAnswer::NoRoom);
+        }
+        let (answer, answered) = oneshot::channel();
+        let call = move |driver: &mut Driver, now| drop(answer.send(call(driver, now)));
+        let sent = self.join(name, Message::Call(Box::new(call)));
+        sent.map_err(|_| NoAnswer::NotNow)?;
+        answered.await.map_err(|_| NoAnswer::NotNow)
+    }
+
+    /// Ends a room, and lets nobody open it while the result exists.
+    pub(crate) async fn hold(self: &Arc<Self>, name: &str) -> Result<Held, NoAnswer> {
+        if !self.held().insert(name.to_owned()) {
+            return Err(NoAnswer::NotNow);
+        }
+        let held = Held { hub: Arc::clone(self), name: name.to_owned() };
+        self.end_stored(name);
+        let gone = async {
+            while self.rooms().contains_key(name) {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        tokio::time::timeout(LONGEST_END, gone).await.map_err(|_| NoAnswer::NotNow)?;
+        Ok(held)
+    }
+
     /// Deletes stored rooms that are to be forgotten and not open.
     pub(crate) fn forget(&self, durable: &Durable) {
         // The lock is held, so that none of them opens meanwhile.
@@ -349,9 +395,34 @@ impl Hub {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
+    fn held(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A room that nobody may open.
+pub(crate) struct Held {
+    hub: Arc<Hub>,
+    name: String,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.hub.held().remove(&self.name);
+    }
+}
+
+/// Why a room did not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// It is neither open nor stored.
+    NoRoom,
+    /// It cannot be opened, or ends at this moment.
+    NotNow,
 }
 
 /// Why a connection was not handed to a room.

@@ -1,6 +1,7 @@
 //! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
 //! outputs of that state machine.
 
+mod publications;
 mod requests;
 
 use std::collections::HashMap;
@@ -14,6 +15,9 @@ use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Positio
 use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
+
+use publications::Publications;
+pub(crate) use publications::Refused;
 
 use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
@@ -158,6 +162,7 @@ pub(crate) async fn drive(
         events,
         drain,
         webhook,
+        publications: Publications::new(started),
         is_over: false,
     };
     let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
@@ -190,6 +195,7 @@ pub(crate) async fn drive(
             if runs_each {
                 driver.run_outputs(now);
             }
+            driver.tell_durable();
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
@@ -246,6 +252,8 @@ pub(crate) struct Driver {
     events: Arc<Events>,
     drain: Arc<Drain>,
     webhook: Option<RoomEvents>,
+    /// What the administration publishes.
+    publications: Publications,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }

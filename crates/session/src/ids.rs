@@ -47,7 +47,7 @@ macro_rules! id {
 id! {
     /// The number of a participant of a room. As long as the room keeps its incarnation, no other participant is ever
     /// given the same number. The first participant has number 1. In a packet from a client to the server, 0 means that
-    /// client.
+    /// client. As the sender of a message, 0 is the room itself (wire W101).
     ParticipantId(u32)
 }
 

@@ -35,6 +35,11 @@ pub enum Error {
     /// The room to be imported is there already.
     #[error("room {0:?} exists; delete it first, or import with --replace")]
     Exists(String),
+    /// The room cannot be taken back so far: a part of the snapshot or records of that time are no longer kept.
+    #[error(
+        "there is no such snapshot or moment, or it is no longer kept; `groupwire admin snapshots` lists what there is"
+    )]
+    NotKept,
     /// The request exceeds a limit of [`limits`](crate::limits).
     #[error("{what} is larger than its limit, {limit}")]
     TooLarge {
@@ -69,6 +74,9 @@ pub enum NotNow {
     /// The room is at its own quota.
     #[error("the room's quota of bytes is used up; store a snapshot of it, or raise the quota")]
     Room,
+    /// The room was written to while it was taken back.
+    #[error("the room changed meanwhile; try again")]
+    Changed,
     /// More requests wait than the store's queue holds.
     #[error("the disk is slower than the requests; try again")]
     Busy,

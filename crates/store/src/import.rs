@@ -43,7 +43,7 @@ impl Store {
         self.check_import(&export, &names, replace)?;
         for &name in &names {
             let room = &export.rooms[name];
-            self.import_room(&db, name, room, incarnation())?;
+            self.import_room(&db, name, room, incarnation(), |_| Ok(()))?;
         }
         Ok(names.into_iter().map(|name| name.to_string()).collect())
     }
@@ -71,12 +71,15 @@ impl Store {
         Ok(())
     }
 
-    fn import_room(
+    /// Copies a room out of a database, and lets the copy take the place of the room of this name, if `may_replace` permits that at
+    /// the last moment.
+    pub(crate) fn import_room(
         &self,
         db: &Connection,
         name: &str,
         from: &Room,
         incarnation: u64,
+        may_replace: impl FnOnce(Option<&Room>) -> Result<(), Error> + Send + 'static,
     ) -> Result<(), Error> {
         let (row, _) = RoomRow::find(db, from.id).map_err(reading)?.ok_or(Error::NoRoom)?;
         let id = self.on_writer(|writer| Ok(writer.reserve_room()))?;
@@ -88,9 +91,9 @@ impl Store {
             .import_records(db, from, &mut room)
             .and_then(|()| self.import_parts(db, from, &mut room))
             .and_then(|()| {
-                let row = RoomRow { id, incarnation, ..row };
+                let row = RoomRow { id, incarnation, head: from.head, ..row };
                 let room = room.clone();
-                self.on_writer(move |writer| writer.finish_import(&row, room))
+                self.on_writer(move |writer| writer.finish_import(&row, room, may_replace))
             });
         if outcome.is_err() {
             let surplus = Surplus {
@@ -190,8 +193,18 @@ impl Writer {
         Ok(entries)
     }
 
-    fn finish_import(&mut self, row: &RoomRow, room: Room) -> Result<(), Error> {
-        let replaced = self.shared.state().rooms.get(row.name.as_str()).map(|room| room.id);
+    fn finish_import(
+        &mut self,
+        row: &RoomRow,
+        room: Room,
+        may_replace: impl FnOnce(Option<&Room>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let replaced = {
+            let state = self.shared.state();
+            let replaced = state.rooms.get(row.name.as_str()).map(Box::as_ref);
+            may_replace(replaced)?;
+            replaced.map(|room| room.id)
+        };
         let row = RoomRow { active: seconds(self.shared.now()), ..row.clone() };
         let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
         self.transaction(|db| {

@@ -128,6 +128,11 @@ impl Store {
         rooms
     }
 
+    /// True if a room of this name is stored.
+    pub fn contains(&self, room: &str) -> bool {
+        self.shared.state().rooms.contains_key(room)
+    }
+
     /// What the store holds.
     pub fn usage(&self) -> Usage {
         self.shared.state().usage()

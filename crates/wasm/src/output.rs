@@ -66,6 +66,7 @@ fn tell(event: Event) -> Plain {
                 GapReason::Incarnation => "incarnation",
                 GapReason::Session => "session",
                 GapReason::History => "history",
+                GapReason::Reset => "reset",
             };
             Plain::of("gap")
                 .with("reason", reason)

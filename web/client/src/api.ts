@@ -165,7 +165,7 @@ export interface Message {
   readonly data: string | Uint8Array;
   /** Parses `data` as JSON. Throws a SyntaxError if it is not JSON. */
   json<T = unknown>(): T;
-  /** The id of the participant who sent the message. */
+  /** The id of the participant who sent the message; 0: the room itself, for the administration of the server. */
   readonly sender: number;
   /**
    * True for this participant's own transaction, which arrives at its place in the room's order: it is now *ordered*.
@@ -306,15 +306,15 @@ export interface Gap {
   /**
    * `incarnation`: the server was restarted and lost the room's state; participants who still have it should send it
    * again. `session`: the server has forgotten this participant, which now has a new id. `history`: transactions are
-   * missing.
+   * missing. `reset`: an administrator reset a channel; participants forget what they have of it.
    */
-  readonly reason: "incarnation" | "session" | "history";
+  readonly reason: "incarnation" | "session" | "history" | "reset";
   /**
    * The number of this participant's transactions that were sent and not acknowledged. They are sent again, although
    * the lost session may have ordered some of them.
    */
   readonly uncertain: number;
-  /** Of `history`: the name of the channel of which transactions are missing. */
+  /** Of `history` and `reset`: the name of the channel of which transactions are missing. */
   readonly channel: string | undefined;
 }
 

@@ -1,4 +1,5 @@
-//! The administration's requests about rooms and people, below `/api/`. `openapi.json` describes them.
+//! The administration's requests about rooms and people, below `/api/`. `openapi.json` describes them and those of the
+//! neighbouring files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use super::refusal::Refusal;
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 use crate::room::Driver;
+use crate::status;
 
 /// Most bytes of a request's body; `{"wait_seconds":10}` has 19.
 const MAX_BODY: usize = 256;
@@ -30,6 +32,7 @@ const OPENAPI: &str = include_str!("openapi.json");
 /// Maps paths to their handlers.
 pub(super) fn router() -> Router<Arc<Hub>> {
     Router::new()
+        .route("/api/status", get(status::report))
         .route("/api/rooms", get(rooms))
         .route("/api/rooms/{room}", delete(delete_room))
         .route("/api/rooms/{room}/participants", get(participants))
@@ -189,7 +192,7 @@ mod tests {
         let mut all = Vec::new();
         for (path, operations) in openapi["paths"].as_object().unwrap() {
             let path = path.replace("{room}", "a%2Fb").replace("{participant}", "7");
-            let path = path.replace("{ban}", "7");
+            let path = path.replace("{ban}", "7").replace("{channel}", "c%2Fd");
             for method in operations.as_object().unwrap().keys().filter(|key| *key != "parameters")
             {
                 let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
@@ -224,8 +227,16 @@ mod tests {
             assert_eq!(allowed, described, "{path}");
         }
         // And no route is missing in the description: the sources name each once.
-        let sources = concat!(include_str!("api.rs"), include_str!("bans.rs"));
-        let routes = sources.matches(".route(\"/api/").count();
+        let sources = concat!(
+            include_str!("api.rs"),
+            include_str!("bans.rs"),
+            include_str!("channels.rs"),
+            include_str!("publish.rs"),
+            include_str!("snapshots.rs"),
+            include_str!("transfer.rs")
+        );
+        let lines = sources.split(".route(").skip(1);
+        let routes = lines.filter(|rest| rest.trim_start().starts_with("\"/api/")).count();
         let paths: BTreeSet<_> = all.iter().map(|(_, path)| path).collect();
         assert_eq!(paths.len(), routes);
     }

@@ -5,10 +5,15 @@
 //! name, and every user of the machine can send requests from a loopback address.
 
 pub(crate) mod access;
+mod answer;
 mod api;
 mod bans;
+mod channels;
 pub(crate) mod config;
 pub(crate) mod listen;
+mod publish;
 mod refusal;
 pub(crate) mod routes;
+mod snapshots;
 pub(crate) mod token;
+mod transfer;

@@ -4,12 +4,19 @@ use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
+use groupwire_session::room::{NotPublished, NotReset};
+
 use crate::access::NotChanged;
+use crate::hub::NoAnswer;
+use crate::room::Refused;
 
 /// Why a request is refused.
 #[derive(Debug)]
 pub(super) enum Refusal {
+    /// The room is not open.
     NoRoom,
+    /// The room is neither open nor stored.
+    NoRoomAtAll,
     NoConnection,
     NoParticipant,
     NoUser,
@@ -17,10 +24,42 @@ pub(super) enum Refusal {
     Wait,
     BanTime,
     Ban(NotChanged),
+    /// A room that is stored or open does not answer.
+    NotNow,
+    NoChannel,
+    Limit,
+    Content,
+    IdempotencyKey,
+    NotPublished(Refused),
+    NotReset(NotReset),
+    /// It is not known whether something is durable.
+    Uncertain,
+    /// The server stores no rooms.
+    NoStore,
+    Moment,
+    NotKept,
+    BehindReset,
+    /// Another export or import is under way.
+    Copying,
+    /// The sender of a file sends nothing more.
+    Stalled,
+    FileSize(u64),
+    /// The file that was sent is no export, or is damaged.
+    File(String),
+    Exists(String),
     Store(String),
     Path(PathRejection),
     Query(QueryRejection),
     Unreadable(JsonRejection),
+}
+
+impl From<NoAnswer> for Refusal {
+    fn from(why: NoAnswer) -> Self {
+        match why {
+            NoAnswer::NoRoom => Refusal::NoRoomAtAll,
+            NoAnswer::NotNow => Refusal::NotNow,
+        }
+    }
 }
 
 impl IntoResponse for Refusal {
@@ -57,6 +96,66 @@ impl IntoResponse for Refusal {
                 let why = format!("this is done, but not stored: a restart undoes it. {why}\n");
                 return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
             }
+            Refusal::NoRoomAtAll => {
+                (StatusCode::NOT_FOUND, "this room is neither open nor stored\n")
+            }
+            Refusal::NotNow => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the room cannot be opened at present, or is just ending: try again; the server's log says more\n",
+            ),
+            Refusal::NoChannel => (
+                StatusCode::NOT_FOUND,
+                "the room has no such channel: the first participant that opens a channel makes it\n",
+            ),
+            Refusal::Limit => (StatusCode::BAD_REQUEST, "limit: write a number from 1 to 200\n"),
+            Refusal::Content => (
+                StatusCode::BAD_REQUEST,
+                "write exactly one of text, json and base64, and at most one of key and key_base64\n",
+            ),
+            Refusal::IdempotencyKey => (
+                StatusCode::BAD_REQUEST,
+                "Idempotency-Key: write 1 to 128 visible ASCII characters\n",
+            ),
+            Refusal::NotPublished(why) => return not_published(why),
+            Refusal::NotReset(why) => return not_reset(why),
+            Refusal::Uncertain => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the room ended, or its store takes nothing, before this was durable: send the request again, with the same \
+                 Idempotency-Key if it has one\n",
+            ),
+            Refusal::NoStore => (
+                StatusCode::NOT_FOUND,
+                "this server stores no rooms: `groupwire serve --data FOLDER` does\n",
+            ),
+            Refusal::Moment => (StatusCode::BAD_REQUEST, "write either snapshot or position\n"),
+            Refusal::NotKept => (
+                StatusCode::CONFLICT,
+                "there is no such snapshot or position, or it is no longer kept: the list of snapshots says from where on the \
+                 room can be taken back\n",
+            ),
+            Refusal::BehindReset => (
+                StatusCode::CONFLICT,
+                "the channels of this snapshot were reset after it: restore a position before that of the reset\n",
+            ),
+            Refusal::Copying => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "another export or import is under way: try again later\n",
+            ),
+            Refusal::Stalled => {
+                (StatusCode::REQUEST_TIMEOUT, "nothing of the file came for 30 s\n")
+            }
+            Refusal::FileSize(limit) => {
+                let why = format!(
+                    "the file has more than {limit} bytes, which is twice the store's quota and 64 MiB\n"
+                );
+                return (StatusCode::PAYLOAD_TOO_LARGE, why).into_response();
+            }
+            Refusal::File(error) => {
+                return (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response();
+            }
+            Refusal::Exists(error) => {
+                return (StatusCode::CONFLICT, format!("{error}\n")).into_response();
+            }
             Refusal::Store(error) => {
                 return (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response();
             }
@@ -65,5 +164,49 @@ impl IntoResponse for Refusal {
             Refusal::Unreadable(rejection) => return rejection.into_response(),
         };
         (status, why).into_response()
+    }
+}
+
+fn not_published(why: Refused) -> Response {
+    let (status, why) = match why {
+        Refused::TooOften => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "the administration publishes at most 10 messages per second in a room: try again later\n",
+        ),
+        Refused::Room(NotPublished::NoChannel) => return Refusal::NoChannel.into_response(),
+        Refused::Room(NotPublished::NoRequestKey) => (
+            StatusCode::BAD_REQUEST,
+            "this channel carries transactions: send an Idempotency-Key, so that a repeated request publishes nothing\n",
+        ),
+        Refused::Room(NotPublished::OtherContent) => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "another message was published with this Idempotency-Key: take another key\n",
+        ),
+        Refused::Room(NotPublished::NotNow) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the room can take no transactions at present: its store has no space, or is behind\n",
+        ),
+        Refused::Room(NotPublished::Failed(error)) => {
+            return (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response();
+        }
+        Refused::Room(other) => {
+            return (StatusCode::BAD_REQUEST, format!("{other:?}\n")).into_response();
+        }
+    };
+    (status, why).into_response()
+}
+
+fn not_reset(why: NotReset) -> Response {
+    match why {
+        NotReset::NoChannel(_) => Refusal::NoChannel.into_response(),
+        NotReset::SharesPart(others) => {
+            let others = serde_json::to_string(&others).unwrap_or_default();
+            let why = format!(
+                "a part of the snapshot stands for these channels and for others: reset them together, with {others}\n"
+            );
+            (StatusCode::CONFLICT, why).into_response()
+        }
+        NotReset::Failed(error) => (StatusCode::CONFLICT, format!("{error}\n")).into_response(),
+        other => (StatusCode::CONFLICT, format!("{other:?}\n")).into_response(),
     }
 }

@@ -8,7 +8,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 use super::access::{self, Access};
-use super::{api, bans};
+use super::{api, bans, channels, publish, snapshots, transfer};
 use crate::hub::Hub;
 use crate::transport::emulation::control;
 use crate::{assets, inspect, metrics, routes};
@@ -31,6 +31,10 @@ pub(crate) fn router(hub: Arc<Hub>, access: Arc<Access>) -> Router {
         .route("/metrics", get(metrics::serve))
         .merge(api::router())
         .merge(bans::router())
+        .merge(channels::router())
+        .merge(publish::router())
+        .merge(snapshots::router())
+        .merge(transfer::router())
         .route_layer(from_fn_with_state(Arc::clone(&access), access::check_token))
         .merge(routes::health())
         .fallback(assets::serve_inspector)

@@ -3,6 +3,7 @@
 
 mod admin_access;
 mod admin_api;
+mod admin_channels;
 mod authority;
 mod bad_input;
 mod bans;

@@ -13,7 +13,7 @@ use super::pieces::Content;
 use super::session::Session;
 use crate::compress::choice_of;
 use crate::datagrams::Datagrams;
-use crate::ids::{Counter, Index, Position};
+use crate::ids::{ChannelNo, Counter, Index, Position};
 use crate::wire::record::{Number, Record};
 use crate::wire::snapshot::Assembly;
 use crate::{Error, Overflow};
@@ -25,6 +25,8 @@ pub(super) struct Inbound {
     pub(super) copies: Copies,
     /// The parts of the snapshot that are announced and have not arrived, by the server's numbers.
     pub(super) parts: Vec<(u32, Announced)>,
+    /// The channel that was reset, and up to which position, of which the gap comes next (W102).
+    pub(super) reset: Option<(ChannelNo, Position)>,
     /// A part that is arriving.
     pub(super) download: Option<Assembly>,
     /// The session continued on this transport where it stopped.

@@ -81,7 +81,8 @@ pub enum Event {
         /// Own transactions that were sent but not acknowledged, and are sent again under a new
         /// number: the lost session may have ordered some of them already.
         uncertain: usize,
-        /// Of [`GapReason::History`]: the channel, and the position up to which transactions of it are missing.
+        /// Of [`GapReason::History`] and [`GapReason::Reset`]: the channel, and the position up to which transactions of it are
+        /// missing.
         missing: Option<(ChannelId, Position)>,
     },
     /// The transport may be dead: no packet came for suspiciously long. A shell that knows of another transport opens it
@@ -134,6 +135,8 @@ pub enum GapReason {
     Session,
     /// Transactions are missing that the room no longer has.
     History,
+    /// An administrator reset a channel: the application forgets all that it has of this channel.
+    Reset,
 }
 
 /// A message that arrived.
@@ -141,7 +144,7 @@ pub enum GapReason {
 pub struct Incoming {
     /// The channel that it was sent on.
     pub channel: ChannelId,
-    /// The participant that sent it.
+    /// The participant that sent it; 0 is the room itself, for a program that is no participant.
     pub sender: ParticipantId,
     /// Its content.
     pub bytes: Vec<u8>,

@@ -38,10 +38,13 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// A name of more than 128 bytes, an unknown channel, more than 64 parts.
+    /// A name of more than 128 bytes or that begins with U+0000, an unknown channel, more than 64 parts.
     pub fn provide(&mut self, part: &str, channels: &[ChannelId]) -> Result<(), Error> {
         let Client { phase, session, .. } = self;
         check_size("name of a part", part.len(), MAX_PART_NAME)?;
+        if part.starts_with('\0') {
+            return Err(Error::malformed("the name of a part begins with U+0000"));
+        }
         let mut places = Vec::new();
         for &channel in channels {
             session.open_mut(channel)?;

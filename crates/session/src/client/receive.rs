@@ -193,6 +193,10 @@ impl Joined {
             }
             Frame::Synced { channel } => self.on_synced(session, channel),
             Frame::Position(position) => self.move_to(session, position),
+            Frame::Reset { channel, position } => {
+                self.inbound.reset = Some((channel, position));
+                Ok(())
+            }
             Frame::Gap { channel, position } => self.on_gap(session, channel, position),
             Frame::Ordered { counter } => self.on_ordered(session, counter),
             Frame::Ping { time } => {
@@ -509,7 +513,7 @@ impl Joined {
         Ok(())
     }
 
-    /// W33: this end lacks transactions of a channel that the room no longer has.
+    /// W33, W102: this end lacks transactions of a channel that the room no longer has, or that were reset.
     fn on_gap(
         &mut self,
         session: &mut Session,
@@ -523,7 +527,11 @@ impl Joined {
             known.have = known.have.max(position);
             known.forget_begun();
             let missing = Some((ChannelId(at as u32), position));
-            session.emit(Event::Gap { reason: GapReason::History, uncertain: 0, missing });
+            let reason = match self.inbound.reset.take() {
+                Some(reset) if reset == (channel, position) => GapReason::Reset,
+                _ => GapReason::History,
+            };
+            session.emit(Event::Gap { reason, uncertain: 0, missing });
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ impl Room {
             return;
         }
         common.log.set_durable(position);
+        storing.reset(common.log.apply_resets());
         let is_awaited = common.timers.waiting.is_some_and(|(_, head)| position >= head);
         match before < common.ticked_head || is_awaited {
             // Some came before the last tick, or the tick waits for them: they have waited long enough.

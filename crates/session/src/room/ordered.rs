@@ -13,7 +13,7 @@ use crate::{ParticipantId, Position};
 pub struct Ordered<'a> {
     /// The place in the room's order. Positions begin at 1, and a large transaction takes more than one: this is its last.
     pub position: Position,
-    /// The participant that sent the transaction.
+    /// The participant that sent the transaction; 0 is the room itself, for a program that is no participant.
     pub sender: ParticipantId,
     /// The name of the channel.
     pub channel: &'a str,

@@ -50,6 +50,9 @@ pub struct StoredTransaction {
     pub content: Vec<u8>,
 }
 
+/// The size of a stored part that is no part but a reset of its channels (wire W102). Parts are larger.
+pub const RESET_SIZE: usize = 1;
+
 /// A part of a room's snapshot, as a store keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPart {

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::log::{Log, Part};
+use super::log::{Log, Part, Reset};
 use super::stored::{RESERVED_AT_ONCE, Write};
 use crate::{ChannelNo, ParticipantId, Position};
 
@@ -25,6 +25,8 @@ pub(super) struct Storing {
     reserved: ParticipantId,
     /// The position of the newest part of each name that was handed to the store.
     parts: BTreeMap<String, Position>,
+    /// Resets of channels that the store has to be told.
+    resets: Vec<Reset>,
 }
 
 impl Storing {
@@ -37,6 +39,7 @@ impl Storing {
             asked: reserved,
             reserved,
             parts: log.parts().map(|part| (part.name.clone(), part.as_of)).collect(),
+            resets: Vec::new(),
         }
     }
 
@@ -54,6 +57,11 @@ impl Storing {
         self.is_changed |= self.channels.contains(&channel);
     }
 
+    /// Notes that channels were reset. The store drops the parts of these names with all that they stand for.
+    pub(super) fn reset(&mut self, resets: Vec<Reset>) {
+        self.resets.extend(resets);
+    }
+
     /// Numbers of participants up to `reserved` are reserved. Returns how far of the transactions up to `position` the store
     /// was handed.
     pub(super) fn on_durable(&mut self, position: Position, reserved: ParticipantId) -> Position {
@@ -68,15 +76,23 @@ impl Storing {
         let parts: Vec<Arc<Part>> = parts.cloned().collect();
         let is_stored = self.asked > ParticipantId(0);
         // Joining and opening store nothing, so a room is stored with its first transaction.
-        if log.head() == self.handed && !(is_stored && (self.is_changed || !parts.is_empty())) {
+        if log.head() == self.handed
+            && !(is_stored && (self.is_changed || !parts.is_empty() || !self.resets.is_empty()))
+        {
             return self.reserve(log);
         }
         let mut write = self.reserve(log).unwrap_or_default();
         for transaction in log.transactions_after(self.handed) {
             self.is_changed |= self.channels.insert(transaction.message.channel);
-            write.transactions.push(Log::stored(transaction, wall));
+            write.transactions.push(log.stored(transaction, wall));
         }
         self.handed = log.head();
+        for reset in self.resets.drain(..) {
+            write.parts.push(Log::stored_reset(&reset));
+            // A part of this name that is made from now on is newer, whatever its position.
+            self.parts.remove(&reset.part);
+            self.is_changed = true;
+        }
         for part in parts {
             write.parts.push(Log::stored_part(&part));
             self.channels.extend(&part.channels);

@@ -95,6 +95,11 @@ pub(crate) enum Frame<'a> {
         retry_ms: u64,
     },
     Position(Position),
+    /// A channel was reset up to this position; a GAP follows (wire W102).
+    Reset {
+        channel: ChannelNo,
+        position: Position,
+    },
     /// Transactions of a channel up to this position can no longer be had (wire W33).
     Gap {
         channel: ChannelNo,
@@ -365,6 +370,7 @@ mod tests {
             Frame::Error { code: 2, fault: Fault::Limit, fatal: true, subject: 0, detail: "no" },
             Frame::Bye { reason: 1, retry_ms: 200 },
             Frame::Position(Position(5)),
+            Frame::Reset { channel: ChannelNo(1), position: Position(6) },
             Frame::Gap { channel: ChannelNo(1), position: Position(6) },
             Frame::Ordered { counter: Counter(300) },
             Frame::Token(b"another"),

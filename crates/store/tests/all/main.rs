@@ -9,4 +9,5 @@ mod erasure;
 mod files;
 mod formats;
 mod outbox;
+mod restore;
 mod support;

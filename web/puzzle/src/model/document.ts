@@ -105,6 +105,13 @@ export class Document implements Restorable {
     return JSON.stringify(this.confirmed.encode());
   }
 
+  /** Begins anew: an administrator reset the table. */
+  clear(): void {
+    this.remembered = undefined;
+    this.confirmed = new State(firstSpec(this.room));
+    this.refresh();
+  }
+
   startRestore(): void {
     const known = this.isMissing ? this.remembered : this.confirmed;
     this.remembered = known?.isFresh ? undefined : known;

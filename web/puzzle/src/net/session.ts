@@ -220,13 +220,14 @@ export class Session {
     }
   }
 
-  private receiveGap({ reason }: Gap): void {
+  private receiveGap({ reason, channel }: Gap): void {
     // Other participants may have these ids now, with new indices.
     if (reason !== "history") this.options.pointers.keep(() => false);
     if (reason === "incarnation") this.restorer.begin();
     // After "session" nothing is missing: this window has a new participant id, and the client sends again what was not
     // ordered. The document recognises operations that it already has by (by, n).
     if (reason === "history") this.options.events.incomplete();
+    if (reason === "reset" && channel === "moves") this.options.document.clear();
   }
 
   /** Releases the pieces of windows that have left. The first participant of the room does this. */

@@ -99,6 +99,13 @@ export class Document implements Restorable {
     return this.confirmed.encode();
   }
 
+  /** Forgets everything: an administrator reset the board. */
+  clear(): void {
+    this.remembered = undefined;
+    this.confirmed = new State();
+    this.refreshAll();
+  }
+
   startRestore(): void {
     const known = this.remembered ?? new State();
     known.merge(this.confirmed);

@@ -254,13 +254,14 @@ export class Session {
     }
   }
 
-  private receiveGap({ reason }: Gap): void {
+  private receiveGap({ reason, channel }: Gap): void {
     // Other participants may have these ids now, with new indices.
     if (reason !== "history") this.options.pointers.keep(() => false);
     if (reason === "incarnation") this.restorer.begin();
     // After "session" nothing is missing: this window has a new participant id, and the client sends again what was not
     // ordered. The document recognises operations that it already has by (by, n).
     if (reason === "history") this.options.events.incomplete();
+    if (reason === "reset" && channel === "draw") this.options.document.clear();
   }
 
   private record(kind: "sent" | "received", sender: number, channel: string, data: string | Uint8Array): void {

@@ -2,6 +2,7 @@
 //! whatever ends the server; and what an operator is told on a bad day.
 
 mod admin;
+mod admin_http;
 mod bad_disk;
 #[cfg(unix)]
 mod crowd;

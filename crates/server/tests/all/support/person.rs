@@ -16,6 +16,8 @@ pub(crate) struct Person {
     wire: Wire,
     origin: Instant,
     pub(crate) events: Vec<Event>,
+    /// What it answers when it is asked for its part of the snapshot.
+    state: Option<String>,
     /// All messages so far, own ones included: sender and text.
     pub(crate) messages: Vec<(ParticipantId, String)>,
 }
@@ -32,7 +34,8 @@ impl Person {
     pub(crate) fn ask(wire: Wire, config: ClientConfig) -> Self {
         let client = Client::new(Duration::ZERO, config).unwrap();
         let origin = Instant::now();
-        let mut person = Person { client, wire, origin, events: Vec::new(), messages: Vec::new() };
+        let (events, messages, state) = (Vec::new(), Vec::new(), None);
+        let mut person = Person { client, wire, origin, events, state, messages };
         person.client.channel("draw", Qos::transaction()).unwrap();
         person
     }
@@ -54,6 +57,14 @@ impl Person {
         let channel = self.client.channel("draw", Qos::transaction()).unwrap();
         let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
         self.client.send(self.origin.elapsed(), channel, message).unwrap();
+        self.drive().await;
+    }
+
+    /// Provides the part `draw` of the snapshot, always with this content.
+    pub(crate) async fn provide(&mut self, state: &str) {
+        let channel = self.client.channel("draw", Qos::transaction()).unwrap();
+        self.state = Some(state.to_owned());
+        self.client.provide("draw", &[channel]).unwrap();
         self.drive().await;
     }
 
@@ -144,6 +155,10 @@ impl Person {
                         self.messages.len() as u64,
                         "in order, once"
                     );
+                }
+                Output::Event(Event::SnapshotWanted { part, as_of }) if self.state.is_some() => {
+                    let state = self.state.clone().unwrap();
+                    self.client.snapshot(&part, as_of, state.as_bytes()).unwrap();
                 }
                 Output::Event(event) => self.events.push(event),
                 Output::Hangup | Output::Timeout(_) => return,

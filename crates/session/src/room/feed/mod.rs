@@ -15,6 +15,7 @@
 mod carry;
 pub(super) mod copies;
 pub(super) mod downsampling;
+pub(super) mod gaps;
 pub(super) mod group;
 pub(super) mod private_datagrams;
 pub(super) mod private_stream;

@@ -8,6 +8,7 @@ use core::time::Duration;
 
 use super::carry::Feed;
 use super::downsampling::Released;
+use super::gaps::gaps;
 use super::record::RecordBuilder;
 use crate::link::Coders;
 use crate::room::log::{
@@ -152,11 +153,7 @@ impl PrivateStream {
         let log = payload.builder.log;
         while let Some(History { opened, channels, feed }) = self.history.front_mut() {
             for &channel in &*channels {
-                let position = log.trimmed(channel).min(feed.until.log);
-                if feed.cursor.log < position {
-                    // W33: some of these transactions are no longer in memory.
-                    notices.push(Frame::Gap { channel, position });
-                }
+                notices.extend(gaps(log, channel, feed.cursor.log, feed.until.log));
             }
             if let Some(trimmed) = channels.iter().map(|&channel| log.trimmed(channel)).max() {
                 feed.cursor.log = feed.cursor.log.max(trimmed.min(feed.until.log));

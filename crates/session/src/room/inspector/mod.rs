@@ -83,6 +83,11 @@ impl Inspector {
         self.trace.head = head;
     }
 
+    /// Notes the position of a transaction of the room itself, which is neither traced as received nor recorded.
+    pub(super) fn advance(&mut self, head: Position) {
+        self.trace.head = head;
+    }
+
     /// Notes that a piece of a transaction came that is not complete. Nothing is handed out before it is durable.
     pub(super) fn piece_came(&mut self, head: Position) {
         self.trace.head = head.next();

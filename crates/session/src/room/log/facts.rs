@@ -2,11 +2,12 @@
 //! counters of participants. A log is made of them again after a restart.
 //!
 //! ```text
-//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes
+//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [requests]     `requests`: see published.rs
 //! channels = (number:varint name:bytes qos)*
-//! counters = (participant:varint counter:varint left:varint)*     in the order in which they left
-//! content  = flags:u8 born:varint [priority:u8] [key:bytes] message     of a transaction; `born` in ms, Unix time
+//! counters = (participant:varint counter:varint left:varint)*     in the order in which they left; 0 is the room itself
+//! content  = flags:u8 born:varint [priority:u8] [key:bytes] [request:24 octets] message     of a transaction; `born` in ms, Unix time
 //! part     = version:u8 counters:bytes state
+//!          | reset:u8                     a reset of the part's channels (W102)
 //! ```
 //!
 //! Stored bytes may be damaged or come from another program, so reading them never panics.
@@ -17,15 +18,18 @@ use core::time::Duration;
 
 use super::message::{Message, Transaction};
 use super::sessions::{Former, Session, Sessions};
-use super::transactions::{Part, Transactions};
-use super::{Channel, Log, check_numbers};
+use super::transactions::{Part, Reset, Transactions};
+use super::{Channel, Log, RequestKey, check_numbers};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PART_NAME};
-use crate::room::stored::{Stored, StoredPart, StoredTransaction};
+use crate::room::stored::{RESET_SIZE, Stored, StoredPart, StoredTransaction};
 use crate::wire::io::{Reader, Write};
 use crate::wire::piece::Piece;
 use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
 
 const VERSION: u8 = 1;
+
+/// Stands in place of a version in what is stored of a reset.
+const RESET: u8 = 2;
 
 /// Flags of a transaction.
 const TEXT: u8 = 1;
@@ -33,6 +37,8 @@ const KEY: u8 = 2;
 const PRIORITY: u8 = 4;
 const GOES_ON: u8 = 8;
 const CONTINUES: u8 = 16;
+const REQUEST: u8 = 32;
+const RESETS: u8 = 64;
 
 /// The counters of participants who left are stored for this long.
 const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -70,26 +76,40 @@ impl Log {
                 counters.varint(left);
             }
         }
+        if self.published.counter > Counter(0) {
+            counters.varint(ParticipantId(0).into());
+            counters.varint(self.published.counter.into());
+            counters.varint(here);
+        }
         facts.bytes(&counters);
+        facts.extend_from_slice(&self.published.requests(wall + now));
         facts
     }
 
     /// A transaction of this log as a store keeps it.
-    pub(in crate::room) fn stored(one: &Transaction, wall: Duration) -> StoredTransaction {
+    pub(in crate::room) fn stored(&self, one: &Transaction, wall: Duration) -> StoredTransaction {
         let Transaction { message, counter, position, .. } = one;
+        let is_own = message.sender == ParticipantId(0);
+        let request = if is_own { self.published.request_at(*position) } else { None };
+        let resets = is_own && self.resets.get(&message.channel) == Some(position);
         let mut content = Vec::with_capacity(message.size() + 16);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         content.u8(flag(TEXT, message.text)
             | flag(KEY, message.key.is_some())
             | flag(PRIORITY, message.priority.is_some())
             | flag(GOES_ON, message.piece.goes_on())
-            | flag(CONTINUES, !message.piece.begins()));
+            | flag(CONTINUES, !message.piece.begins())
+            | flag(REQUEST, request.is_some())
+            | flag(RESETS, resets));
         content.varint((wall + message.born).as_millis() as u64);
         if let Some(priority) = message.priority {
             content.u8(priority);
         }
         if let Some(key) = &message.key {
             content.bytes(key);
+        }
+        if let Some(request) = request {
+            request.write(&mut content);
         }
         content.extend_from_slice(&message.bytes);
         StoredTransaction {
@@ -117,6 +137,13 @@ impl Log {
         StoredPart { name: name.clone(), channels: channels.clone(), as_of: *as_of, content }
     }
 
+    /// A reset as a store keeps it: a part that stands for the transactions of its channels, without content.
+    pub(in crate::room) fn stored_reset(reset: &Reset) -> StoredPart {
+        let Reset { part, channels, as_of } = reset;
+        let content = [RESET; RESET_SIZE].into();
+        StoredPart { name: part.clone(), channels: channels.clone(), as_of: *as_of, content }
+    }
+
     /// An empty log whose transactions are stored.
     pub(in crate::room) fn new_stored(incarnation: u64, limits: Limits) -> Self {
         let mut log = Log::new(incarnation, limits);
@@ -138,8 +165,18 @@ impl Log {
         let mut log = Log::new_stored(incarnation, limits);
         check_numbers(reserved.max(last_participant), head, log.order)?;
         let (forgotten, mut former) = log.read_facts(&facts)?;
+        if let Some((counter, _)) = former.remove(&ParticipantId(0)) {
+            log.published.counter = counter;
+        }
         log.transactions = Transactions::stored(head);
         for part in parts {
+            if part.content == [RESET] {
+                if part.as_of > head || !part.channels.iter().all(|one| log.has_channel(*one)) {
+                    return Err(Error::malformed("stored reset: its channels or its place"));
+                }
+                log.transactions.restore_reset(&part.channels, part.as_of);
+                continue;
+            }
             let part = read_part(part)?;
             let is_known = part.channels.iter().all(|channel| log.has_channel(*channel));
             let is_sound = is_known
@@ -166,17 +203,20 @@ impl Log {
                 return Err(Error::malformed("stored transaction: its channel or author"));
             }
             last = position;
-            if author != ParticipantId(0) {
+            let message = log.read_content(&content, (channel, author, position), wall)?;
+            if author == ParticipantId(0) {
+                log.published.counter = log.published.counter.max(counter);
+            } else {
                 let known = former.entry(author).or_insert((Counter(0), wall.as_secs()));
                 known.0 = known.0.max(counter);
             }
-            let message = read_content(&content, channel, author, wall)?;
             if position > log.trimmed(channel) {
                 let order = Order(0);
                 let one = Transaction { message, counter, position, order };
                 log.insert_whole(&mut begun, one);
             }
         }
+        log.published.forget_after(head);
         log.transactions.set_durable(head);
         let mut former: VecDeque<Former> = former
             .into_iter()
@@ -247,7 +287,7 @@ impl Log {
             self.channels[number as usize - 1] = Channel { name: name.into(), qos };
         }
         let mut counters = Reader::new(reader.bytes(usize::MAX, "counters")?, "stored counters");
-        reader.finish()?;
+        self.published.restore(reader.rest())?;
         let mut known = BTreeMap::new();
         while !counters.is_empty() {
             let participant = ParticipantId(counters.varint_u32()?);
@@ -256,36 +296,49 @@ impl Log {
         }
         Ok((forgotten, known))
     }
+
+    /// Reads a transaction, and notes which request it carried out, or that it resets its channel.
+    fn read_content(
+        &mut self,
+        content: &[u8],
+        (channel, sender, position): (ChannelNo, ParticipantId, Position),
+        wall: Duration,
+    ) -> Result<Message, Error> {
+        let mut reader = Reader::new(content, "stored transaction");
+        let flags = reader.u8()?;
+        let own = if sender == ParticipantId(0) { REQUEST | RESETS } else { 0 };
+        if flags & !(TEXT | KEY | PRIORITY | GOES_ON | CONTINUES | own) != 0 {
+            return Err(reader.malformed());
+        }
+        let at = Duration::from_millis(reader.varint()?);
+        // A message of the time before the room was loaded seems to be as old as the room's clock.
+        let born = at.saturating_sub(wall);
+        let priority = if flags & PRIORITY != 0 { Some(reader.u8()?) } else { None };
+        let key = match flags & KEY {
+            0 => None,
+            _ => Some(reader.bytes(MAX_KEY, "key")?.into()),
+        };
+        if flags & REQUEST != 0 {
+            let request = RequestKey::read(&mut reader)?;
+            // The facts may have it, too.
+            if self.published.request_at(position).is_none() {
+                self.published.remember(request, position, at);
+            }
+        }
+        if flags & RESETS != 0 {
+            self.reset_at(channel, position);
+        }
+        let (text, bytes) = (flags & TEXT != 0, reader.rest());
+        if text && core::str::from_utf8(bytes).is_err() {
+            return Err(Error::InvalidText { what: "stored text" });
+        }
+        let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
+        Ok(Message { channel, sender, key, priority, text, piece, bytes: bytes.into(), born })
+    }
 }
 
 /// Up to which participant those without an entry are forgotten, and for each other one its counter and when it left.
 type Known = (ParticipantId, BTreeMap<ParticipantId, (Counter, u64)>);
-
-fn read_content(
-    content: &[u8],
-    channel: ChannelNo,
-    sender: ParticipantId,
-    wall: Duration,
-) -> Result<Message, Error> {
-    let mut reader = Reader::new(content, "stored transaction");
-    let flags = reader.u8()?;
-    if flags & !(TEXT | KEY | PRIORITY | GOES_ON | CONTINUES) != 0 {
-        return Err(reader.malformed());
-    }
-    // A message of the time before the room was loaded seems to be as old as the room's clock.
-    let born = Duration::from_millis(reader.varint()?).saturating_sub(wall);
-    let priority = if flags & PRIORITY != 0 { Some(reader.u8()?) } else { None };
-    let key = match flags & KEY {
-        0 => None,
-        _ => Some(reader.bytes(MAX_KEY, "key")?.into()),
-    };
-    let (text, bytes) = (flags & TEXT != 0, reader.rest());
-    if text && core::str::from_utf8(bytes).is_err() {
-        return Err(Error::InvalidText { what: "stored text" });
-    }
-    let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
-    Ok(Message { channel, sender, key, priority, text, piece, bytes: bytes.into(), born })
-}
 
 fn read_part(stored: StoredPart) -> Result<Part, Error> {
     let StoredPart { name, channels, as_of, content } = stored;

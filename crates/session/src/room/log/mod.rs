@@ -12,10 +12,12 @@ mod due;
 mod facts;
 mod filter;
 mod message;
+mod published;
 mod sessions;
 mod transactions;
 mod values;
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,10 +26,12 @@ use core::time::Duration;
 pub(super) use due::{Cursor, Item, NotInMemory};
 pub(super) use filter::{Carries, Channels, Covered, Filter, Starts};
 pub(super) use message::{Message, Transaction, Value};
+pub use published::RequestKey;
 pub(super) use sessions::Session;
-pub(super) use transactions::Part;
+pub(super) use transactions::{Part, Reset};
 
 use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
+use published::Published;
 use sessions::Sessions;
 use transactions::Transactions;
 use values::Values;
@@ -54,6 +58,10 @@ pub(super) struct Log {
     order: Order,
     values: Values,
     transactions: Transactions,
+    /// What the room itself has published.
+    published: Published,
+    /// Channels to be reset once the transactions at these positions are durable (wire W102).
+    resets: BTreeMap<ChannelNo, Position>,
 }
 
 impl Log {
@@ -67,6 +75,8 @@ impl Log {
             order: Order(0),
             values: Values::new(),
             transactions: Transactions::new(),
+            published: Published::default(),
+            resets: BTreeMap::new(),
         }
     }
 
@@ -83,6 +93,57 @@ impl Log {
             self.order = self.order.next();
             self.transactions.push(self.order, message, counter, &self.limits);
         }
+    }
+
+    /// Appends a transaction of the room itself (wire W101). `day` is the time of day.
+    pub(super) fn append_own(
+        &mut self,
+        message: Message,
+        request: Option<RequestKey>,
+        day: Duration,
+    ) -> Position {
+        self.published.counter = self.published.counter.next();
+        self.order = self.order.next();
+        self.transactions.push(self.order, message, self.published.counter, &self.limits);
+        let position = self.head();
+        if let Some(request) = request {
+            self.published.remember(request, position, day);
+        }
+        position
+    }
+
+    /// The request with this key that the room has carried out, and the position of its transaction.
+    pub(super) fn find_request(&self, key: &[u8; 16]) -> Option<(RequestKey, Position)> {
+        self.published.find(key)
+    }
+
+    /// A value of the room itself, to be [put](Log::put) into the log.
+    pub(super) fn own_value(&mut self, message: Message, day: Duration) -> Value {
+        let index = self.published.next_index(message.channel, day);
+        Value::new(message, index, self.published.counter)
+    }
+
+    /// Lets a channel be [reset](Log::apply_resets) once the transaction at this position, which is the room's own and has no
+    /// content, is durable. Only the position is of interest: it lets receivers know that they lack something.
+    pub(super) fn reset_at(&mut self, channel: ChannelNo, position: Position) {
+        self.resets.insert(channel, position);
+    }
+
+    /// Drops everything of the channels that are to be reset, up to the positions of their resets, if these are durable. A store has to
+    /// do the same.
+    pub(super) fn apply_resets(&mut self) -> Vec<Reset> {
+        let durable = self.durable();
+        if self.resets.is_empty() || self.resets.values().any(|&position| position > durable) {
+            return Vec::new();
+        }
+        let resets = core::mem::take(&mut self.resets);
+        self.values.reset(|channel| resets.contains_key(&channel));
+        self.transactions.reset(&resets)
+    }
+
+    /// The position of the channel's last reset; 0 without one.
+    pub(super) fn last_reset(&self, channel: ChannelNo) -> Position {
+        self.transactions.last_reset(channel)
     }
 
     /// Checks that there are positions for `count` more transactions.
@@ -258,6 +319,19 @@ impl Log {
         self.transactions.after(position)
     }
 
+    /// The transactions in memory up to `position`, newest first.
+    pub(super) fn transactions_up_to(
+        &self,
+        position: Position,
+    ) -> impl Iterator<Item = &Transaction> {
+        self.transactions.up_to(position)
+    }
+
+    /// The values after this order, oldest first.
+    pub(super) fn values_after(&self, order: Order) -> impl Iterator<Item = (Order, &Value)> {
+        self.values.after(order)
+    }
+
     /// True if a value came after this order.
     pub(super) fn has_values_after(&self, order: Order) -> bool {
         self.values.after(order).next().is_some()
@@ -341,7 +415,7 @@ impl Log {
         })
     }
 
-    /// Keeps a part of the snapshot, unless the log has a newer one of this name. `channels` are in the order of their
+    /// Keeps a part of the snapshot, unless the log has a newer one of this name or a channel was reset after `as_of`. `channels` are in the order of their
     /// numbers, and [permitted](Log::permits_part). Returns true if the part was kept.
     pub(super) fn set_part(
         &mut self,
@@ -352,7 +426,13 @@ impl Log {
     ) -> bool {
         debug_assert!(as_of <= self.durable(), "a part of the future is refused before");
         debug_assert!(self.permits_part(name, channels), "it is refused before");
-        if self.transactions.part(name).is_some_and(|part| part.as_of >= as_of) {
+        // It may have been made before the participant was told of a reset.
+        let is_reset = |channel: &ChannelNo| {
+            as_of < self.last_reset(*channel) || self.resets.contains_key(channel)
+        };
+        if self.transactions.part(name).is_some_and(|part| part.as_of >= as_of)
+            || channels.iter().any(is_reset)
+        {
             return false;
         }
         let mut counters = self.transactions.counters_at(channels, as_of);
@@ -364,7 +444,7 @@ impl Log {
 
     /// Bytes of memory that messages and parts take, about.
     pub(super) fn memory(&self) -> usize {
-        self.values.memory() + self.transactions.memory()
+        self.values.memory() + self.transactions.memory() + self.published.memory()
     }
 }
 

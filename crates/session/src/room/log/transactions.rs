@@ -4,7 +4,7 @@
 //! be dropped while older ones of another channel are still needed.
 
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -39,6 +39,20 @@ impl Part {
     }
 }
 
+/// A reset of channels, as a part of the snapshot that stands for nothing: it lets a store drop the transactions of the channels
+/// up to `as_of`, and the part of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::room) struct Reset {
+    pub(in crate::room) part: String,
+    /// The channels, in the order of their numbers.
+    pub(in crate::room) channels: Vec<ChannelNo>,
+    pub(in crate::room) as_of: Position,
+}
+
+/// With the number of a channel behind it, the name under which a store keeps a reset of a channel in no part. No part of a
+/// participant has such a name (wire W102).
+pub(in crate::room) const RESET_PART: &str = "\0reset ";
+
 /// What is known of one channel's transactions.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
@@ -49,6 +63,8 @@ struct Extent {
     /// Its transactions after `covered`, and their bytes.
     uncovered: u64,
     uncovered_bytes: usize,
+    /// The position of its last reset.
+    reset: Position,
 }
 
 #[derive(Debug)]
@@ -228,6 +244,12 @@ impl Transactions {
         self.window.range(skip..)
     }
 
+    /// The transactions in memory up to `position`, newest first.
+    pub(super) fn up_to(&self, position: Position) -> impl Iterator<Item = &Transaction> {
+        let end = self.window.partition_point(|one| one.position <= position);
+        self.window.range(..end).rev()
+    }
+
     /// The number of this sender's transactions in memory after `position`.
     pub(super) fn count_after(&self, position: Position, sender: ParticipantId) -> u32 {
         self.after(position).filter(|later| later.message.sender == sender).count() as u32
@@ -268,7 +290,12 @@ impl Transactions {
         self.dropped.retain(|(channel, _), _| !part.has(*channel));
         let mut extents: Vec<_> = part.channels.iter().map(|_| Extent::default()).collect();
         for (extent, channel) in extents.iter_mut().zip(&part.channels) {
-            (extent.trimmed, extent.covered) = (self.trimmed(*channel), part.as_of);
+            *extent = Extent {
+                trimmed: self.trimmed(*channel),
+                covered: part.as_of,
+                reset: self.last_reset(*channel),
+                ..Extent::default()
+            };
         }
         let kept = self.begin_of_kept(part.as_of);
         let Transactions { window, bytes, trimmed, .. } = self;
@@ -308,11 +335,74 @@ impl Transactions {
     pub(super) fn restore_part(&mut self, part: Part) {
         self.head = self.head.max(part.as_of);
         for &channel in &part.channels {
-            let extent = Extent { trimmed: part.as_of, covered: part.as_of, ..Extent::default() };
-            self.extents.insert(channel, extent);
+            self.cover(channel, part.as_of);
         }
         self.trimmed = self.trimmed.max(part.as_of);
         self.parts.insert(part.name.clone(), Arc::new(part));
+    }
+
+    /// Keeps a reset of a stored log, before its transactions are inserted.
+    pub(super) fn restore_reset(&mut self, channels: &[ChannelNo], as_of: Position) {
+        for &channel in channels {
+            self.cover(channel, as_of);
+            self.extents.entry(channel).or_default().reset = as_of;
+        }
+        self.trimmed = self.trimmed.max(as_of);
+    }
+
+    /// A channel's transactions up to here are not in memory, and are not needed.
+    fn cover(&mut self, channel: ChannelNo, as_of: Position) {
+        let extent = self.extents.entry(channel).or_default();
+        extent.trimmed = extent.trimmed.max(as_of);
+        extent.covered = extent.covered.max(as_of);
+    }
+
+    /// The position of the channel's last reset; 0 without one.
+    pub(super) fn last_reset(&self, channel: ChannelNo) -> Position {
+        self.extents.get(&channel).map_or(Position(0), |extent| extent.reset)
+    }
+
+    /// Drops all transactions of the channels up to the positions given, and the parts of these channels. All channels of a part
+    /// are reset together. Returns what a store has to keep of it.
+    pub(super) fn reset(&mut self, resets: &BTreeMap<ChannelNo, Position>) -> Vec<Reset> {
+        let is_reset =
+            |part: &Part| part.channels.iter().any(|channel| resets.contains_key(channel));
+        let (gone, kept): (BTreeMap<_, _>, _) =
+            core::mem::take(&mut self.parts).into_iter().partition(|(_, part)| is_reset(part));
+        self.parts = kept;
+        let mut kept_of_reset: Vec<Reset> = gone
+            .into_iter()
+            .map(|(part, gone)| {
+                let channels = gone.channels.clone();
+                let last = channels.iter().filter_map(|channel| resets.get(channel)).max();
+                Reset { part, channels, as_of: last.copied().unwrap_or_default() }
+            })
+            .collect();
+        for (&channel, &as_of) in resets {
+            if kept_of_reset.iter().all(|one| !one.channels.contains(&channel)) {
+                let part = [RESET_PART, &channel.to_string()].concat();
+                kept_of_reset.push(Reset { part, channels: [channel].into(), as_of });
+            }
+            self.dropped.retain(|(other, _), _| *other != channel);
+            self.extents.insert(channel, Extent::default());
+            self.restore_reset(&[channel], as_of);
+        }
+        let Transactions { window, bytes, extents, .. } = self;
+        window.retain(|one| {
+            let channel = one.message.channel;
+            let Some(as_of) = resets.get(&channel) else { return true };
+            let cost = one.message.cost();
+            let is_kept = one.position > *as_of;
+            match extents.get_mut(&channel) {
+                Some(extent) if is_kept => {
+                    extent.uncovered += 1;
+                    extent.uncovered_bytes += cost;
+                }
+                _ => *bytes -= cost,
+            }
+            is_kept
+        });
+        kept_of_reset
     }
 
     /// Bytes of memory that the transactions and the parts take, about.

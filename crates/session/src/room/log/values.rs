@@ -161,6 +161,11 @@ impl Values {
         self.drop_if(|_, value| value.message.sender == sender);
     }
 
+    /// Drops the values of the channels that `is_reset` names.
+    pub(super) fn reset(&mut self, is_reset: impl Fn(ChannelNo) -> bool) {
+        self.drop_if(|_, value| is_reset(value.message.channel));
+    }
+
     fn drop_if(&mut self, goes: impl Fn(Order, &Value) -> bool) {
         let gone = self.latest.after(Order(0)).filter(|(order, value)| goes(*order, value));
         let gone: Vec<Order> = gone.map(|(order, _)| order).collect();

@@ -12,6 +12,7 @@ use crate::limits::MAX_PARTS;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
 use crate::room::feed::Feed;
+use crate::room::feed::gaps::gaps;
 use crate::room::feed::private_stream::History;
 use crate::room::log::{Cursor, Log, Part};
 use crate::wire::frame::{Frame, error_frame};
@@ -33,6 +34,10 @@ impl Peer {
         let now = common.now;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         connection.requests.count(now, connection.channels.len())?;
+        if name.starts_with('\0') {
+            // W102: the store keeps resets under such names.
+            return Err(Error::malformed("PART: its name begins with U+0000"));
+        }
         connection.offers.remove(&number);
         if channels.is_empty() {
             return Ok(());
@@ -252,10 +257,13 @@ impl Connection {
             if self.unfilled.contains_key(&channel) || self.has(channel) >= position {
                 continue;
             }
-            event!(INFO, "transactions are missing", %participant, %channel, %position);
+            let frames = gaps(log, channel, self.has(channel), position);
             self.starts.insert(channel, position);
-            self.link.queue(&Frame::Gap { channel, position });
-            count += 1;
+            for frame in &frames {
+                event!(INFO, "transactions are missing", %participant, ?frame);
+                self.link.queue(frame);
+                count += u64::from(matches!(frame, Frame::Gap { .. }));
+            }
         }
         count
     }

@@ -202,6 +202,11 @@ impl<'a> Frame<'a> {
                 out.varint(*hold_ms);
                 OPTIONAL | 0x2d
             }
+            Frame::Reset { channel, position } => {
+                out.varint(u64::from(*channel));
+                out.varint(position.get());
+                OPTIONAL | 0x2f
+            }
             Frame::Ordered { counter } => {
                 out.varint(u64::from(*counter));
                 0x2a
@@ -308,6 +313,10 @@ impl<'a> Frame<'a> {
             }
             0x2c => Frame::TokenWanted,
             0x2d => Frame::Hold { counter: Counter(r.varint_u32()?), hold_ms: r.varint()? },
+            0x2f => Frame::Reset {
+                channel: ChannelNo(r.varint_u32()?),
+                position: Position(r.varint()?),
+            },
             0x2a => Frame::Ordered { counter: Counter(r.varint_u32()?) },
             _ => return Ok(None),
         };
@@ -394,6 +403,7 @@ fn frame_name(kind: u8) -> &'static str {
         0x2b => "TOKEN",
         0x2c => "TOKEN_WANTED",
         0x2d => "HOLD",
+        0x2f => "RESET",
         _ => "frame",
     }
 }

@@ -175,6 +175,7 @@ const KINDS: &[Kind] = &[
     kind(0x2b, "TOKEN", &[("rest", Rest)]),
     optional(0x2c, "TOKEN_WANTED", &[]),
     optional(0x2d, "HOLD", &[("counter", Varint), ("hold_ms", Varint)]),
+    optional(0x2f, "RESET", &[("id", Varint), ("position", Varint)]),
 ];
 
 /// The server's QUALITY.

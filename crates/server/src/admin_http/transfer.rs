@@ -1,0 +1,204 @@
+//! The administration's requests to export and to import stored rooms, as one file. `openapi.json` describes them.
+//!
+//! The file is in the folder of the store meanwhile, because it may be as large as that. One request is carried out at a time.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use futures_util::{StreamExt, stream};
+use groupwire_store::{Error as StoreError, export};
+use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::refusal::Refusal;
+use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::durable::Durable;
+use crate::hub::Hub;
+use crate::secret::random_number;
+
+/// Bytes that are read of the file at a time.
+const CHUNK: usize = 256 << 10;
+
+/// How long nothing may come of a file that is sent.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An export is larger than what it holds: twice the quota and this many bytes are enough.
+const OVERHEAD: u64 = 64 << 20;
+
+/// How the files' names begin.
+const PREFIX: &str = "transfer-";
+
+/// Maps paths to their handlers.
+pub(super) fn router() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/api/export", get(export_all))
+        .route("/api/rooms/{room}/export", get(export_room))
+        .route("/api/import", post(import).layer(DefaultBodyLimit::disable()))
+}
+
+async fn export_all(State(hub): State<Arc<Hub>>) -> Result<Response, Refusal> {
+    send_export(&hub, None).await
+}
+
+async fn export_room(
+    State(hub): State<Arc<Hub>>,
+    room: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    let Path(room) = room.map_err(Refusal::Path)?;
+    send_export(&hub, Some(room)).await
+}
+
+/// Sends all stored rooms, or one of them.
+async fn send_export(hub: &Hub, room: Option<String>) -> Result<Response, Refusal> {
+    let durable = hub.durable.as_ref().ok_or(Refusal::NoStore)?;
+    if room.as_ref().is_some_and(|room| !durable.store.contains(room)) {
+        return Err(Refusal::NotStored);
+    }
+    let transfer = Transfer::begin(hub)?;
+    let opening = spawn_blocking(move || {
+        let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
+        export(&transfer.folder, &transfer.path, wanted)?;
+        let file = File::open(&transfer.path).and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (length, file) = file.map_err(|error| StoreError::Io(error.to_string()))?;
+        Ok::<_, StoreError>((transfer, length, file))
+    });
+    let opened = opening.await.map_err(|error| Refusal::Store(error.to_string()))?;
+    let (transfer, length, file) = opened.map_err(|error| Refusal::Store(error.to_string()))?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
+        (header::CONTENT_LENGTH, length.to_string()),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"rooms.export\"".to_owned()),
+    ];
+    let chunks = stream::unfold((file, transfer), |(mut file, transfer)| async move {
+        let read = spawn_blocking(move || {
+            let mut chunk = vec![0; CHUNK];
+            let read = file.read(&mut chunk);
+            (read.map(|count| Bytes::from(chunk).slice(..count)), file)
+        });
+        match read.await {
+            Ok((Ok(chunk), _)) if chunk.is_empty() => None,
+            Ok((chunk, file)) => Some((chunk, (file, transfer))),
+            Err(_) => None,
+        }
+    });
+    Ok(([NO_SNIFF, NO_STORE], headers, Body::from_stream(chunks)).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Import {
+    /// The room to take; all if it is missing.
+    room: Option<String>,
+    #[serde(default)]
+    replace: bool,
+}
+
+#[derive(Serialize)]
+struct Imported {
+    rooms: Vec<String>,
+}
+
+async fn import(
+    State(hub): State<Arc<Hub>>,
+    query: Result<Query<Import>, QueryRejection>,
+    body: Body,
+) -> Result<impl IntoResponse, Refusal> {
+    let Query(Import { room, replace }) = query.map_err(Refusal::Query)?;
+    let durable = Arc::clone(hub.durable.as_ref().ok_or(Refusal::NoStore)?);
+    let transfer = Transfer::begin(&hub)?;
+    receive(&durable, &transfer.path, body).await?;
+    let importing = spawn_blocking(move || {
+        let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
+        let imported = durable.store.import(&transfer.path, wanted, replace, random_number);
+        drop(transfer);
+        // Also if whoever asked has gone.
+        imported.iter().flatten().for_each(|room| hub.end_stored(room));
+        imported
+    });
+    match importing.await {
+        Ok(Ok(rooms)) => {
+            tracing::info!(?rooms, "rooms imported");
+            Ok(([NO_SNIFF, NO_STORE], Json(Imported { rooms })))
+        }
+        Ok(Err(error @ StoreError::Exists(_))) => Err(Refusal::Exists(error.to_string())),
+        Ok(Err(error @ (StoreError::NotNow(_) | StoreError::Poisoned(_)))) => {
+            Err(Refusal::Store(error.to_string()))
+        }
+        Ok(Err(error)) => Err(Refusal::File(error.to_string())),
+        Err(error) => Err(Refusal::Store(error.to_string())),
+    }
+}
+
+/// Writes the body of a request to a file.
+async fn receive(durable: &Durable, path: &FilePath, body: Body) -> Result<(), Refusal> {
+    let failed = |error: io::Error| Refusal::Store(error.to_string());
+    let limit = durable.store.max_bytes().saturating_mul(2).saturating_add(OVERHEAD);
+    let mut file = private_file(path).map_err(failed)?;
+    let mut chunks = body.into_data_stream();
+    let mut size = 0_u64;
+    while let Some(chunk) = timeout(PATIENCE, chunks.next()).await.map_err(|_| Refusal::Stalled)? {
+        let chunk = chunk.map_err(|error| Refusal::File(error.to_string()))?;
+        size += chunk.len() as u64;
+        if size > limit {
+            return Err(Refusal::FileSize(limit));
+        }
+        let write = spawn_blocking(move || file.write_all(&chunk).map(|()| file)).await;
+        file = write.map_err(|error| Refusal::Store(error.to_string()))?.map_err(failed)?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn private_file(path: &FilePath) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options().write(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn private_file(path: &FilePath) -> io::Result<File> {
+    File::create_new(path)
+}
+
+/// The place for a transfer and its file, which is removed at the end.
+struct Transfer {
+    folder: PathBuf,
+    path: PathBuf,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Transfer {
+    fn begin(hub: &Hub) -> Result<Self, Refusal> {
+        let place = Arc::clone(&hub.copying).try_acquire_owned().map_err(|_| Refusal::Copying)?;
+        let folder = hub.config.durable.as_ref().ok_or(Refusal::NoStore)?.folder.clone();
+        remove_old(&folder);
+        let path = folder.join(format!("{PREFIX}{:016x}", random_number()));
+        Ok(Transfer { folder, path, _place: place })
+    }
+}
+
+impl Drop for Transfer {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Removes what a process left that was killed. Nobody uses it: there is one transfer at a time.
+fn remove_old(folder: &FilePath) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

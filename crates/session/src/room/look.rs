@@ -1,0 +1,206 @@
+//! Looks into a room's channels, for programs that are no participants: what they hold, and the newest of it.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::Room;
+use super::log::{Message, Transaction};
+use crate::{ChannelNo, Kind, Order, ParticipantId, Position, Qos};
+
+/// What a channel holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChannelContents {
+    /// Its number in the room.
+    pub id: ChannelNo,
+    /// Its name.
+    pub name: String,
+    /// The channel's QoS.
+    pub qos: Qos,
+    /// Participants that have the channel open and receive its messages.
+    pub receivers: usize,
+    /// The transactions in memory, and the bytes of their messages.
+    pub transactions: (usize, usize),
+    /// The awareness values, and the bytes of their messages.
+    pub values: (usize, usize),
+    /// The part of the snapshot that stands for older transactions, if there is one.
+    pub part: Option<PartFacts>,
+    /// The position of the last reset; 0 if there was none.
+    pub reset: Position,
+}
+
+/// A part of the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartFacts {
+    /// Its name.
+    pub name: String,
+    /// It stands for the transactions of its channels up to this position.
+    pub as_of: Position,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+/// A transaction or a value that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookedAt {
+    /// The place of a transaction in the room's order; 0 for a value.
+    pub position: Position,
+    /// The place among all messages that the room received since it is in memory.
+    pub order: Order,
+    /// Who sent it; 0 is the room itself.
+    pub sender: ParticipantId,
+    /// Its key, if it has one.
+    pub key: Option<Vec<u8>>,
+    /// True if the content was sent as text.
+    pub text: bool,
+    /// The size of the content in bytes.
+    pub size: usize,
+    /// The beginning of the content.
+    pub bytes: Vec<u8>,
+    /// The time since the sending application made it.
+    pub age: Duration,
+}
+
+/// What to look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Newest {
+    /// Transactions before this position; `None`: the newest.
+    pub transactions_before: Option<Position>,
+    /// Values before this order; `None`: the newest.
+    pub values_before: Option<Order>,
+    /// Most transactions, and most values.
+    pub limit: usize,
+    /// Most bytes of each content.
+    pub max_bytes: usize,
+}
+
+impl Room {
+    /// What the room's channels hold.
+    pub fn channels(&self) -> Vec<ChannelContents> {
+        let log = &self.common.log;
+        let mut held: BTreeMap<ChannelNo, [(usize, usize); 2]> = BTreeMap::new();
+        let mut count = |kind: usize, message: &Message| {
+            let (number, bytes) = &mut held.entry(message.channel).or_default()[kind];
+            // A large transaction counts once.
+            *number += usize::from(!message.piece.goes_on());
+            *bytes += message.bytes.len();
+        };
+        log.transactions_after(Position(0)).for_each(|one| count(0, &one.message));
+        log.values_after(Order(0)).for_each(|(_, value)| count(1, &value.message));
+        let channels = log.channels().map(|(id, channel)| {
+            let [transactions, values] = held.get(&id).copied().unwrap_or_default();
+            let receives = |one: &&super::Connection| one.channels.receives(id).is_some();
+            let part = log.part_of(id).map(|part| PartFacts {
+                name: part.name.clone(),
+                as_of: part.as_of,
+                size: part.bytes.len(),
+            });
+            ChannelContents {
+                id,
+                name: channel.name.clone(),
+                qos: channel.qos,
+                receivers: self.connections().filter(receives).count(),
+                transactions,
+                values,
+                part,
+                reset: log.last_reset(id),
+            }
+        });
+        channels.collect()
+    }
+
+    /// The newest transactions of a channel, the newest one first, and the newest values; `None` if there is no such channel.
+    /// Transactions of a stored room are among them once they are durable.
+    pub fn newest(
+        &self,
+        now: Duration,
+        channel: &str,
+        wanted: &Newest,
+    ) -> Option<(Vec<LookedAt>, Vec<LookedAt>)> {
+        let id = self.common.log.find_channel(channel)?;
+        Some((self.newest_transactions(now, id, wanted), self.newest_values(now, id, wanted)))
+    }
+
+    fn newest_transactions(
+        &self,
+        now: Duration,
+        channel: ChannelNo,
+        wanted: &Newest,
+    ) -> Vec<LookedAt> {
+        let log = &self.common.log;
+        let before = wanted.transactions_before.map_or(u64::MAX, |one| one.get().saturating_sub(1));
+        let newest = log.transactions_up_to(Position(before).min(log.durable()));
+        let (mut found, mut pieces) = (Vec::new(), VecDeque::new());
+        for one in newest.filter(|one| one.message.channel == channel) {
+            if found.len() >= wanted.limit {
+                break;
+            }
+            // The last piece comes first.
+            if !one.message.piece.goes_on() {
+                pieces.clear();
+            }
+            pieces.push_front(one);
+            if one.message.piece.begins() {
+                found.extend(joined(now, &pieces, wanted.max_bytes));
+            }
+        }
+        found
+    }
+
+    fn newest_values(&self, now: Duration, channel: ChannelNo, wanted: &Newest) -> Vec<LookedAt> {
+        let before = wanted.values_before.unwrap_or(Order(u64::MAX));
+        let mut newest = VecDeque::new();
+        let values = self.common.log.values_after(Order(0));
+        let values = values.take_while(|(order, _)| *order < before);
+        for one in values.filter(|(_, value)| value.message.channel == channel) {
+            if newest.len() == wanted.limit {
+                newest.pop_back();
+            }
+            newest.push_front(one);
+        }
+        let looked_at = newest.into_iter().map(|(order, value)| {
+            let position = Position(0);
+            looked_at(now, &value.message, wanted.max_bytes, (position, order))
+        });
+        looked_at.collect()
+    }
+
+    /// The kind of a channel; `None` if there is no such channel.
+    pub fn kind_of(&self, channel: &str) -> Option<Kind> {
+        let log = &self.common.log;
+        log.find_channel(channel).map(|id| log.channel(id).qos.kind)
+    }
+}
+
+/// A transaction in pieces as one, with the key of the first piece and the position of the last.
+fn joined(now: Duration, pieces: &VecDeque<&Transaction>, max_bytes: usize) -> Option<LookedAt> {
+    let (first, last) = (pieces.front()?, pieces.back()?);
+    let place = (last.position, last.order);
+    let mut whole = looked_at(now, &first.message, max_bytes, place);
+    for piece in pieces.iter().skip(1) {
+        let bytes = &piece.message.bytes;
+        whole.size += bytes.len();
+        whole.bytes.extend(bytes.iter().take(max_bytes - whole.bytes.len()));
+    }
+    Some(whole)
+}
+
+fn looked_at(
+    now: Duration,
+    message: &Message,
+    max_bytes: usize,
+    (position, order): (Position, Order),
+) -> LookedAt {
+    let bytes = &message.bytes;
+    LookedAt {
+        position,
+        order,
+        sender: message.sender,
+        key: message.key.as_ref().map(|key| key.to_vec()),
+        text: message.text,
+        size: bytes.len(),
+        bytes: bytes[..bytes.len().min(max_bytes)].to_vec(),
+        age: now.saturating_sub(message.born),
+    }
+}

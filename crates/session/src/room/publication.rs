@@ -1,0 +1,128 @@
+//! Publishes messages of the room itself, for programs that are no participants (wire W101).
+
+use core::time::Duration;
+
+use super::Room;
+use super::common::is_full;
+use super::log::{Message, RequestKey};
+use crate::limits::MAX_KEY;
+use crate::{Error, Kind, ParticipantId, Position};
+
+/// A message that the room itself publishes.
+#[derive(Debug, Clone, Copy)]
+pub struct Publication<'a> {
+    /// The name of a channel that the room has.
+    pub channel: &'a str,
+    /// The content, at most [`Limits::max_message`](crate::Limits::max_message) bytes.
+    pub bytes: &'a [u8],
+    /// True if the content is text.
+    pub text: bool,
+    /// On a channel that conflates, the key whose value this is.
+    pub key: Option<&'a [u8]>,
+    /// Names the request, so that it is carried out once however often it comes. A transaction needs it.
+    pub request: Option<RequestKey>,
+}
+
+/// A message that was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Published {
+    /// A transaction at this position. In a stored room it takes effect once it is durable.
+    Transaction {
+        /// Its place in the room's order.
+        position: Position,
+        /// True if an earlier request with the same key published it, and this one published nothing.
+        repeated: bool,
+    },
+    /// An awareness message.
+    Awareness,
+}
+
+/// Why nothing was published.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotPublished {
+    /// The room has no channel of this name.
+    NoChannel,
+    /// The channel carries transactions, and the request has no key.
+    NoRequestKey,
+    /// Another request with this key published something else.
+    OtherContent,
+    /// The room can take no transactions at present: its store has no space, or is behind.
+    NotNow,
+    /// The message breaks a limit, or is not what it says.
+    Failed(Error),
+}
+
+impl Room {
+    /// Publishes a message of the room itself, whose sender is number 0.
+    ///
+    /// # Errors
+    /// [`NotPublished`] says why nothing was published.
+    pub fn publish(
+        &mut self,
+        now: Duration,
+        publication: &Publication<'_>,
+    ) -> Result<Published, NotPublished> {
+        let Publication { channel: name, bytes, text, key, request } = *publication;
+        self.common.now = now;
+        self.check_publication(publication).map_err(NotPublished::Failed)?;
+        let common = &mut self.common;
+        let channel = common.log.find_channel(name).ok_or(NotPublished::NoChannel)?;
+        let message = Message {
+            channel,
+            sender: ParticipantId(0),
+            key: key.map(Into::into),
+            priority: None,
+            text,
+            piece: Default::default(),
+            bytes: bytes.into(),
+            born: now,
+        };
+        let day = common.config.wall + now;
+        let qos = common.log.channel(channel).qos;
+        if qos.kind == Kind::Awareness {
+            let value = common.log.own_value(message, day);
+            let pairs = qos.outruns(common.config.timing.tick).then_some(common.ticked);
+            let replaced = common.log.put(now, value, pairs);
+            common.stats.conflated += u64::from(replaced);
+            common.timers.schedule_tick(now);
+            return Ok(Published::Awareness);
+        }
+        let request = request.ok_or(NotPublished::NoRequestKey)?;
+        if let Some((before, position)) = common.log.find_request(&request.key) {
+            return match before == request {
+                true => Ok(Published::Transaction { position, repeated: true }),
+                false => Err(NotPublished::OtherContent),
+            };
+        }
+        if is_full(&common.log, &common.pieces, &common.offered, channel) {
+            return Err(NotPublished::NotNow);
+        }
+        common.log.check_positions(1).map_err(NotPublished::Failed)?;
+        let position = common.log.append_own(message, Some(request), day);
+        common.inspector.advance(position);
+        if !common.log.is_stored() {
+            common.timers.schedule_tick(now);
+        }
+        Ok(Published::Transaction { position, repeated: false })
+    }
+
+    /// The transactions up to this position are durable, or as durable as those of this room ever are.
+    pub fn durable(&self) -> Position {
+        self.common.log.durable()
+    }
+
+    fn check_publication(&self, publication: &Publication<'_>) -> Result<(), Error> {
+        let Publication { bytes, text, key, .. } = *publication;
+        let check = |what, size, limit| match size > limit {
+            true => Err(Error::TooLarge { what, size, limit }),
+            false => Ok(()),
+        };
+        check("message", bytes.len(), self.common.config.limits.max_message)?;
+        check("key", key.map_or(0, <[u8]>::len), MAX_KEY)?;
+        if text && core::str::from_utf8(bytes).is_err() {
+            return Err(Error::InvalidText { what: "message" });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Taking a room back: to a snapshot before the newest, or to an earlier moment. What is kept is copied under a new number, as an
+//! import does, and one commit makes the copy the room. So a crash leaves either the room as it was, or as it is taken back.
+
+use crate::error::{Error, NotNow, reading};
+use crate::room::Room;
+use crate::rows::PartRow;
+use crate::schema;
+use crate::store::Store;
+
+/// To what a room is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// The snapshot with this number is the newest of its name again. No record is taken back: those that later snapshots of the
+    /// name stood for are behind it.
+    Snapshot(i64),
+    /// Everything after the record at this position is taken back.
+    Position(u64),
+}
+
+/// A part of a room's snapshot that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotInfo {
+    /// Its number in this store.
+    pub id: i64,
+    /// The part's name.
+    pub name: String,
+    /// The numbers of the channels whose records it covers.
+    pub channels: Vec<u32>,
+    /// It covers records up to this position.
+    pub as_of: u64,
+    /// When it was stored, in milliseconds since 1970.
+    pub taken: u64,
+    /// The size of its content in bytes.
+    pub size: u64,
+    /// True if it is the newest of its name.
+    pub is_newest: bool,
+}
+
+/// What a room can be taken back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshots {
+    /// The position of the newest record.
+    pub head: u64,
+    /// The room can be taken back to each position from this one on. 0: the log reaches back to the room's begin.
+    pub oldest: u64,
+    /// The snapshots, in the order in which they were stored.
+    pub snapshots: Vec<SnapshotInfo>,
+}
+
+impl Store {
+    /// What a room can be taken back to; `None` if it is not stored.
+    pub fn snapshots(&self, name: &str) -> Option<Snapshots> {
+        let state = self.shared().state();
+        let room = state.rooms.get(name)?;
+        let parts = room.parts();
+        let newest =
+            |part: &PartRow| parts.iter().rfind(|other| other.name == part.name).map(|one| one.id);
+        let oldest = |part: &PartRow| parts.iter().find(|other| other.name == part.name);
+        let from = match is_whole(room, room.head) {
+            true => 0,
+            false => {
+                parts.iter().filter_map(oldest).map(|one| one.as_of).max().unwrap_or(room.head)
+            }
+        };
+        let snapshots = parts.iter().map(|part| SnapshotInfo {
+            id: part.id,
+            name: part.name.to_string(),
+            channels: part.channels.to_vec(),
+            as_of: part.as_of,
+            taken: part.taken,
+            size: part.size,
+            is_newest: newest(part) == Some(part.id),
+        });
+        Some(Snapshots { head: room.head, oldest: from, snapshots: snapshots.collect() })
+    }
+
+    /// Takes a room back, and gives it a new incarnation. Nobody may write to the room meanwhile: otherwise nothing is changed, and
+    /// the error is [`NotNow::Changed`]. This reads and writes all that is kept of the room.
+    pub fn take_back(&self, name: &str, to: Moment, incarnation: u64) -> Result<(), Error> {
+        let before = {
+            let state = self.shared().state();
+            state.check_poison()?;
+            state.rooms.get(name).map(|room| Room::clone(room)).ok_or(Error::NoRoom)?
+        };
+        let kept = kept(&before, to)?;
+        let vfs = self.shared().options.vfs.as_deref();
+        let db = schema::open_reader(&self.shared().folder, vfs).map_err(reading)?;
+        db.execute_batch("BEGIN").map_err(reading)?;
+        let is_unchanged = move |now: Option<&Room>| match now {
+            Some(now) if is_same(now, &before) => Ok(()),
+            _ => Err(Error::NotNow(NotNow::Changed)),
+        };
+        self.import_room(&db, name, &kept, incarnation, is_unchanged)
+    }
+}
+
+/// The room without what is taken back.
+fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
+    let mut kept = room.clone();
+    if kept.damaged().is_some_and(|damaged| *damaged != Default::default()) {
+        return Err(Error::Damaged("something of this room".into()));
+    }
+    match to {
+        Moment::Snapshot(id) => {
+            let chosen = room.parts().iter().find(|part| part.id == id).ok_or(Error::NotKept)?;
+            // They are in the order in which they were stored, by their numbers.
+            kept.remove_parts(|part| part.name != chosen.name || part.id <= chosen.id);
+        }
+        Moment::Position(position) => {
+            if position > room.head || position == 0 {
+                return Err(Error::NotKept);
+            }
+            kept.remove_parts(|part| part.as_of <= position);
+            kept.remove_entries(|entry| entry.position <= position);
+            let is_left = |part: &PartRow| kept.parts().iter().any(|one| one.name == part.name);
+            // The log behind the oldest part of a name is there. Without a part, all of the log has to be.
+            if !room.parts().iter().all(is_left) && !is_whole(room, position) {
+                return Err(Error::NotKept);
+            }
+            kept.head = position;
+        }
+    }
+    Ok(kept)
+}
+
+/// True if the log has all records up to this position.
+fn is_whole(room: &Room, position: u64) -> bool {
+    let positions = room.entries.iter().map(|entry| entry.position);
+    positions.take_while(|&one| one <= position).eq(1..=position)
+}
+
+fn is_same(one: &Room, other: &Room) -> bool {
+    let parts = |room: &Room| room.parts().last().map(|part| part.id);
+    one.id == other.id && one.head == other.head && parts(one) == parts(other)
+}
