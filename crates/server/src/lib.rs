@@ -52,6 +52,7 @@ mod status;
 mod tls;
 mod totals;
 mod transport;
+mod wall;
 mod webhook;
 mod webtransport;
 
