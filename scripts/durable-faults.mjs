@@ -36,8 +36,8 @@ const OF_THE_STORE = [
   {
     name: "the cursor of events is not stored",
     file: "outbox.rs",
-    from: "            put_state(db, &told)\n",
-    to: "            Ok(())\n",
+    from: "    put_state(db, &told)?;\n",
+    to: "",
     tests: "outbox::",
   },
   {

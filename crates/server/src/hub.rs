@@ -102,7 +102,8 @@ impl Hub {
         };
         // The store has locked the folder.
         let bans = Bans::open(config.durable.as_ref().map(|durable| durable.folder.as_path()))?;
-        let queue = |webhook: &WebhookConfig| webhook::Queue::new(webhook.clone(), durable.clone());
+        let store = durable.as_ref().map(|durable| Arc::clone(&durable.store));
+        let queue = |webhook: &WebhookConfig| webhook::Queue::new(webhook.clone(), store.clone());
         Ok(Hub {
             webhook: config.webhook.as_ref().map(queue).map(Arc::new),
             gate: Arc::new(Gate::new(Arc::clone(&config.authenticator), bans)),

@@ -53,6 +53,7 @@ mod status;
 mod tls;
 mod totals;
 mod transport;
+mod wall;
 mod webhook;
 mod webtransport;
 

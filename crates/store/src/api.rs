@@ -1,6 +1,7 @@
 //! What a caller hands to the store and gets back.
 
 use std::fmt;
+use std::time::Duration;
 
 /// One transaction of a room's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,6 +153,47 @@ pub struct Usage {
     pub commits: u64,
     /// Syncs of the store's thread since the store was opened: one of each commit, and those of checkpoints.
     pub syncs: u64,
+}
+
+/// How far behind the receiver of events may be. What is older is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutboxLimits {
+    /// Bytes of the events that wait.
+    pub max_bytes: u64,
+    /// The age of an event.
+    pub max_age: Duration,
+}
+
+/// An event that waits in the outbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboxEvent {
+    /// Its number in the outbox; the first one has 1.
+    pub number: u64,
+    /// When it was stored, in milliseconds since 1970.
+    pub time: u64,
+    /// The content, which the store does not look into.
+    pub bytes: Vec<u8>,
+}
+
+/// How far the receiver of events is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutboxState {
+    /// A random number that the outbox got when it was made: numbers of events are unique together with it.
+    pub id: u64,
+    /// The number of the last event that was told; 0 if none was.
+    pub told: u64,
+    /// The time of that event, or of the making of the outbox, in milliseconds since 1970.
+    pub told_time: u64,
+    /// The number of events that wait.
+    pub waiting: u64,
+    /// Their bytes, with their overhead.
+    pub bytes: u64,
+    /// The time of the oldest one that waits, in milliseconds since 1970; `None` if none waits.
+    pub oldest: Option<u64>,
+    /// Events that were dropped since the store was opened.
+    pub dropped: u64,
+    /// The number of the next event.
+    pub next: u64,
 }
 
 /// The bytes that a record, a part or a room counts for, beside its content: the fields and SQLite's own bytes.

@@ -31,6 +31,7 @@ mod api;
 mod change;
 mod compact;
 mod error;
+mod events;
 mod export;
 mod forget;
 mod gap;
@@ -60,13 +61,14 @@ mod vfs;
 mod wal;
 mod writer;
 
-pub use api::{Append, Damage, Loaded, Part, Record, RoomInfo, Usage};
+pub use api::{
+    Append, Damage, Loaded, OutboxEvent, OutboxLimits, OutboxState, Part, Record, RoomInfo, Usage,
+};
 pub use error::{Error, NotNow, OpenError};
 pub use export::{Summary, check, export, repair};
 pub use forget::{Forget, ForgetError, parse_time};
 pub use keys::{Key, Keys};
 pub use options::{Clock, Options};
-pub use outbox::{OutboxEvent, OutboxLimits, OutboxState};
 pub use private_file::write_private;
 pub use request::Done;
 pub use restore::{Moment, SnapshotInfo, Snapshots};

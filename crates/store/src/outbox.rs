@@ -5,63 +5,15 @@
 //! is missing behind the cursor was dropped: it became too old, the outbox too large, its room was deleted, or the disk damaged it.
 //! Nothing else waits for the outbox.
 
-use std::time::Duration;
-
 use crc32fast::Hasher;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::api::OVERHEAD;
-use crate::error::{Error, reading};
-use crate::request::{Done, Request};
+use crate::api::{OVERHEAD, OutboxEvent, OutboxState};
 use crate::rows::{Result as Sql, bytes, hash, integer};
-use crate::store::Store;
-use crate::writer::Writer;
-use crate::{Append, RoomLog};
 
 /// Bytes and rows of events that one step drops. An outbox at its limit grows by less than this between two steps.
 const STEP_BYTES: u64 = 64 << 20;
-const STEP_ROWS: u64 = 100_000;
-
-/// How far behind the receiver of events may be. What is older is dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutboxLimits {
-    /// Bytes of the events that wait.
-    pub max_bytes: u64,
-    /// The age of an event.
-    pub max_age: Duration,
-}
-
-/// An event that waits in the outbox.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutboxEvent {
-    /// Its number in the outbox; the first one has 1.
-    pub number: u64,
-    /// When it was stored, in milliseconds since 1970.
-    pub time: u64,
-    /// The content, which the store does not look into.
-    pub bytes: Vec<u8>,
-}
-
-/// How far the receiver of events is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutboxState {
-    /// A random number that the outbox got when it was made: numbers of events are unique together with it.
-    pub id: u64,
-    /// The number of the last event that was told; 0 if none was.
-    pub told: u64,
-    /// The time of that event, or of the making of the outbox, in milliseconds since 1970.
-    pub told_time: u64,
-    /// The number of events that wait.
-    pub waiting: u64,
-    /// Their bytes, with their overhead.
-    pub bytes: u64,
-    /// The time of the oldest one that waits, in milliseconds since 1970; `None` if none waits.
-    pub oldest: Option<u64>,
-    /// Events that were dropped since the store was opened.
-    pub dropped: u64,
-    /// The number of the next event.
-    pub next: u64,
-}
+const STEP_ROWS: i64 = 100_000;
 
 /// The tables. The event with the greatest number is never removed before it was told, only emptied, so that no number is given out
 /// twice. `outbox_state` has one row.
@@ -70,148 +22,6 @@ const TABLES: &str = "
     CREATE TABLE outbox_state (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, told INTEGER NOT NULL, time INTEGER NOT NULL,
         crc INTEGER NOT NULL);
 ";
-
-impl Store {
-    /// Puts events of a room into the outbox, and then calls `done`. They need not wait for anything else of the room. Events of
-    /// what an [`Append`] or a part of a snapshot stores are given to that instead. Without [`Options::outbox`](crate::Options::outbox),
-    /// events are ignored.
-    pub fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
-        self.append(Append { room: room.to_owned(), events, ..Append::default() }, done);
-    }
-
-    /// Reads the oldest events that were not told, in the order of their numbers, until their content exceeds `max_bytes`; at least
-    /// one if there is one. Those after the number `last` are left out. This reads the disk.
-    pub fn events(
-        &self,
-        last: u64,
-        max_events: usize,
-        max_bytes: usize,
-    ) -> Result<Vec<OutboxEvent>, Error> {
-        let Some(OutboxState { told, .. }) = self.outbox() else { return Ok(Vec::new()) };
-        let last = i64::try_from(last).unwrap_or(i64::MAX);
-        self.shared().with_reader(|db| read(db, told, last, max_events, max_bytes).map_err(reading))
-    }
-
-    /// The events up to this number were told: the cursor moves, and they are erased. Then `done` is called.
-    pub fn events_told(&self, number: u64, done: Done) {
-        let call = move |writer: &mut Writer| writer.events_told(number);
-        self.send(done, |answer| Request::Call(Box::new(call), answer));
-    }
-
-    /// How far the receiver of events is; `None` without [`Options::outbox`](crate::Options::outbox).
-    pub fn outbox(&self) -> Option<OutboxState> {
-        self.shared().state().outbox
-    }
-}
-
-impl Writer {
-    fn events_told(&mut self, number: u64) -> Result<(), Error> {
-        let Some(outbox) = self.shared.state().outbox else { return Ok(()) };
-        if number <= outbox.told || number >= outbox.next {
-            return Ok(());
-        }
-        let mut told = OutboxState { told: number, ..outbox };
-        self.transaction(|db| {
-            let last = number.cast_signed();
-            let time = db
-                .prepare_cached("SELECT time FROM outbox WHERE id = ?")?
-                .query_row([last], |row| row.get::<_, i64>(0));
-            told.told_time = time.optional()?.map_or(outbox.told_time, i64::cast_unsigned);
-            let (count, bytes) = size_up_to(db, last)?;
-            db.prepare_cached("DELETE FROM outbox WHERE id <= ?")?.execute([last])?;
-            told.waiting -= count.min(told.waiting);
-            told.bytes -= bytes.min(told.bytes);
-            told.oldest = oldest(db)?;
-            put_state(db, &told)
-        })?;
-        self.note_outbox(told);
-        Ok(())
-    }
-
-    /// True if events are older, or more, than the limits permit.
-    pub(crate) fn outbox_is_over(&self) -> bool {
-        let Some(limits) = self.shared.options.outbox else { return false };
-        let Some(outbox) = self.shared.state().outbox else { return false };
-        outbox.bytes > limits.max_bytes || outbox.oldest.is_some_and(|time| time < self.due(limits))
-    }
-
-    /// Drops the oldest events, as far as the limits demand it.
-    pub(crate) fn drop_events(&mut self) -> Result<(), Error> {
-        let (Some(limits), Some(outbox)) = (self.shared.options.outbox, self.shared.state().outbox)
-        else {
-            return Ok(());
-        };
-        let due = self.due(limits);
-        let mut rest = outbox;
-        self.transaction(|db| {
-            let mut statement = db
-                .prepare_cached("SELECT id, length(bytes), time FROM outbox ORDER BY id LIMIT ?")?;
-            let mut rows = statement.query([STEP_ROWS.cast_signed()])?;
-            let (mut last, mut dropped) = (0, 0);
-            while let Some(row) = rows.next()? {
-                let (id, length, time): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                // An empty row goes with the event before it.
-                if length > 0 {
-                    let is_over = rest.bytes > limits.max_bytes || time.cast_unsigned() < due;
-                    if !is_over || dropped > STEP_BYTES {
-                        break;
-                    }
-                    let size = length.cast_unsigned() + OVERHEAD;
-                    rest.bytes -= size.min(rest.bytes);
-                    rest.waiting -= 1.min(rest.waiting);
-                    rest.dropped += 1;
-                    dropped += size;
-                }
-                last = id;
-            }
-            drop(rows);
-            remove(db, "id <= ?", params![last])?;
-            rest.oldest = oldest(db)?;
-            Ok(())
-        })?;
-        self.note_outbox(rest);
-        Ok(())
-    }
-
-    /// Counts what remains after the events of a room were erased.
-    pub(crate) fn measure_outbox(&mut self) {
-        let Some(before) = self.shared.state().outbox else { return };
-        match measure(&self.db, before) {
-            Ok(rest) => {
-                let dropped = before.dropped + before.waiting.saturating_sub(rest.waiting);
-                self.note_outbox(OutboxState { dropped, ..rest });
-            }
-            Err(error) => drop(self.poison(&error)),
-        }
-    }
-
-    /// Adds the events that were committed.
-    pub(crate) fn add_to_outbox(&mut self, events: &[Vec<u8>], time: u64) {
-        let mut state = self.shared.state();
-        let Some(outbox) = &mut state.outbox else { return };
-        for event in events {
-            let size = event.len() as u64 + OVERHEAD;
-            outbox.next += 1;
-            outbox.waiting += 1;
-            outbox.bytes += size;
-            outbox.oldest.get_or_insert(time);
-            self.unsaved += size;
-        }
-    }
-
-    fn note_outbox(&mut self, outbox: OutboxState) {
-        let before = self.shared.state().outbox.replace(outbox);
-        let erased = before.map_or(0, |before| before.bytes.saturating_sub(outbox.bytes));
-        self.unsaved += erased;
-        self.sweep.compaction.note_deletion(erased);
-    }
-
-    /// Events that were stored before this time are too old.
-    fn due(&self, limits: OutboxLimits) -> u64 {
-        let age = u64::try_from(limits.max_age.as_millis()).unwrap_or(u64::MAX);
-        self.shared.now().saturating_sub(age)
-    }
-}
 
 /// Makes the tables if `is_wanted`, and reads how far the receiver is. If no receiver is wanted any more, its events are dropped.
 pub(crate) fn open(db: &Connection, is_wanted: bool, now: u64) -> Sql<Option<OutboxState>> {
@@ -266,6 +76,61 @@ pub(crate) fn erase_room(db: &Connection, room: &str) -> Sql<()> {
     remove(db, "room = ?", params![room])
 }
 
+/// The events up to this one were told. Returns what remains.
+pub(crate) fn tell(db: &Connection, outbox: OutboxState, number: u64) -> Sql<OutboxState> {
+    let last = number.cast_signed();
+    let time = db
+        .prepare_cached("SELECT time FROM outbox WHERE id = ?")?
+        .query_row([last], |row| row.get::<_, i64>(0));
+    let told_time = time.optional()?.map_or(outbox.told_time, i64::cast_unsigned);
+    let (count, bytes) = size_up_to(db, last)?;
+    db.prepare_cached("DELETE FROM outbox WHERE id <= ?")?.execute([last])?;
+    let told = OutboxState {
+        told: number,
+        told_time,
+        waiting: outbox.waiting.saturating_sub(count),
+        bytes: outbox.bytes.saturating_sub(bytes),
+        oldest: oldest(db)?,
+        ..outbox
+    };
+    put_state(db, &told)?;
+    Ok(told)
+}
+
+/// Drops the oldest events while there are more than `max_bytes`, or they are from before `due`. Returns what remains.
+pub(crate) fn drop_oldest(
+    db: &Connection,
+    outbox: OutboxState,
+    max_bytes: u64,
+    due: u64,
+) -> Sql<OutboxState> {
+    let mut rest = outbox;
+    let mut statement =
+        db.prepare_cached("SELECT id, length(bytes), time FROM outbox ORDER BY id LIMIT ?")?;
+    let mut rows = statement.query([STEP_ROWS])?;
+    let (mut last, mut dropped) = (0, 0);
+    while let Some(row) = rows.next()? {
+        let (id, length, time): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        // An empty row goes with the event before it.
+        if length > 0 {
+            let is_over = rest.bytes > max_bytes || time.cast_unsigned() < due;
+            if !is_over || dropped > STEP_BYTES {
+                break;
+            }
+            let size = length.cast_unsigned() + OVERHEAD;
+            rest.bytes = rest.bytes.saturating_sub(size);
+            rest.waiting = rest.waiting.saturating_sub(1);
+            rest.dropped += 1;
+            dropped += size;
+        }
+        last = id;
+    }
+    drop(rows);
+    remove(db, "id <= ?", params![last])?;
+    rest.oldest = oldest(db)?;
+    Ok(rest)
+}
+
 // Removes rows, and empties the one with the greatest number.
 fn remove(db: &Connection, which: &str, parameters: &[&dyn rusqlite::ToSql]) -> Sql<()> {
     db.execute(
@@ -279,7 +144,8 @@ fn remove(db: &Connection, which: &str, parameters: &[&dyn rusqlite::ToSql]) -> 
     Ok(())
 }
 
-fn read(
+/// Reads events after the cursor. Those that were emptied or damaged are left out.
+pub(crate) fn read(
     db: &Connection,
     told: u64,
     last: i64,
@@ -348,7 +214,8 @@ fn put_state(db: &Connection, state: &OutboxState) -> Sql<()> {
     Ok(())
 }
 
-fn measure(db: &Connection, state: OutboxState) -> Sql<OutboxState> {
+/// Counts the events that wait.
+pub(crate) fn measure(db: &Connection, state: OutboxState) -> Sql<OutboxState> {
     let (waiting, bytes) = size_up_to(db, i64::MAX)?;
     let greatest =
         db.query_row("SELECT max(id) FROM outbox", [], |row| row.get::<_, Option<i64>>(0))?;

@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::api::{OVERHEAD, Usage};
+use crate::api::{OVERHEAD, OutboxState, Usage};
 use crate::error::{Error, NotNow, reading};
 use crate::history::Surplus;
 use crate::index::Entry;
 use crate::options::Options;
-use crate::outbox::OutboxState;
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;

@@ -8,7 +8,7 @@ mod secrets;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use groupwire_session::Durability;
 use groupwire_store::{Forget, Keys, OpenError, Options, OutboxLimits, RoomLog, Store};
@@ -59,7 +59,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// The open store of a server.
 #[derive(Debug)]
 pub(crate) struct Durable {
-    pub(crate) store: Store,
+    pub(crate) store: Arc<Store>,
     modes: Modes,
     forget: Vec<Forget>,
     /// The reason if the store failed, so that the server has to end.
@@ -82,7 +82,7 @@ impl Durable {
         let store = loop {
             match Store::open(&config.folder, options.clone()) {
                 Err(OpenError::InUse { .. }) if Instant::now() < until => thread::sleep(LOOK_AGAIN),
-                opened => break opened?,
+                opened => break Arc::new(opened?),
             }
         };
         log_opened(&config.folder, &store);
@@ -146,9 +146,4 @@ impl Durable {
 fn log_opened(folder: &Path, store: &Store) {
     let usage = store.usage();
     tracing::info!(folder = %folder.display(), rooms = usage.rooms, bytes = usage.live, "store opened");
-}
-
-/// The time of day, as the time since 1970. A clock that is set before 1970 counts as 1970.
-pub(crate) fn wall() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

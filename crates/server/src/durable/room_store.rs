@@ -11,9 +11,10 @@ use groupwire_session::{Authority, ChannelNo, Counter, ParticipantId, Position};
 use groupwire_store::{Append, Damage, Error, Loaded, Part, Record, RoomLog};
 use tokio::sync::mpsc::WeakUnboundedSender;
 
-use super::{Durable, wall};
+use super::Durable;
 use crate::room::Message;
 use crate::secret::random_number;
+use crate::wall::wall;
 use crate::webhook::{Event, OfWrite, Queue};
 
 /// After this time, a change that the store could not take is tried again.

@@ -5,8 +5,8 @@ use groupwire_store::{Key, Keys};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::wall;
 use crate::secret::random_secret;
+use crate::wall::wall;
 
 /// Makes the secrets of all sessions of a server.
 #[derive(Debug)]

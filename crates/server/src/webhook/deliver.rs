@@ -15,8 +15,8 @@ use super::batch::{Batch, MOST_EVENTS};
 use super::config::{WebhookConfig, WebhookPauses};
 use super::pause::pause;
 use super::queue::Queue;
-use crate::durable::wall;
 use crate::secret::random_number;
+use crate::wall::wall;
 
 /// The largest answer that is read, in bytes. It is not looked at.
 const LARGEST_ANSWER: usize = 64 << 10;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use groupwire_store::{Error as StoreError, OutboxLimits, OutboxState};
+use groupwire_store::{Error as StoreError, OutboxLimits, OutboxState, Store};
 use tokio::sync::{Notify, oneshot};
 
 use super::batch::{Batch, MOST_BYTES, compose};
@@ -12,7 +12,7 @@ use super::config::WebhookConfig;
 use super::event::{Event, EventKind};
 use super::memory::MemoryQueue;
 use super::report::WebhookFigures;
-use crate::durable::{Durable, wall};
+use crate::wall::wall;
 
 /// The age of an event that is still told. Whoever was away for a day needs other means to know what is there.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -36,7 +36,7 @@ pub(crate) struct Queue {
 
 enum Place {
     Memory(Mutex<MemoryQueue>),
-    Stored(Arc<Durable>),
+    Stored(Arc<Store>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,9 +62,9 @@ pub(crate) fn outbox_limits() -> OutboxLimits {
 
 impl Queue {
     /// A queue in the store, which was opened with [`outbox_limits`], or in memory.
-    pub(crate) fn new(config: WebhookConfig, durable: Option<Arc<Durable>>) -> Self {
-        let place = match durable {
-            Some(durable) => Place::Stored(durable),
+    pub(crate) fn new(config: WebhookConfig, store: Option<Arc<Store>>) -> Self {
+        let place = match store {
+            Some(store) => Place::Stored(store),
             None => {
                 let max_age = MAX_AGE.as_millis() as u64;
                 Place::Memory(Mutex::new(MemoryQueue::new(MAX_MEMORY, max_age, now())))
@@ -99,7 +99,7 @@ impl Queue {
                 drop(queue);
                 self.wake();
             }
-            Place::Stored(durable) => {
+            Place::Stored(store) => {
                 let queue = Arc::clone(self);
                 // The gap counts for the events that it stands for.
                 let count = events.len() as u64 - u64::from(lost.is_some());
@@ -111,7 +111,7 @@ impl Queue {
                     }
                 };
                 let events = events.into_iter().map(|event| event.0).collect();
-                durable.store.put_events(room, events, Box::new(done));
+                store.put_events(room, events, Box::new(done));
             }
         }
     }
@@ -134,13 +134,13 @@ impl Queue {
                 let events = queue.events(last, most, MOST_BYTES, now());
                 (queue.state(), events)
             }
-            Place::Stored(durable) => {
-                let Some(state) = durable.store.outbox() else { return Ok(None) };
+            Place::Stored(store) => {
+                let Some(state) = store.outbox() else { return Ok(None) };
                 if state.waiting == 0 {
                     return Ok(None);
                 }
-                let durable = Arc::clone(durable);
-                let reading = move || durable.store.events(last, most, MOST_BYTES);
+                let store = Arc::clone(store);
+                let reading = move || store.events(last, most, MOST_BYTES);
                 let events = tokio::task::spawn_blocking(reading).await;
                 let events = events.map_err(|error| error.to_string())?;
                 (state, events.map_err(|error| error.to_string())?)
@@ -156,10 +156,10 @@ impl Queue {
                 lock(queue).told(number);
                 Ok(())
             }
-            Place::Stored(durable) => {
+            Place::Stored(store) => {
                 let (sender, receiver) = oneshot::channel();
                 let done = Box::new(move |outcome| drop(sender.send(outcome)));
-                durable.store.events_told(number, done);
+                store.events_told(number, done);
                 let outcome = receiver.await.map_err(|error| error.to_string())?;
                 outcome.map_err(|error: StoreError| error.to_string())
             }
@@ -188,7 +188,7 @@ impl Queue {
     pub(crate) fn figures(&self) -> WebhookFigures {
         let state = match &self.place {
             Place::Memory(queue) => Some(lock(queue).state()),
-            Place::Stored(durable) => durable.store.outbox(),
+            Place::Stored(store) => store.outbox(),
         };
         let (waiting, waiting_bytes, oldest, dropped) = state
             .map(|OutboxState { waiting, bytes, oldest, dropped, .. }| {
