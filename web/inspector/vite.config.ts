@@ -1,4 +1,8 @@
 import { defineConfig } from "vite";
 import { config } from "../common/vite.ts";
 
-export default defineConfig(({ mode }) => config(mode));
+/** The inspector's page, and that of the administration. */
+export default defineConfig(({ mode }) => ({
+  ...config(mode),
+  build: { rolldownOptions: { input: ["index.html", "admin.html"] } },
+}));

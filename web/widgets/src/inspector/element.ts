@@ -1,4 +1,7 @@
-/** `<groupwire-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`. */
+/**
+ * `<groupwire-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`; `administration` is the
+ * address of the administration's page, if there is to be a link to it.
+ */
 
 import { Channels } from "./channels";
 import { button, h, say } from "./dom";
@@ -10,6 +13,7 @@ import type { Report, Rooms } from "./report";
 import { STYLES } from "./styles";
 import { TemplatesView } from "./templates";
 import { Timeline } from "./timeline";
+import { tokenForm } from "./token";
 import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words";
 
 /** Milliseconds between requests for the list of rooms and for the templates, which change rarely. */
@@ -33,7 +37,8 @@ export class Inspector extends HTMLElement {
   private readonly recordButton = button("quiet", "Record", () => void this.toggleRecording());
   private readonly recordStatus = h("span", "record-status");
   private readonly glossary = glossary();
-  private readonly token = tokenForm((token) => this.setAttribute("token", token));
+  private readonly administration = h("a", "quiet", "Administration");
+  private readonly token = tokenForm("Inspect", (token) => this.setAttribute("token", token));
   private readonly people = new People({
     select: (participant) => this.select(participant),
     emulate: (participant, loss, delay) => void this.ask(emulate(this.access, this.room, participant, loss, delay)),
@@ -69,7 +74,8 @@ export class Inspector extends HTMLElement {
     const direction = h("div", "directions", ...this.directions);
     direction.setAttribute("role", "group");
     direction.ariaLabel = "Which packets";
-    const tools = h("div", "tools", this.recordStatus, this.recordButton, this.pause, help);
+    this.administration.hidden = true;
+    const tools = h("div", "tools", this.recordStatus, this.recordButton, this.pause, help, this.administration);
     const packets = h(
       "section",
       "packets",
@@ -100,6 +106,7 @@ export class Inspector extends HTMLElement {
   connectedCallback(): void {
     this.polling = setInterval(() => void this.poll(), POLL_MS);
     void this.poll();
+    this.linkAdministration();
     this.start();
   }
 
@@ -112,7 +119,15 @@ export class Inspector extends HTMLElement {
     if (before === now || !this.isConnected) return;
     this.dispatchEvent(new CustomEvent("room", { detail: this.room }));
     this.start();
+    this.linkAdministration();
     void this.poll();
+  }
+
+  private linkAdministration(): void {
+    const page = this.getAttribute("administration");
+    this.administration.hidden = page === null;
+    const { token } = this.access;
+    this.administration.href = `${page ?? ""}${token === "" ? "" : `#token=${token}`}`;
   }
 
   private get access(): Access {
@@ -296,20 +311,4 @@ function glossary(): HTMLDialogElement {
     if (target === dialog) dialog.close();
   });
   return dialog;
-}
-
-function tokenForm(give: (token: string) => void): HTMLFormElement {
-  const input = h("input");
-  input.type = "password";
-  input.autocomplete = "off";
-  input.ariaLabel = "Token";
-  input.placeholder = "Token of the administration";
-  const submit = h("button", "quiet", "Inspect");
-  const form = h("form", "token", input, submit);
-  form.hidden = true;
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    give(input.value);
-  });
-  return form;
 }

@@ -86,12 +86,22 @@ function headers({ token }: Access): Record<string, string> {
 }
 
 async function ask<T>(access: Access, path: string, body?: object): Promise<T> {
-  const post = { method: "POST", body: JSON.stringify(body) };
+  const answer = await request(access, path, body ? { method: "POST", body } : {});
+  return (await answer.json()) as T;
+}
+
+/** Sends a request. A refusal of the server is a `Refused`. */
+export async function request(
+  access: Access,
+  path: string,
+  { method = "GET", body }: { readonly method?: string; readonly body?: object } = {},
+): Promise<Response> {
   const kind = body ? { "content-type": "application/json" } : {};
   const answer = await fetch(`${access.server}${path}`, {
-    ...(body ? post : {}),
+    method,
+    ...(body ? { body: JSON.stringify(body) } : {}),
     headers: { ...headers(access), ...kind },
   });
   if (!answer.ok) throw new Refused(answer.status, (await answer.text()).trim());
-  return (await answer.json()) as T;
+  return answer;
 }

@@ -67,6 +67,7 @@ button { border: 0; background: none; cursor: pointer; }
 .record-status { color: var(--quiet); font-size: 12px; }
 .quiet, .small { padding: 5px 11px; border: 1px solid var(--edge); border-radius: 8px; background: var(--bg); }
 .small { padding: 2px 9px; font-size: 12px; }
+.tools a { color: inherit; text-decoration: none; }
 .quiet:hover, .small:hover, .choice:hover { background: var(--hover); }
 .quiet.on { color: var(--bad); border-color: currentColor; }
 :host(.paused) [data-testid="pause"] { background: var(--accent); color: var(--card); border-color: transparent; }

@@ -1,0 +1,230 @@
+/** `<groupwire-administration>`: a server's figures over time, its rooms, and what an administrator does. Attributes: `server`, `room`, `token`. */
+
+import { button, h, say } from "../inspector/dom";
+import { Refused, type Access } from "../inspector/feed";
+import { STYLES } from "../inspector/styles";
+import { tokenForm } from "../inspector/token";
+import { Chart } from "./chart";
+import { ask } from "./confirm";
+import { Figures, GRAPHS } from "./figures";
+import { Requests, type RoomLine } from "./requests";
+import { RoomView, size } from "./room";
+import { ADMIN_STYLES } from "./styles";
+import { Table } from "./table";
+
+/** Milliseconds between two requests for figures. */
+const POLL_MS = 2000;
+
+/** Most rooms in the list; the search finds the others. */
+const MOST_ROOMS = 200;
+
+type View = "overview" | "rooms";
+
+export class Administration extends HTMLElement {
+  static readonly observedAttributes = ["server", "room", "token"];
+
+  private readonly root = this.attachShadow({ mode: "open" });
+  private readonly figures = new Figures();
+  private readonly requests = new Requests(() => this.access);
+  private readonly charts = GRAPHS.map((graph) => ({ graph, chart: new Chart(graph) }));
+  private readonly summary = h("p", "summary");
+  private readonly status = h("p", "status");
+  private readonly token = tokenForm("Open", (token) => this.setAttribute("token", token));
+  private readonly overview = h("div", "charts", ...this.charts.map(({ chart }) => chart.element));
+  private readonly search = h("input", "search");
+  private readonly found = h("p", "lead");
+  private readonly roomList = h("section", "card rooms");
+  private readonly table: Table<RoomLine>;
+  private readonly roomView = new RoomView({
+    requests: this.requests,
+    ask: (question) => ask(this.root, question),
+    attempt: (asked, done) => this.attempt(asked, done),
+    inspect: (room) => this.inspectorOf(room),
+    back: () => this.setAttribute("room", ""),
+  });
+  private readonly tabs = (["overview", "rooms"] as const).map((view) => {
+    const tab = button("segment-button", view === "overview" ? "Overview" : "Rooms", () => this.show(view));
+    tab.dataset.view = view;
+    return tab;
+  });
+  private view: View = "overview";
+  private rooms: readonly RoomLine[] = [];
+  private polling: ReturnType<typeof setInterval> | undefined;
+  /** What the last action did is shown until this time. */
+  private saidUntil = 0;
+
+  constructor() {
+    super();
+    const style = document.createElement("style");
+    style.textContent = STYLES + ADMIN_STYLES;
+    this.table = new Table<RoomLine>("Rooms", this.columns(), ({ name }) => name);
+    this.summary.dataset.testid = "summary";
+    this.status.dataset.testid = "status";
+    this.status.setAttribute("role", "status");
+    this.search.type = "search";
+    this.search.placeholder = "Search rooms";
+    this.search.ariaLabel = "Search rooms";
+    this.search.addEventListener("input", () => this.showRooms());
+    this.roomList.append(h("div", "head", h("h2", "", "Rooms"), this.search), this.table.element, this.found);
+    const drain = button("danger", "Drain…", () => void this.drain());
+    drain.dataset.testid = "drain";
+    drain.title = "Make the server not ready, and stop it after a time";
+    const tabs = h("div", "directions", ...this.tabs);
+    tabs.setAttribute("role", "group");
+    tabs.ariaLabel = "View";
+    this.root.append(
+      style,
+      h("header", "bar-top", h("h1", "", "Administration"), tabs, this.summary, h("div", "tools", drain)),
+      this.status,
+      this.token,
+      h("main", "pages", this.overview, this.roomList, this.roomView.element),
+    );
+    this.explain("");
+    this.show("overview");
+  }
+
+  /** The server's address, with a slash at the end. */
+  get server(): string {
+    return new URL(this.getAttribute("server") ?? "./", document.baseURI).href.replace(/\/?$/, "/");
+  }
+
+  /** The room that is shown; empty: none. */
+  get room(): string {
+    return this.getAttribute("room") ?? "";
+  }
+
+  connectedCallback(): void {
+    this.polling = setInterval(() => void this.poll(), POLL_MS);
+    this.enter();
+    void this.poll();
+  }
+
+  disconnectedCallback(): void {
+    clearInterval(this.polling);
+  }
+
+  attributeChangedCallback(name: string, before: string | null, now: string | null): void {
+    if (before === now || !this.isConnected) return;
+    if (name === "room") {
+      this.dispatchEvent(new CustomEvent("room", { detail: this.room }));
+      this.enter();
+    }
+    void this.poll();
+  }
+
+  private get access(): Access {
+    return { server: this.server, token: this.getAttribute("token") ?? "" };
+  }
+
+  private enter(): void {
+    if (this.room !== "") this.roomView.enter(this.room);
+    this.show(this.room === "" ? this.view : "rooms");
+  }
+
+  private show(view: View): void {
+    this.view = view;
+    if (view === "overview" && this.room !== "") return this.setAttribute("room", "");
+    for (const tab of this.tabs) tab.ariaPressed = String(tab.dataset.view === view);
+    this.overview.hidden = view !== "overview";
+    this.roomList.hidden = view !== "rooms" || this.room !== "";
+    this.roomView.element.hidden = view !== "rooms" || this.room === "";
+  }
+
+  private async poll(): Promise<void> {
+    try {
+      const [status, isReady, rooms] = await Promise.all([
+        this.requests.status(),
+        this.requests.isReady(),
+        this.requests.rooms(),
+      ]);
+      const now = Date.now();
+      this.figures.take(now, status);
+      this.rooms = rooms;
+      for (const { graph, chart } of this.charts) {
+        chart.element.hidden = graph.applies?.(status) === false;
+        chart.show(this.figures, now);
+      }
+      const state = isReady ? "ready" : "not ready";
+      const store = status.store ? ` · ${size(status.store.live_bytes)} stored, ${status.store.state}` : "";
+      say(this.summary, `${state} · up ${duration(status.uptime_seconds)} · version ${status.version}${store}`);
+      this.showRooms();
+      if (this.room !== "") await this.roomView.poll(rooms.find(({ name }) => name === this.room));
+      if (now >= this.saidUntil) this.explain("");
+    } catch (error) {
+      this.trouble(error);
+    }
+  }
+
+  private showRooms(): void {
+    const wanted = this.search.value.trim().toLowerCase();
+    const found = this.rooms.filter(({ name }) => name.toLowerCase().includes(wanted));
+    const none = wanted === "" ? "This server has no rooms yet." : "No room has this in its name.";
+    this.table.show(found.slice(0, MOST_ROOMS), none);
+    say(this.found, found.length > MOST_ROOMS ? `The first ${MOST_ROOMS} of ${found.length} rooms.` : "");
+  }
+
+  private columns() {
+    return [
+      { title: "Room", cell: ({ name }: RoomLine) => button("link", name, () => this.setAttribute("room", name)) },
+      { title: "State", cell: ({ is_open }: RoomLine) => (is_open ? "open" : "closed") },
+      { title: "Participants", isNumber: true, cell: ({ participants }: RoomLine) => String(participants) },
+      {
+        title: "Stored",
+        isNumber: true,
+        cell: ({ stored_bytes }: RoomLine) => (stored_bytes === null ? "–" : size(stored_bytes)),
+      },
+    ];
+  }
+
+  private async drain(): Promise<void> {
+    const title = "Drain and stop this server?";
+    const text =
+      "It is not ready from now on, so that balancers send it nobody, and stops after the time that --drain-wait says. Clients are told to come back.";
+    if (!(await ask(this.root, { title, text, action: "Drain", name: "drain" }))) return;
+    await this.attempt(this.requests.drain(), "The server is draining.");
+  }
+
+  /** Awaits an action, and says what became of it. */
+  private async attempt<T>(asked: Promise<T>, done?: string): Promise<T | undefined> {
+    try {
+      const outcome = await asked;
+      if (done !== undefined) {
+        this.explain(done);
+        this.saidUntil = Date.now() + 6000;
+        void this.poll();
+      }
+      return outcome;
+    } catch (error) {
+      this.trouble(error);
+      this.saidUntil = Date.now() + 10_000;
+      return undefined;
+    }
+  }
+
+  private trouble(error: unknown): void {
+    this.token.hidden = !(error instanceof Refused && error.status === 401);
+    const unreachable = "The server cannot be reached. Trying again.";
+    this.status.hidden = false;
+    say(this.status, error instanceof Refused ? error.message : unreachable);
+  }
+
+  private explain(text: string): void {
+    say(this.status, text);
+    this.status.hidden = text === "";
+    this.token.hidden = true;
+  }
+
+  /** The address of the inspector's page for a room, with the token behind `#`. */
+  private inspectorOf(room: string): string {
+    const { token } = this.access;
+    const hash = token === "" ? "" : `#token=${token}`;
+    return `${this.server}inspector/?room=${encodeURIComponent(room)}${hash}`;
+  }
+}
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}

@@ -1,0 +1,124 @@
+/** The requests of the administration's page to the server, and what it answers (`/api/openapi.json` describes them). */
+
+import { request, type Access } from "../inspector/feed";
+
+/** What `GET /api/status` tells, as far as it is shown. */
+export interface Status {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly cpu_seconds: number | null;
+  readonly rss_bytes: number | null;
+  readonly connections: number;
+  readonly rooms: number;
+  readonly participants: number;
+  readonly messages_in: number;
+  readonly deliveries: number;
+  readonly bytes_in_before: number;
+  readonly bytes_in_after: number;
+  readonly bytes_out_before: number;
+  readonly bytes_out_after: number;
+  readonly room_memory_bytes: number;
+  readonly store: { readonly commits: number; readonly live_bytes: number; readonly state: string } | null;
+}
+
+export interface RoomLine {
+  readonly name: string;
+  readonly is_open: boolean;
+  readonly participants: number;
+  readonly stored_bytes: number | null;
+}
+
+export interface Person {
+  readonly participant: number;
+  readonly state: "here" | "away";
+  readonly user: string | null;
+  readonly transport: string | null;
+}
+
+export interface Channel {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: "transaction" | "awareness";
+  readonly receivers: number;
+  readonly transactions: number;
+  readonly transaction_bytes: number;
+  readonly values: number;
+  readonly value_bytes: number;
+  readonly part: { readonly name: string; readonly as_of: number; readonly bytes: number } | null;
+  readonly reset: number | null;
+}
+
+export interface Message {
+  readonly position?: number;
+  readonly order?: number;
+  readonly sender: number;
+  readonly age_ms: number;
+  readonly size: number;
+  readonly truncated: boolean;
+  readonly json?: unknown;
+  readonly text?: string;
+  readonly base64?: string;
+  readonly key?: string;
+  readonly key_base64?: string;
+}
+
+export interface Contents extends Channel {
+  readonly newest_transactions: readonly Message[];
+  readonly newest_values: readonly Message[];
+}
+
+/** The requests of one page. */
+export class Requests {
+  constructor(private readonly access: () => Access) {}
+
+  status(): Promise<Status> {
+    return this.read("api/status");
+  }
+
+  async isReady(): Promise<boolean> {
+    return (await fetch(`${this.access().server}readyz`)).ok;
+  }
+
+  async rooms(): Promise<readonly RoomLine[]> {
+    return (await this.read<{ rooms: RoomLine[] }>("api/rooms")).rooms;
+  }
+
+  async people(room: string): Promise<readonly Person[]> {
+    return (await this.read<{ participants: Person[] }>(`${of(room)}/participants`)).participants;
+  }
+
+  async channels(room: string): Promise<readonly Channel[]> {
+    return (await this.read<{ channels: Channel[] }>(`${of(room)}/channels`)).channels;
+  }
+
+  contents(room: string, channel: string): Promise<Contents> {
+    return this.read(`${of(room)}/channels/${encodeURIComponent(channel)}?limit=20`);
+  }
+
+  async kick(room: string, participant: number, ban: string | undefined): Promise<void> {
+    const query = ban === undefined ? "" : `?ban=${ban}`;
+    await request(this.access(), `${of(room)}/participants/${participant}${query}`, { method: "DELETE" });
+  }
+
+  async reset(room: string, channels: readonly string[]): Promise<void> {
+    await this.post(`${of(room)}/reset`, { channels });
+  }
+
+  async remove(room: string): Promise<void> {
+    await request(this.access(), of(room), { method: "DELETE" });
+  }
+
+  async drain(): Promise<void> {
+    await this.post("api/drain", {});
+  }
+
+  private async read<T>(path: string): Promise<T> {
+    return (await (await request(this.access(), path)).json()) as T;
+  }
+
+  private post(path: string, body: object): Promise<Response> {
+    return request(this.access(), path, { method: "POST", body });
+  }
+}
+
+const of = (room: string): string => `api/rooms/${encodeURIComponent(room)}`;
