@@ -13,6 +13,7 @@ mod http2_attacks;
 mod http_transports;
 mod https;
 mod inspect;
+mod jwks;
 mod jwt;
 mod metrics;
 mod observer;
