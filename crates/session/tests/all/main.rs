@@ -25,5 +25,6 @@ mod shared;
 mod snapshots;
 mod support;
 mod tokens;
+mod users;
 mod vectors;
 mod wire_rules;
