@@ -245,9 +245,13 @@ fn cost(event: &Event) -> usize {
         Event::Message(message) => {
             message.bytes.len() + message.key.as_ref().map_or(0, |key| key.len())
         }
-        Event::Participants { changes, .. } => {
-            changes.iter().map(|change| size_of_val(change) + change.presence.len()).sum()
-        }
+        Event::Participants { changes, .. } => changes
+            .iter()
+            .map(|change| {
+                let user = change.user.as_ref().map_or(0, String::len);
+                size_of_val(change) + user + change.presence.len()
+            })
+            .sum(),
         Event::Snapshot { bytes, .. } => bytes.len(),
         _ => 0,
     };

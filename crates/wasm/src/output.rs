@@ -116,6 +116,7 @@ fn change(change: ParticipantChange) -> JsValue {
     Plain::new()
         .with("id", change.id.get())
         .with("state", state)
+        .with("user", change.user)
         .with("presence", String::from_utf8_lossy(&change.presence).as_ref())
         .into()
 }

@@ -93,11 +93,12 @@ class TransactionLost:
 
 @dataclass
 class Presence:
-    """A participant is here, is away, or has left."""
+    """A participant is here, is away, or has left. It writes `presence` itself; the server says which `user` it is (W100)."""
 
     participant: int
     state: int
     presence: bytes
+    user: Optional[str] = None
 
 
 @dataclass

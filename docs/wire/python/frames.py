@@ -114,6 +114,16 @@ def small_number(highest):
     return Kind(read, lambda value: bytes([value]))
 
 
+def one_of(*values):
+    """A field that is one octet with these values."""
+    def read(reader):
+        value = reader.u8()
+        if value not in values:
+            raise malformed(f"{value} where only {values} are known")
+        return value
+    return Kind(read, lambda value: bytes([value]))
+
+
 def flags_within(mask):
     """A field that is one octet of flags, of which others than these are ignored."""
     return Kind(lambda reader: reader.u8() & mask, lambda value: bytes([value]))
@@ -213,18 +223,29 @@ def read_participants(reader):
     """Reads the list of participants to the end of the frame."""
     participants = []
     while not reader.is_at_end():
-        participants.append({"id": reader.varint32(), "state": PARTICIPANT_STATE.read(reader),
-                             "presence": reader.bytes()})
+        one = {"id": reader.varint32(), "state": PARTICIPANT_STATE.read(reader)}
+        if one["state"] & HAS_USER:
+            one["user"] = USER.read(reader)
+        one["presence"] = reader.bytes()
+        participants.append(one)
     return participants
 
 
 def write_participants(participants):
     """Writes a list of participants."""
-    return b"".join(varint(one["id"]) + bytes([one["state"]]) + with_length(one["presence"]) for one in participants)
+    return b"".join(map(write_participant, participants))
+
+
+def write_participant(one):
+    """Writes one entry of the list."""
+    user = USER.write(one["user"]) if one["state"] & HAS_USER else b""
+    return varint(one["id"]) + bytes([one["state"]]) + user + with_length(one["presence"])
 
 
 RESUME_FLAG = small_number(1)
-PARTICIPANT_STATE = small_number(2)
+PARTICIPANT_STATE = one_of(0, 1, 2, 5, 6)
+# Added to the state of a participant whose user follows (W100).
+HAS_USER = 4
 U8 = small_number(255)
 FLAG = Kind(lambda reader: min(reader.u8(), 1), lambda value: bytes([value]))
 ACCESS = flags_within(3)
@@ -237,6 +258,7 @@ SECRET = Kind(lambda reader: reader.take(16), bytes)
 ROOM = text_between(1, 256)
 NAME = text_between(1, 128)
 PART_NAME = text_between(0, 128)
+USER = text_between(1, 256)
 DETAIL = text_between(0, 1_024)
 UP_TO_4096 = octets_up_to(4_096)
 QOS = Kind(read_qos, write_qos)

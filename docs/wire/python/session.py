@@ -15,7 +15,7 @@ from channels import CLOSING, OPEN, OPENING, PUBLISH, REFUSED, SHUT, SUBSCRIBE, 
 from errors import (COMPRESSION, FAULTS, MISUNDERSTANDINGS, PART_REFUSED, SILENT, TOO_LARGE, UNKNOWN_CHANNEL, WireError,
                     ends_session, malformed)
 from errors import VERSION as VERSION_ERROR
-from frames import LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_qos, read_packet, write_packet
+from frames import HAS_USER, LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_qos, read_packet, write_packet
 from freshness import Freshness
 from numbering import Numbering
 from records import CONTINUES, FILL, GOES_ON, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
@@ -403,7 +403,7 @@ class Session:
             self.events.append(events.Synced(channel.name if channel else None))
 
     def _read_participants(self, frame, now):
-        """Who is here, away, or gone (W34)."""
+        """Who is here, away, or gone (W34), and which user that is (W100)."""
         if frame["complete"]:
             listed = {one["id"] for one in frame["participants"]}
             for participant in set(self.participants) - listed:
@@ -412,7 +412,9 @@ class Session:
             if one["state"] == events.LEFT:
                 self._participant_left(one["id"])
             else:
-                presence = events.Presence(one["id"], one["state"], one["presence"])
+                # Without the number that says that the user follows (W100).
+                state = one["state"] & ~HAS_USER
+                presence = events.Presence(one["id"], state, one["presence"], one.get("user"))
                 self.participants[one["id"]] = presence
                 self.events.append(presence)
 

@@ -303,6 +303,19 @@ class Cases(unittest.TestCase):
         sent = self.send(*["x" * 30_000 + str(number) for number in range(5)])
         self.assertEqual([text[-1] for text in sent], list("01234"))
 
+    def test_users(self):
+        """The server says which user a participant is, whatever its presence claims (W100)."""
+        people = [{"id": 2, "state": 5, "user": "bob@example.org", "presence": b"Bob"},
+                  {"id": 3, "state": 2, "presence": b"bob@example.org"}]
+        heard = self.hear(Frame("PARTICIPANTS", {"complete": 0, "participants": people}))
+        self.assertEqual(heard, [events.Presence(2, events.HERE, b"Bob", "bob@example.org"),
+                                 events.Presence(3, events.AWAY, b"bob@example.org")])
+        left = [{"id": 2, "state": 0, "presence": b""}]
+        heard = self.hear(Frame("PARTICIPANTS", {"complete": 0, "participants": left}))
+        self.assertEqual(heard, [events.Presence(2, events.LEFT, b"")])
+        odd = bytes.fromhex("0a0700040401610178")  # it left, and has a user
+        self.assertEqual(self.broken(self.session.receive(odd, self.now)), (MALFORMED, True))
+
     def test_what_is_never_sent(self):
         """What a server would refuse the session refuses first, and no number is lost."""
         self.assertRaises(ChannelError, self.session.send, "other", "x", 0)

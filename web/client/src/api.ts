@@ -130,8 +130,14 @@ export interface Participant<Presence = unknown> {
   /** Unique in the room and never reused for another participant. Ids are small numbers. */
   readonly id: number;
   /**
+   * The user that the server verified, for example the `sub` of its JSON web token. No participant can claim to be another
+   * user. It is missing if the server does not know its users, and in `room.self`. A user who has several pages open is several
+   * participants.
+   */
+  readonly user?: string;
+  /**
    * The presence that the participant has set; undefined if it is not JSON. Other programs wrote it, so check its
-   * shape.
+   * shape, and do not believe a name in it: `user` is what the server knows.
    */
   readonly presence: Presence | undefined;
   /** True while the participant's connection is broken and its session may still resume. */

@@ -138,6 +138,8 @@ export interface CoreMessage extends Omit<Message, "json"> {
 export interface ParticipantChange {
   readonly id: number;
   readonly state: "here" | "away" | "left";
+  /** The verified user; undefined if the server does not know it. */
+  readonly user: string | undefined;
   readonly presence: string;
 }
 

@@ -256,12 +256,15 @@ export class ClientRoom<Presence> implements Room<Presence> {
     return id === undefined ? undefined : this.#channels.find((channel) => channel.id === id);
   }
 
-  #note({ id, state, presence }: ParticipantChange): void {
+  #note(change: ParticipantChange): void {
+    const { id, state } = change;
     if (state === "left" || id === this.#id) {
       this.#participants.delete(id);
       return;
     }
-    this.#participants.set(id, { id, presence: parseJson(presence) as Presence | undefined, away: state === "away" });
+    const presence = parseJson(change.presence) as Presence | undefined;
+    const user = change.user === undefined ? {} : { user: change.user };
+    this.#participants.set(id, { id, ...user, presence, away: state === "away" });
   }
 
   /** Parts of the snapshot without a list of channels stand for all that are open. */

@@ -168,11 +168,25 @@ test("participants are all others, with their presence if it is JSON", async () 
     { id: 2, presence: { name: "Bo" }, away: false },
     { id: 3, presence: undefined, away: true },
   ]);
+  // W100: the user is the server's word, whatever the presence claims.
+  socket.serverSends(
+    wire.packet(
+      wire.participants(false, [
+        { id: 2, state: 1, user: "bo@example.org", presence: '{"name":"Bo"}' },
+        { id: 3, state: 2, presence: '{"user":"bo@example.org"}' },
+      ]),
+    ),
+  );
+  expect([...room.participants.values()]).toEqual([
+    { id: 2, user: "bo@example.org", presence: { name: "Bo" }, away: false },
+    { id: 3, presence: { user: "bo@example.org" }, away: true },
+  ]);
+  expect(room.participants.get(3)).not.toHaveProperty("user");
   socket.serverSends(wire.packet(wire.participants(false, [{ id: 2, state: 0, presence: "" }])));
   expect([...room.participants.keys()]).toEqual([3]);
   socket.serverSends(wire.packet(wire.participants(true, [{ id: 4, state: 1, presence: "" }])));
   expect([...room.participants.keys()]).toEqual([4]);
-  expect(told).toHaveBeenCalledTimes(3);
+  expect(told).toHaveBeenCalledTimes(4);
   room.setPresence({ name: "New" });
   expect(room.self?.presence).toEqual({ name: "New" });
   await settled();

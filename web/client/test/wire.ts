@@ -70,11 +70,19 @@ export interface Person {
   readonly id: number;
   /** 0 left, 1 here, 2 away. */
   readonly state: number;
+  /** The user that the server verified (W100). */
+  readonly user?: string;
   readonly presence: string;
 }
 
 export function participants(complete: boolean, list: readonly Person[]): number[] {
-  const lines = list.flatMap(({ id, state, presence }) => [...varint(id), state, ...bytes(presence)]);
+  const verified = (user: string | undefined) => (user === undefined ? [] : bytes(user));
+  const lines = list.flatMap(({ id, state, user, presence }) => [
+    ...varint(id),
+    user === undefined ? state : state + 4,
+    ...verified(user),
+    ...bytes(presence),
+  ]);
   return frame(0x0a, [Number(complete), ...lines]);
 }
 

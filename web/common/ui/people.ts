@@ -12,11 +12,19 @@ export const NAME_LENGTH = 30;
 export interface Company {
   readonly self: { readonly id: number } | undefined;
   /** The other participants. */
-  readonly participants: ReadonlyMap<number, { readonly id: number; readonly away: boolean }>;
+  readonly participants: ReadonlyMap<number, Listed>;
   nameOf(id: number): string;
   /** Moves the view to a participant's pointer. */
   visit(id: number): void;
   rename(name: string): void;
+}
+
+/** One of the other participants. */
+interface Listed {
+  readonly id: number;
+  readonly away: boolean;
+  /** The user that the server verified. */
+  readonly user?: string;
 }
 
 /** The name in a presence, which another program wrote and which may be any JSON. */
@@ -61,11 +69,11 @@ export class People {
     const others = [...this.company.participants.values()];
     const room = FACES.find(([width]) => innerWidth <= width)?.[1] ?? 0;
     const shown = others.slice(0, others.length > room ? room - 1 : room);
-    this.faces.replaceChildren(...shown.map(({ id, away }) => this.face(id, away)));
+    this.faces.replaceChildren(...shown.map((one) => this.face(one)));
     const rest = others.slice(shown.length);
     if (rest.length > 0) {
       const more = make("span", "face more", `+${rest.length}`);
-      more.title = rest.map(({ id }) => this.company.nameOf(id)).join(", ");
+      more.title = rest.map((one) => this.title(one)).join(", ");
       this.faces.append(more);
     }
     const name = storedName();
@@ -75,11 +83,19 @@ export class People {
     this.me.style.setProperty("--person", colorOf(this.company.self?.id ?? 0));
   }
 
-  private face(id: number, away: boolean): HTMLElement {
+  /** The name that a participant gave itself, and the user that the server says it is. */
+  private title({ id, user }: Listed): string {
     const name = this.company.nameOf(id);
-    const face = make("button", "face", initials(name));
+    return user === undefined ? name : `${name} (signed in as ${user})`;
+  }
+
+  private face(one: Listed): HTMLElement {
+    const { id, away, user } = one;
+    const title = this.title(one);
+    const face = make("button", "face", initials(this.company.nameOf(id)));
     face.type = "button";
-    face.title = away ? `${name} has lost the connection` : `${name}: press to go where they are`;
+    face.title = away ? `${title} has lost the connection` : `${title}: press to go where they are`;
+    face.classList.toggle("verified", user !== undefined);
     face.ariaLabel = face.title;
     face.classList.toggle("away", away);
     face.dataset.testid = "participant";

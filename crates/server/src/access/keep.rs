@@ -19,6 +19,9 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// later.
 const ASK_BEFORE: Duration = Duration::from_secs(60);
 
+/// A client whose other token could not be checked is asked again after this time: by then keys may be fetched again.
+const ASK_AGAIN: Duration = Duration::from_secs(10);
+
 /// A connection is closed this long after its token has expired: clocks differ a little.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -129,9 +132,13 @@ pub(crate) async fn keep_access(
                         access = renewed.access;
                         Message::Renewed { link, identity: renewed.identity }
                     }
-                    // The present token holds until it expires.
+                    // The present token holds until it expires, and the client is asked again before.
                     Err(Refusal::NotNow(why)) => {
                         tracing::warn!(room = name, %link, why, "token not renewed");
+                        if let Some(expires) = &mut access.expires {
+                            let again = Instant::now() + ASK_AGAIN;
+                            expires.ask = (again < expires.close).then_some(again);
+                        }
                         continue;
                     }
                     Err(refusal) => {
@@ -243,6 +250,7 @@ mod tests {
         assert_eq!(kept.after(60).await, ["wanted"]);
         kept.tokens.send(b"0".to_vec()).await.unwrap();
         assert!(kept.after(1).await.is_empty(), "the token before holds");
+        assert_eq!(kept.after(11).await, ["wanted"], "it is asked for again");
         kept.tokens.send(b"forged".to_vec()).await.unwrap();
         assert_eq!(kept.after(1).await, ["refused"]);
     }

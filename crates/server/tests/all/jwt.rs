@@ -1,57 +1,17 @@
 //! JSON web tokens: what lets a client in, and attacks that do not.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groupwire_server::{
     Admission, Authenticator, JoinRequest, JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights,
 };
-use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
 
-const ED25519: &[u8] = include_bytes!("keys/ed25519.pem");
-const P256: &[u8] = include_bytes!("keys/p256.pem");
-const RSA: &[u8] = include_bytes!("keys/rsa.pem");
-const RSA_PUBLIC: &[u8] = include_bytes!("keys/rsa.public.pem");
-const SECRET: &[u8] = b"a secret of thirty-two bytes, and of a few more";
-
-/// A key for signing, by the name that it has in the set.
-fn key(id: &str) -> (Algorithm, EncodingKey) {
-    match id {
-        "ed" => (Algorithm::EdDSA, EncodingKey::from_ed_pem(ED25519).unwrap()),
-        "ec" => (Algorithm::ES256, EncodingKey::from_ec_pem(P256).unwrap()),
-        "rsa" => (Algorithm::RS256, EncodingKey::from_rsa_pem(RSA).unwrap()),
-        _ => (Algorithm::HS256, EncodingKey::from_secret(SECRET)),
-    }
-}
-
-/// The set of the public keys, and of the secret.
-fn set(ids: &[&str]) -> String {
-    let keys = ids.iter().map(|&id| {
-        if id == "secret" {
-            return json!({ "kty": "oct", "kid": id, "alg": "HS256", "k": URL_SAFE_NO_PAD.encode(SECRET) });
-        }
-        let (algorithm, private) = key(id);
-        let mut public = serde_json::to_value(Jwk::from_encoding_key(&private, algorithm).unwrap()).unwrap();
-        public["kid"] = json!(id);
-        public
-    });
-    json!({ "keys": keys.collect::<Vec<_>>() }).to_string()
-}
-
-fn in_seconds(seconds: i64) -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64 + seconds
-}
-
-fn claims() -> Value {
-    json!({
-        "iss": "https://login.example", "aud": "groupwire", "sub": "ann", "exp": in_seconds(600),
-        "groupwire": { "rooms": ["docs/*"], "publish": ["draw"] },
-    })
-}
+use crate::support::tokens::{RSA_PUBLIC, claims, in_seconds, key, set, signed};
 
 fn with(name: &str, value: Value) -> Value {
     let mut claims = claims();
@@ -63,12 +23,6 @@ fn without(name: &str) -> Value {
     let mut claims = claims();
     claims.as_object_mut().unwrap().remove(name);
     claims
-}
-
-fn signed(id: &str, claims: &Value) -> String {
-    let (algorithm, key) = key(id);
-    let header = Header { kid: Some(id.to_owned()), ..Header::new(algorithm) };
-    encode(&header, claims, &key).unwrap()
 }
 
 async fn authenticator(file: &Path) -> Result<JwtAuthenticator, String> {

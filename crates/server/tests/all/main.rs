@@ -14,6 +14,7 @@ mod http2_attacks;
 mod http_transports;
 mod https;
 mod inspect;
+mod jwks;
 mod jwt;
 mod limits;
 mod metrics;

@@ -177,6 +177,9 @@ pub struct ParticipantChange {
     pub id: ParticipantId,
     /// Whether it is present.
     pub state: PresenceState,
-    /// The presence that it published; empty when it left.
+    /// Its user, as the server verified (wire W100): not even a participant that lies can be of another user. `None` if the server
+    /// does not know its users, or the participant left.
+    pub user: Option<String>,
+    /// The presence that it published itself, so that it may say anything; empty when it left.
     pub presence: Vec<u8>,
 }

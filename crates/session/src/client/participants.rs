@@ -53,7 +53,9 @@ impl Session {
         }
         let mut changes = core::mem::take(missing);
         for change in &mut changes {
-            (change.state, change.presence) = (PresenceState::Left, Vec::new());
+            change.state = PresenceState::Left;
+            change.user = None;
+            change.presence.clear();
         }
         self.emit(Event::Participants { complete: false, changes });
     }

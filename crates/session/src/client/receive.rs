@@ -1,5 +1,6 @@
 //! Reads received packets and datagrams, frame by frame.
 
+use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use core::time::Duration;
 
@@ -468,6 +469,7 @@ impl Joined {
             .map(|entry| ParticipantChange {
                 id: entry.id,
                 state: entry.state,
+                user: entry.user.map(ToOwned::to_owned),
                 presence: entry.presence.to_vec(),
             })
             .collect();

@@ -191,7 +191,7 @@ impl Room {
         link.ping(now);
         let takes_groups = agreed.groups && link.datagrams.is_some();
         let Some(peer) = peers.get_mut(&id) else { return };
-        roster.enter(id, hello.presence);
+        roster.enter(id, peer.identity.user(), hello.presence);
         peer.state = State::Here(Box::new(Connection {
             place: takes_groups.then(Place::default),
             sharing: Sharing::new(agreed.shared_streams),

@@ -1,5 +1,7 @@
-//! The participants of a room as the other participants see them: their state and presence data.
+//! The participants of a room as the other participants see them: their state, verified user and presence data.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
@@ -17,14 +19,17 @@ pub(super) struct Roster {
 #[derive(Debug)]
 pub(super) struct Presence {
     pub(super) state: PresenceState,
+    /// The user that the server verified (wire W100).
+    pub(super) user: Option<Box<str>>,
     /// The presence data that the participant's application wrote.
     pub(super) bytes: Vec<u8>,
 }
 
 impl Roster {
-    /// Adds a participant, or one that comes back, with its presence data.
-    pub(super) fn enter(&mut self, participant: ParticipantId, bytes: &[u8]) {
-        let presence = Presence { state: PresenceState::Here, bytes: bytes.to_vec() };
+    /// Adds a participant, or one that comes back, with its user and presence data.
+    pub(super) fn enter(&mut self, participant: ParticipantId, user: Option<&str>, bytes: &[u8]) {
+        let (user, bytes) = (user.map(|user| user.to_owned().into()), bytes.to_vec());
+        let presence = Presence { state: PresenceState::Here, user, bytes };
         self.entries.insert(participant, presence);
     }
 

@@ -227,6 +227,8 @@ pub enum PresenceState {
 pub(crate) struct ParticipantEntry<'a> {
     pub(crate) id: ParticipantId,
     pub(crate) state: PresenceState,
+    /// The user that the server verified (wire W100). A participant that left has none.
+    pub(crate) user: Option<&'a str>,
     pub(crate) presence: &'a [u8],
 }
 
@@ -337,11 +339,20 @@ mod tests {
             Frame::Presence(b"me"),
             Frame::Participants {
                 complete: true,
-                list: vec![ParticipantEntry {
-                    id: ParticipantId(4),
-                    state: PresenceState::Away,
-                    presence: b"x",
-                }],
+                list: vec![
+                    ParticipantEntry {
+                        id: ParticipantId(4),
+                        state: PresenceState::Away,
+                        user: None,
+                        presence: b"x",
+                    },
+                    ParticipantEntry {
+                        id: ParticipantId(5),
+                        state: PresenceState::Here,
+                        user: Some("ann"),
+                        presence: b"",
+                    },
+                ],
             },
             Frame::Snapshot(Chunk {
                 part: 2,
@@ -420,6 +431,31 @@ mod tests {
         fn random_bytes_never_panic(packet: Vec<u8>) {
             let mut frames = Frames::new(&packet);
             while let Ok(Some(_)) = frames.next() {}
+        }
+    }
+
+    /// W100: who has no user costs no byte for it, and nothing but the stated forms is read.
+    #[test]
+    fn w100_a_user_is_read_as_it_was_written_and_in_no_other_form() {
+        let with = |state: PresenceState, user: Option<&str>| {
+            let (id, presence) = (ParticipantId(4), &b"x"[..]);
+            let mut packet = Vec::new();
+            let list = vec![ParticipantEntry { id, state, user, presence }];
+            Frame::Participants { complete: false, list }.write(&mut packet);
+            packet
+        };
+        assert_eq!(with(PresenceState::Here, None), [0x0a, 5, 0, 4, 1, 1, b'x']);
+        assert_eq!(with(PresenceState::Away, Some("a")), [0x0a, 7, 0, 4, 6, 1, b'a', 1, b'x']);
+        let read = |packet: &[u8]| Frames::new(packet).next().map(|_| ());
+        assert_eq!(read(&with(PresenceState::Here, Some(&"u".repeat(256)))), Ok(()));
+        let large = read(&with(PresenceState::Here, Some(&"u".repeat(257))));
+        assert!(matches!(large, Err(Error::TooLarge { what: "user", .. })), "{large:?}");
+        let text = read(&[0x0a, 7, 0, 4, 6, 1, 0xff, 1, b'x']);
+        assert!(matches!(text, Err(Error::InvalidText { .. })), "{text:?}");
+        assert!(matches!(read(&with(PresenceState::Here, Some(""))), Err(Error::Malformed { .. })));
+        for state in [3, 4, 7, 8, 255] {
+            let one = read(&[0x0a, 7, 0, 4, state, 1, b'a', 1, b'x']);
+            assert!(matches!(one, Err(Error::Malformed { .. })), "{state}: {one:?}");
         }
     }
 }

@@ -27,5 +27,6 @@ mod shared;
 mod snapshots;
 mod support;
 mod tokens;
+mod users;
 mod vectors;
 mod wire_rules;

@@ -101,6 +101,16 @@ fn all_sent() -> Vec<Sent> {
         .num("counter", 2);
     room.say(1, &[Frame::new("HELLO", hello().with("resume", Value::Fields(resume)))]);
     all.extend(room.sent);
+    // Users that the server knows.
+    let mut room = ByHand::new("compress=0");
+    for link in [1, 2] {
+        let token = Value::Octets(format!("user {link}").into());
+        room.say(link, &[Frame::new("HELLO", hello().with("token", token))]);
+    }
+    room.run(100);
+    room.cut(2);
+    room.run(100);
+    all.extend(room.sent);
     all.extend(recovery::conversation().room.sent);
     all
 }

@@ -426,3 +426,40 @@ fn w85_a_channel_is_shut_and_opened_again() {
     let error = room.hear(ANN).into_iter().find(|frame| frame.name == "ERROR").unwrap();
     assert_eq!([error.number("code"), error.number("fatal")], [7, 1]);
 }
+
+/// W100: the user stands beside the presence, and costs no octet where the server knows none.
+#[test]
+fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
+    let mut room = ByHand::new("compress=0");
+    let named = |token: &str, presence: &str| {
+        let octets = |text: &str| Value::Octets(text.into());
+        let hello = hello().with("token", octets(token)).with("presence", octets(presence));
+        [Frame::new("HELLO", hello)]
+    };
+    room.say(ANN, &named("ann", ""));
+    room.say(BOB, &named("", "I am ann"));
+    room.run(100);
+    // Those in the last PARTICIPANTS.
+    let listed = |frames: Vec<Frame>| {
+        let mut lists = frames.iter().rev().filter(|frame| frame.name == "PARTICIPANTS");
+        lists.next().unwrap().list("participants").to_vec()
+    };
+    let [ann] = &listed(room.hear(BOB))[..] else { panic!("Bob is told of Ann alone") };
+    assert_eq!([ann.number("id"), ann.number("state")], [1, 5]);
+    assert_eq!(*ann.get("user"), Value::Text("ann".into()));
+    let [bob] = &listed(room.hear(ANN))[..] else { panic!("Ann is told of Bob") };
+    assert_eq!([bob.number("id"), bob.number("state")], [2, 1]);
+    assert_eq!((bob.find("user"), bob.octets("presence")), (None, &b"I am ann"[..]));
+    room.cut(ANN);
+    room.run(100);
+    let [away] = &listed(room.hear(BOB))[..] else { panic!("Bob is told that Ann is away") };
+    assert_eq!((away.number("state"), away.get("user")), (6, &Value::Text("ann".into())));
+    // Eve has Ann's secret, but a token of her own: she is a new participant, and herself.
+    let stolen = resume(1, ANN, 7, 0, 0);
+    let eve = stolen.fields.clone().with("token", Value::Octets("eve".into()));
+    room.say(3, &[Frame::new("HELLO", eve)]);
+    assert_eq!(room.hear(3)[0].number("outcome"), 2);
+    room.run(100);
+    let [eve] = &listed(room.hear(BOB))[..] else { panic!("Bob is told of Eve") };
+    assert_eq!((eve.number("id"), eve.get("user")), (3, &Value::Text("eve".into())));
+}

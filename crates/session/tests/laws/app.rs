@@ -40,6 +40,8 @@ pub(crate) struct App {
     pub(crate) joined_at: Option<Duration>,
     pub(crate) is_gone: bool,
     pub(crate) taint: Taint,
+    /// Its user, if the server knows it: every second person's.
+    pub(crate) user: Option<String>,
     pub(crate) presence: Vec<u8>,
     pub(crate) said: Vec<Said>,
     /// By content.
@@ -57,7 +59,7 @@ pub(crate) struct App {
     pub(crate) fresh_since: Duration,
     pub(crate) uncertain: usize,
     pub(crate) errors: Vec<String>,
-    pub(crate) people: BTreeMap<u32, (PresenceState, Vec<u8>)>,
+    pub(crate) people: BTreeMap<u32, Other>,
     /// Transactions by position, each with its channel.
     pub(crate) document: BTreeMap<u64, (usize, u64)>,
     pub(crate) position: u64,
@@ -74,8 +76,11 @@ pub(crate) struct App {
     pub(crate) came: BTreeSet<(u32, usize, u32)>,
 }
 
+/// What a person was told of another one: state, user and presence.
+pub(crate) type Other = (PresenceState, Option<String>, Vec<u8>);
+
 impl App {
-    pub(crate) fn new(channels: usize, presence: Vec<u8>) -> Self {
+    pub(crate) fn new(channels: usize, user: Option<String>, presence: Vec<u8>) -> Self {
         App {
             channels: Vec::new(),
             ids: vec![None; channels],
@@ -86,6 +91,7 @@ impl App {
             joined_at: None,
             is_gone: false,
             taint: Taint::None,
+            user,
             presence,
             said: Vec::new(),
             known: BTreeMap::new(),

@@ -220,7 +220,8 @@ impl Model {
                         app.people.remove(&change.id.get());
                         app.forget_sender(change.id.get());
                     } else {
-                        app.people.insert(change.id.get(), (change.state, change.presence));
+                        let other = (change.state, change.user, change.presence);
+                        app.people.insert(change.id.get(), other);
                     }
                 }
             }

@@ -240,8 +240,11 @@ impl Story {
         let random = &mut self.random;
         let codecs = &ALL[..1 + random.below(CODECS) as usize];
         let presence = format!("person {at}").into_bytes();
+        // W100: the server knows the users of some, by their tokens.
+        let user = at.is_multiple_of(2).then(|| format!("user {at}"));
+        let token = user.clone().unwrap_or_default().into_bytes();
         let mut config =
-            ClientConfig { codecs, presence: presence.clone(), ..ClientConfig::new("laws") };
+            ClientConfig { codecs, token, presence: presence.clone(), ..ClientConfig::new("laws") };
         config.seed = random.next();
         config.compress = random.chance(95);
         let delay = MS * random.below(60) as u32;
@@ -252,7 +255,7 @@ impl Story {
         let path = self.path();
         let count = self.world.model.channels.len();
         self.world.add(config, path, delay);
-        self.world.model.apps.push(App::new(count, presence));
+        self.world.model.apps.push(App::new(count, user, presence));
         for channel in 0..count {
             if at == 0 || self.is_crowd || self.random.chance(85) {
                 self.open(at, channel);

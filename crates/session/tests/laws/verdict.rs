@@ -79,11 +79,11 @@ fn presence(model: &Model, at: usize) {
     let app = &model.apps[at];
     let here = model.apps.iter().enumerate().filter(|(other, app)| *other != at && !app.is_gone);
     for (other, one) in here.filter(|(_, one)| one.taint < Taint::Stream) {
-        let expected = (PresenceState::Here, one.presence.clone());
+        let expected = (PresenceState::Here, one.user.clone(), one.presence.clone());
         let told = app.people.get(&one.participant);
-        assert_eq!(told, Some(&expected), "W34: what person {at} knows of {other}");
+        assert_eq!(told, Some(&expected), "W34, W100: what person {at} knows of {other}");
     }
-    for (participant, (state, _)) in &app.people {
+    for (participant, (state, ..)) in &app.people {
         let Some(&owner) = model.owners.get(participant) else { continue };
         let one = &model.apps[owner];
         let is_here = !one.is_gone && one.participant == *participant;

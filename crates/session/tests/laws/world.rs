@@ -264,13 +264,14 @@ impl World {
                 transport.joined = true;
                 let secret = [self.random.next() as u8; 16];
                 let opening = &opening;
+                let subject = opening.token().to_vec();
                 // Taken out meanwhile, because telling the room needs all of the world.
                 let mut secrets = std::mem::take(&mut self.secrets);
                 let secrets_drawn = secrets.draw(secret);
                 self.tell_room(room::Input::Join {
                     link,
                     opening,
-                    identity: &Identity::default(),
+                    identity: &Identity { subject, ..Identity::default() },
                     secrets: secrets_drawn,
                     max_datagram,
                 });

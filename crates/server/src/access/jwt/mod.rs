@@ -5,6 +5,7 @@ mod rights;
 mod source;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use groupwire_session::Identity;
@@ -44,7 +45,7 @@ pub struct JwtConfig {
 /// `aud`, `exp`, `sub` and `groupwire` ([`Rights`]) are required. Use [`ByRights`] as the authority.
 #[derive(Debug)]
 pub struct JwtAuthenticator {
-    source: Source,
+    source: Arc<Source>,
     issuer: String,
     audience: String,
 }

@@ -6,6 +6,7 @@ pub(crate) mod http_transport;
 pub(crate) mod person;
 pub(crate) mod receiver;
 pub(crate) mod secure;
+pub(crate) mod tokens;
 pub(crate) mod wire;
 
 use std::net::SocketAddr;

@@ -6,17 +6,21 @@ use core::time::Duration;
 
 use super::Peer;
 use super::connection::{Connection, Download, Stage, StreamParts};
-use crate::limits::MAX_PRESENCE;
+use crate::limits::{MAX_PRESENCE, MAX_USER};
 use crate::link::{Link, PING_SIZE};
 use crate::packing::NextChunk;
 use crate::room::api::Output;
 use crate::room::common::Common;
 use crate::room::feed::private_stream::Payload;
 use crate::room::feed::{RecordBuilder, copies};
+use crate::room::roster::Presence;
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::{Error, PresenceState};
 
-/// The most bytes of presence in one packet. Further participants wait for the next packet.
+/// The most bytes of a participant in PARTICIPANTS without its number, its state and the two lengths.
+const LARGEST_ENTRY: usize = MAX_PRESENCE + MAX_USER;
+
+/// The most bytes of presence and users in one packet. Further participants wait for the next packet.
 const PRESENCE_PER_PACKET: usize = 16 << 10;
 
 /// If the participant was not sent this many transactions in a row (their channels are not open), a POSITION frame is
@@ -83,16 +87,20 @@ impl Peer {
         }
         let mut list = Vec::new();
         let mut size = 0;
-        let remaining = connection.link.remaining(packet).saturating_sub(MAX_PRESENCE + 64);
+        let remaining = connection.link.remaining(packet).saturating_sub(LARGEST_ENTRY + 64);
         while size < PRESENCE_PER_PACKET.min(remaining)
             && let Some(id) = connection.changed.pop_first()
         {
-            let (state, presence) = match common.roster.get(id) {
-                Some(presence) => (presence.state, presence.bytes.as_slice()),
-                None => (PresenceState::Left, &[][..]),
+            let entry = match common.roster.get(id) {
+                Some(Presence { state, user, bytes }) => {
+                    ParticipantEntry { id, state: *state, user: user.as_deref(), presence: bytes }
+                }
+                None => {
+                    ParticipantEntry { id, state: PresenceState::Left, user: None, presence: &[] }
+                }
             };
-            size += presence.len() + 8;
-            list.push(ParticipantEntry { id, state, presence });
+            size += entry.presence.len() + entry.user.map_or(0, str::len) + 10;
+            list.push(entry);
         }
         if let Some(coders) = connection.link.coders.as_mut() {
             let left = list.iter().filter(|entry| entry.state == PresenceState::Left);

@@ -5,12 +5,17 @@ use alloc::vec::Vec;
 use super::{Access, Frame, OPTIONAL, ParticipantEntry, PresenceState};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
-use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_PRESENCE, MAX_TOKEN};
+use crate::limits::{
+    MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_PRESENCE, MAX_TOKEN, MAX_USER,
+};
 use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
 use crate::wire::snapshot::Chunk;
 use crate::{Compress, Durability, Error, Qos, Rate};
+
+/// Added to the state of a participant in PARTICIPANTS if its user follows (wire W100).
+const HAS_USER: u8 = 4;
 
 impl<'a> Frame<'a> {
     /// Appends the fields of the frame and returns its tag.
@@ -61,7 +66,13 @@ impl<'a> Frame<'a> {
                 out.u8(u8::from(*complete));
                 for entry in list {
                     out.varint(u64::from(entry.id));
-                    out.u8(entry.state as u8);
+                    match entry.user {
+                        Some(user) => {
+                            out.u8(entry.state as u8 | HAS_USER);
+                            out.bytes(user.as_bytes());
+                        }
+                        None => out.u8(entry.state as u8),
+                    }
                     out.bytes(entry.presence);
                 }
                 0x0a
@@ -351,14 +362,23 @@ fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
     let mut list = Vec::new();
     while !reader.is_empty() {
         let id = ParticipantId(reader.varint_u32()?);
-        let state = match reader.u8()? {
-            0 => PresenceState::Left,
-            1 => PresenceState::Here,
-            2 => PresenceState::Away,
+        let (state, has_user) = match reader.u8()? {
+            0 => (PresenceState::Left, false),
+            1 => (PresenceState::Here, false),
+            2 => (PresenceState::Away, false),
+            5 => (PresenceState::Here, true),
+            6 => (PresenceState::Away, true),
             _ => return Err(reader.malformed()),
         };
+        let user = match has_user {
+            true => Some(reader.text(MAX_USER, "user")?),
+            false => None,
+        };
+        if user == Some("") {
+            return Err(reader.malformed());
+        }
         let presence = reader.bytes(MAX_PRESENCE, "presence")?;
-        list.push(ParticipantEntry { id, state, presence });
+        list.push(ParticipantEntry { id, state, user, presence });
     }
     Ok(Frame::Participants { complete, list })
 }

@@ -9,11 +9,12 @@ use groupwire_session::client::{
 };
 use groupwire_session::room::{self, Room, whole_packet};
 use groupwire_session::{
-    Access, Authority, ChangeRequest, Durability, Error, Grant, Identity, Kind, Limits, LinkId,
-    OpenRequest, Opening, Overflow, ParticipantId, Position, Qos, Rate, Timing, refusal,
+    Access, Authority, ChangeRequest, Durability, Error, Grant, Kind, Limits, LinkId, OpenRequest,
+    Opening, Overflow, ParticipantId, Position, Qos, Rate, Timing, refusal,
 };
 
 use crate::grammar::unhex;
+use crate::support::identity_of;
 use crate::support::secrets::Drawn;
 
 /// What an end did.
@@ -294,7 +295,7 @@ fn tell_room(
                 room::Input::Join {
                     link,
                     opening,
-                    identity: &Identity::default(),
+                    identity: &identity_of(opening.token()),
                     secrets,
                     max_datagram,
                 },

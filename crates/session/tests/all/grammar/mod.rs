@@ -369,9 +369,7 @@ impl<'a> Reader<'a> {
                 other => return Err(format!("compress {other}")),
             }),
             Records => self.list(|reader| reader.record(&STREAM_RECORD))?,
-            Participants => self.list(|reader| {
-                reader.fields(&[("id", Varint), ("state", U8), ("presence", Bytes)])
-            })?,
+            Participants => self.list(Reader::participant)?,
             Entries => self.list(|reader| {
                 reader.fields(&[("channel", Varint), ("upstream", Varint), ("expected", Varint)])
             })?,
@@ -388,6 +386,18 @@ impl<'a> Reader<'a> {
             list.push(each(self)?);
         }
         Ok(Value::List(list))
+    }
+
+    /// W34, W100.
+    fn participant(&mut self) -> Result<Fields, String> {
+        let mut one = self.fields(&[("id", Varint), ("state", U8)])?;
+        match one.number("state") {
+            0..=2 => {}
+            5 | 6 => one.push("user", self.value(Text)?),
+            other => return Err(format!("state {other}")),
+        }
+        one.push("presence", self.value(Bytes)?);
+        Ok(one)
     }
 
     /// W19, W67.
@@ -454,7 +464,10 @@ fn write_value(kind: Type, value: &Value, out: &mut Vec<u8>) {
         }
         (Participants, Value::List(list)) => {
             for one in list {
-                write_fields(&[("id", Varint), ("state", U8), ("presence", Bytes)], one, out);
+                let user: Schema = if one.number("state") > 4 { &[("user", Text)] } else { &[] };
+                write_fields(&[("id", Varint), ("state", U8)], one, out);
+                write_fields(user, one, out);
+                write_fields(&[("presence", Bytes)], one, out);
             }
         }
         (Entries, Value::List(list)) => {

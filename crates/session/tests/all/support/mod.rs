@@ -273,7 +273,9 @@ impl World {
 
     pub(crate) fn add_with(&mut self, mut config: ClientConfig) -> usize {
         config.seed = self.random.next();
-        config.presence = format!("person {}", self.people.len()).into_bytes();
+        if config.presence.is_empty() {
+            config.presence = format!("person {}", self.people.len()).into_bytes();
+        }
         let delay = MS * (1 + self.random.below(30) as u32);
         self.people.push(Person::new(self.now, config, delay));
         self.people.len() - 1

@@ -9,7 +9,7 @@ use groupwire_session::{Secret, Secrets, SessionName};
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
     next: Secret,
-    known: RefCell<BTreeMap<(u64, u32), Secret>>,
+    known: RefCell<BTreeMap<(u64, u32, Vec<u8>), Secret>>,
 }
 
 impl Drawn {
@@ -22,7 +22,8 @@ impl Drawn {
 
 impl Secrets for Drawn {
     fn secret(&self, session: &SessionName<'_>) -> Secret {
-        let session = (session.incarnation, session.participant.get());
+        let SessionName { incarnation, participant, identity, .. } = *session;
+        let session = (incarnation, participant.get(), identity.to_vec());
         *self.known.borrow_mut().entry(session).or_insert(self.next)
     }
 }
