@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn configured(arguments: &[&str]) -> Config {
-        let arguments = [&["serve"], arguments].concat();
+        let arguments = [&["serve"][..], arguments].concat();
         let mut config = Config::default();
         Command::try_parse_from(arguments).unwrap().limits.configure(&mut config);
         config
