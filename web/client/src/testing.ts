@@ -20,7 +20,7 @@ export { awareness, transaction } from "./qos.js";
 export { forSeeds } from "./testing/seeds.js";
 export { simulate } from "./testing/simulate.js";
 
-// The compiler of Node 20 puts calls of WebAssembly into the JavaScript around them. If that code becomes invalid during a call
+// The compiler of Node 20 and 22 puts calls of WebAssembly into the JavaScript around them. If that code becomes invalid during a call
 // that returns an object, as `poll` of room and core do, V8 ends the process ("unreachable code" in its Deoptimizer).
 setFlagsFromString("--no-turbo-inline-js-wasm-calls");
 setReader((name) => readFile(addressOf(name)));
