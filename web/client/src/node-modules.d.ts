@@ -8,3 +8,6 @@ declare module "node:module" {
 declare module "node:timers" {
   export function setImmediate(run: () => void): unknown;
 }
+declare module "node:v8" {
+  export function setFlagsFromString(flags: string): void;
+}

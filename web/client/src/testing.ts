@@ -7,6 +7,7 @@
 
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers";
+import { setFlagsFromString } from "node:v8";
 import { addressOf, setReader } from "./locate.js";
 import { setPlatform } from "./testing/modules.js";
 
@@ -19,6 +20,9 @@ export { awareness, transaction } from "./qos.js";
 export { forSeeds } from "./testing/seeds.js";
 export { simulate } from "./testing/simulate.js";
 
+// The compiler of Node 20 and 22 puts calls of WebAssembly into the JavaScript around them. If that code becomes invalid during a call
+// that returns an object, as `poll` of room and core do, V8 ends the process ("unreachable code" in its Deoptimizer).
+setFlagsFromString("--no-turbo-inline-js-wasm-calls");
 setReader((name) => readFile(addressOf(name)));
 setPlatform({
   // Here and not in locate.ts, where bundlers of applications would find it.

@@ -47,11 +47,10 @@ export interface TransportOptions {
 class Lane {
   /** When the packet that was sent last arrives. */
   last = 0;
-  /** Packets, and their bytes, that have not arrived. */
-  packets = 0;
+  /** What the packets do that have not arrived, in the order in which they were sent. */
+  readonly underWay: (() => void)[] = [];
+  /** The bytes of these packets. */
   bytes = 0;
-  /** Packets that wait for place in the operating system. */
-  blocked = 0;
 }
 
 export class SimulatedTransport implements Link {
@@ -95,7 +94,9 @@ export class SimulatedTransport implements Link {
   /** Packets of the stream that have not arrived, and 1 more while it opens. */
   get underWay(): number {
     if (this.#isBroken || (this.#isDeaf.client && this.#isDeaf.server)) return 0;
-    return this.#lanes.up.packets + this.#lanes.down.packets + (this.#isOpen || this.#isDeaf.client ? 0 : 1);
+    return (
+      this.#lanes.up.underWay.length + this.#lanes.down.underWay.length + (this.#isOpen || this.#isDeaf.client ? 0 : 1)
+    );
   }
 
   /** True once it is of no use to either end. */
@@ -214,19 +215,17 @@ export class SimulatedTransport implements Link {
     if (losses > 0)
       tell(() => `${bytes} bytes of the stream ${WAYS[way]} are lost and sent again, ${time.toFixed(0)} ms late`);
     lane.last = Math.max(lane.last, departure + time);
-    lane.packets += 1;
     lane.bytes += bytes;
     const isBlocked = lane.bytes > WINDOW;
+    lane.underWay.push(() => {
+      lane.bytes -= bytes;
+      if (this.#isBroken) return;
+      if (isBlocked) left?.();
+      arrives();
+    });
+    // Each arrival brings the oldest packet, so that the order is kept even if a partition delays some arrivals.
+    clock.at(lane.last, () => path.arrive(way, () => lane.underWay.shift()?.()));
     if (left && !isBlocked) this.#leave(departure, left);
-    clock.at(lane.last, () =>
-      path.arrive(way, () => {
-        lane.packets -= 1;
-        lane.bytes -= bytes;
-        if (this.#isBroken) return;
-        if (isBlocked) left?.();
-        arrives();
-      }),
-    );
   }
 
   /** A datagram travels: it leaves, and it arrives or is lost. */
