@@ -167,7 +167,7 @@ impl RoomStore {
         let task = self.task.clone();
         let webhook = self.webhook.clone().filter(|_| !events.is_empty());
         let done = Box::new(move |answer: Result<(), Error>| {
-            if let (Some(webhook), Ok(())) = (webhook, &answer) {
+            if let (Some(webhook), Ok(())) = (&webhook, &answer) {
                 webhook.wake();
             }
             if let Some(task) = task.upgrade() {
