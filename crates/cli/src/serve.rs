@@ -4,6 +4,7 @@ mod access;
 mod admin;
 mod drain;
 mod tls;
+mod traces;
 mod upgrade;
 
 use std::error::Error;
@@ -24,6 +25,7 @@ use self::access::AccessArgs;
 use self::admin::AdminArgs;
 use self::drain::DrainArgs;
 use self::tls::TlsArgs;
+use self::traces::TracesArgs;
 use self::upgrade::UpgradeArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
 
@@ -96,6 +98,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     upgrade: UpgradeArgs,
 
+    #[command(flatten)]
+    traces: TracesArgs,
+
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
     #[arg(long, value_name = "FOLDER")]
@@ -149,6 +154,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         admin: args.admin.config()?,
         drain: args.drain.config(),
         upgrade: args.upgrade.is_wanted(),
+        traces: args.traces.traces()?,
         durable: args.durable()?,
         record_dir: args.record_dir,
         webtransport,
@@ -160,10 +166,12 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
     args.access.configure(&mut config).await?;
+    let traces = config.traces.clone();
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server)?;
     server.run(first_stop_signal()).await?;
+    traces.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

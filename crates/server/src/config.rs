@@ -16,6 +16,7 @@ use crate::drain::DrainConfig;
 use crate::durable::DurableConfig;
 use crate::observer::Observer;
 use crate::origins::Origins;
+use crate::traces::Traces;
 use crate::webtransport::config::WebTransportConfig;
 
 /// The configuration of a server.
@@ -64,6 +65,8 @@ pub struct Config {
     pub upgrade: bool,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
+    /// Traces of joins for OpenTelemetry. Default: none.
+    pub traces: Traces,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
     /// The configuration of WebTransport; `None` for no WebTransport.
@@ -95,6 +98,7 @@ impl Default for Config {
             drain: DrainConfig::default(),
             upgrade: false,
             durable: None,
+            traces: Traces::default(),
             record_dir: None,
             webtransport: Some(WebTransportConfig::default()),
         }

@@ -50,6 +50,7 @@ mod server;
 mod status;
 mod tls;
 mod totals;
+mod traces;
 mod transport;
 mod webtransport;
 
@@ -72,6 +73,7 @@ pub use observer::Observer;
 pub use origins::Origins;
 pub use secret::{is_same_secret, random_number};
 pub use server::Server;
+pub use traces::{Traces, TracesConfig};
 pub use webtransport::config::WebTransportConfig;
 
 #[cfg(doctest)]

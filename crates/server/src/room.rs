@@ -19,6 +19,7 @@ use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
 use crate::observer::Observer;
+use crate::traces::JoinTrace;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::path::{Path, PathSlot};
 use crate::transport::ends::DatagramSink;
@@ -76,6 +77,8 @@ pub(crate) struct Connection {
     pub(crate) datagram_sink: Option<DatagramSink>,
     /// Further tokens of the participant, which the connection's task has checked.
     pub(crate) tokens: mpsc::Sender<Vec<u8>>,
+    /// The trace of the join; of none once it has ended.
+    pub(crate) trace: JoinTrace,
     /// When the connection's first packet had come.
     pub(crate) opened_at: Instant,
     pub(crate) info: ConnInfo,
@@ -385,7 +388,10 @@ impl Driver {
                     }
                 }
                 Output::Close { link, packet, reason } => {
-                    if let Some(connection) = self.connections.remove(&link) {
+                    if let Some(mut connection) = self.connections.remove(&link) {
+                        if let Some(error) = &reason {
+                            connection.trace.refused(error);
+                        }
                         let last = Box::new(Close { packet, reason });
                         connection.packets.put(Outbound::Close(last));
                     }
@@ -402,8 +408,9 @@ impl Driver {
                     }
                 }
                 // The room logs its events itself.
-                Output::Event(Event::Joined { participant, link, .. }) => {
-                    if let Some(connection) = self.connections.get(&link) {
+                Output::Event(Event::Joined { participant, link, resumed }) => {
+                    if let Some(connection) = self.connections.get_mut(&link) {
+                        connection.trace.joined(resumed);
                         self.events.joins.add(connection.opened_at.elapsed());
                     }
                     self.apply_path(participant, link);

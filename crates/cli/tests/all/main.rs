@@ -7,3 +7,4 @@ mod drain;
 mod durable;
 mod replay;
 mod serve;
+mod traces;

@@ -18,5 +18,6 @@ mod metrics;
 mod observer;
 mod start;
 mod support;
+mod traces;
 mod transports;
 mod webtransport;
