@@ -31,7 +31,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build lab package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-acme test-python test-readme soak fuzz \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
@@ -113,7 +113,7 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-packed test-acme test-readme test-python test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-packed test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -128,6 +128,9 @@ test-acme: build ## order and renew certificates from Pebble, which it builds wi
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
 	@node scripts/test-python.mjs "$(abspath $(BINARY))"
+
+test-monitoring: build ## check metrics, alert rules and the dashboard, with promtool and prometheus where they are installed
+	@node scripts/test-monitoring.mjs "$(abspath $(BINARY))"
 
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs

@@ -32,6 +32,7 @@ export const STEPS = [
   { target: "size", name: "size in browsers", cores: 1, after: ["web"] },
   { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
   { target: "test-python", name: "Python client", cores: 0.5, after: ["test-build"] },
+  { target: "test-monitoring", name: "metrics, alerts and the dashboard", cores: 1, after: ["test-build"] },
   { target: "test-readme", name: "README commands", cores: 0.5, after: ["test-build"] },
 ];
 

@@ -7,6 +7,7 @@ mod drain;
 mod limits;
 mod service;
 mod tls;
+mod traces;
 mod upgrade;
 mod webhook;
 
@@ -29,6 +30,7 @@ use self::admin::AdminArgs;
 use self::drain::DrainArgs;
 use self::limits::LimitArgs;
 use self::tls::TlsArgs;
+use self::traces::TracesArgs;
 use self::upgrade::UpgradeArgs;
 use self::webhook::WebhookArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
@@ -100,6 +102,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     upgrade: UpgradeArgs,
 
+    #[command(flatten)]
+    traces: TracesArgs,
+
     /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
     /// it is missing. Default: a room ends with the server.
     #[arg(long, value_name = "FOLDER", group = acme::FILES)]
@@ -153,6 +158,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         drain: args.drain.config(),
         upgrade: args.upgrade.is_wanted(),
         before_takeover: Some(service::go_on),
+        traces: args.traces.traces()?,
         durable: args.durable()?,
         record_dir: args.record_dir,
         webhook: args.webhook.config()?,
@@ -166,6 +172,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
     args.access.configure(&mut config).await?;
+    let traces = config.traces.clone();
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server, name)?;
@@ -175,6 +182,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         service::stopping();
     };
     server.run(stopping).await?;
+    traces.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

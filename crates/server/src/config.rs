@@ -17,6 +17,7 @@ use crate::drain::DrainConfig;
 use crate::durable::DurableConfig;
 use crate::observer::Observer;
 use crate::origins::Origins;
+use crate::traces::Traces;
 use crate::webhook::WebhookConfig;
 use crate::webtransport::config::WebTransportConfig;
 
@@ -71,6 +72,8 @@ pub struct Config {
     pub before_takeover: Option<fn()>,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
+    /// Traces of joins for OpenTelemetry. Default: none.
+    pub traces: Traces,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot be recorded.
     pub record_dir: Option<PathBuf>,
     /// Where events are sent, such as that somebody joined; `None`: nowhere.
@@ -107,6 +110,7 @@ impl Default for Config {
             upgrade: false,
             before_takeover: None,
             durable: None,
+            traces: Traces::default(),
             record_dir: None,
             webhook: None,
             webtransport: Some(WebTransportConfig::default()),

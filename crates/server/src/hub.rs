@@ -26,6 +26,7 @@ use crate::metrics::events::Events;
 use crate::room::{Close, Driver, Message, Outbound, RoomTask, drive};
 use crate::secret::random_number;
 use crate::totals::Totals;
+use crate::traces::Span;
 use crate::transport::emulation::path::Emulations;
 use crate::transport::http::registry::HttpTransports;
 use crate::webhook::{self, RoomEvents, WebhookConfig};
@@ -161,6 +162,10 @@ impl Hub {
         if rooms.len() >= limit {
             return Err(Error::TooMany { what: "rooms on this server", limit }.into());
         }
+        let span = match &message {
+            Message::Join { connection, .. } => connection.trace.room.clone(),
+            _ => Span::NONE,
+        };
         let (sender, receiver) = mpsc::unbounded_channel();
         let _ = sender.send(message);
         rooms.insert(name.to_owned(), sender.clone());
@@ -180,17 +185,18 @@ impl Hub {
             drain: Arc::clone(&self.drain),
             webhook: self.webhook.clone().map(|queue| RoomEvents::new(queue, name)),
         };
-        tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade()));
+        tokio::spawn(Arc::clone(self).run_room(config, task, sender.downgrade(), span));
         tracing::info!(room = name, "room opened");
         Ok(sender)
     }
 
-    /// Makes a room, or loads it from the store, and drives it until it closes.
+    /// Makes a room, or loads it from the store, and drives it until it closes. `span` is that of the client for which it is made.
     async fn run_room(
         self: Arc<Self>,
         config: room::Config,
         task: RoomTask,
         sender: WeakUnboundedSender<Message>,
+        span: Span,
     ) {
         let name = config.name.clone();
         let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
@@ -208,6 +214,7 @@ impl Hub {
                 };
                 let config = room::Config { durability, limits, ..config };
                 let store = Arc::clone(&durable);
+                let span = span.part("load");
                 let loading =
                     tokio::task::spawn_blocking(move || durable::load(&durable, config, authority));
                 match loading.await.expect("loading a room does not panic") {
@@ -215,10 +222,14 @@ impl Hub {
                         let store = RoomStore::new(store, &room, sender, self.webhook.clone());
                         (room, Some(store))
                     }
-                    Err(error) => return self.refuse_room(&name, task, &error),
+                    Err(error) => {
+                        span.fail("not-loaded");
+                        return self.refuse_room(&name, task, &error);
+                    }
                 }
             }
         };
+        drop(span);
         let close = |waiting: &_, stats| self.close(&name, waiting, stats);
         drive(room, store, task, close).await;
     }
@@ -228,9 +239,10 @@ impl Hub {
         tracing::error!(room = name, error = %error.0, "room cannot be loaded");
         self.rooms().remove(name);
         while let Ok(message) = task.messages.try_recv() {
-            if let Message::Join { connection, .. } = message {
+            if let Message::Join { mut connection, .. } = message {
                 let reason = Error::NotNow { what: "the server cannot load the room" };
                 self.events.refusals.count(&reason);
+                connection.trace.refused(&reason);
                 let packet = refusal(&reason);
                 let close = Close { packet, reason: Some(reason) };
                 connection.packets.put(Outbound::Close(Box::new(close)));

@@ -52,6 +52,7 @@ mod server;
 mod status;
 mod tls;
 mod totals;
+mod traces;
 mod transport;
 mod wall;
 mod webhook;
@@ -78,6 +79,7 @@ pub use observer::Observer;
 pub use origins::Origins;
 pub use secret::{is_same_secret, random_number};
 pub use server::Server;
+pub use traces::{Traces, TracesConfig};
 pub use webhook::{
     EventKind, EventKinds, SecretsError, UnknownEvent, WebhookConfig, WebhookPauses, WebhookSecrets,
 };

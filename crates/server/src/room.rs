@@ -23,6 +23,7 @@ use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
 use crate::observer::Observer;
+use crate::traces::JoinTrace;
 use crate::transport::brake::Brake;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::path::{Path, PathSlot};
@@ -84,6 +85,8 @@ pub(crate) struct Connection {
     pub(crate) tokens: mpsc::Sender<Vec<u8>>,
     /// Delays reading the transport.
     pub(crate) brake: Arc<Brake>,
+    /// The trace of the join; of none once it has ended.
+    pub(crate) trace: JoinTrace,
     /// When the connection's first packet had come.
     pub(crate) opened_at: Instant,
     pub(crate) info: ConnInfo,
@@ -436,7 +439,10 @@ impl Driver {
                     }
                 }
                 Output::Close { link, packet, reason } => {
-                    if let Some(connection) = self.connections.remove(&link) {
+                    if let Some(mut connection) = self.connections.remove(&link) {
+                        if let Some(error) = &reason {
+                            connection.trace.refused(error);
+                        }
                         let last = Box::new(Close { packet, reason });
                         connection.packets.put(Outbound::Close(last));
                     }
@@ -471,7 +477,8 @@ impl Driver {
                             false => leaves.extend(events),
                         }
                     }
-                    if let Some(connection) = self.connections.get(&link) {
+                    if let Some(connection) = self.connections.get_mut(&link) {
+                        connection.trace.joined(resumed);
                         self.events.joins.add(connection.opened_at.elapsed());
                     }
                     self.apply_path(participant, link);

@@ -9,3 +9,4 @@ mod durable;
 mod replay;
 mod serve;
 mod service;
+mod traces;

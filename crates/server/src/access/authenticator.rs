@@ -6,6 +6,8 @@ use std::time::SystemTime;
 
 use groupwire_session::{AllowAll, Error, Identity};
 
+use crate::traces::Span;
+
 /// A client asks to join a room, or a participant sends another token.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
@@ -14,13 +16,21 @@ pub struct JoinRequest<'a> {
     pub room: &'a str,
     /// The token, of at most 4,096 bytes. Only the [`Authenticator`] knows what it means.
     pub token: &'a [u8],
+    /// The span of the trace in which the authenticator is asked.
+    pub(crate) span: &'a Span,
 }
 
 impl<'a> JoinRequest<'a> {
     /// A request to join this room with this token. The server makes requests itself; an [`Authenticator`] needs this for its
     /// tests.
     pub fn new(room: &'a str, token: &'a [u8]) -> Self {
-        JoinRequest { room, token }
+        JoinRequest { room, token, span: &Span::NONE }
+    }
+
+    /// The value of the header `traceparent` (W3C Trace Context) for requests that the authenticator sends, so that they are part of the
+    /// join's trace. `None`: the server makes no traces.
+    pub fn traceparent(&self) -> Option<String> {
+        self.span.traceparent()
     }
 }
 

@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use super::jwt::{LARGEST_SUBJECT, Rights};
 use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 use crate::fetch::{Address, Fetcher};
+use crate::traces::Span;
 
 /// The most requests at a time. Further clients wait for one of them to end.
 const AT_A_TIME: usize = 64;
@@ -113,13 +114,19 @@ impl HookAuthenticator {
         let not_now = || Refusal::NotNow("who may join cannot be found out");
         // The semaphore is never closed.
         let _permit = self.at_a_time.acquire().await.map_err(|_| not_now())?;
-        let (status, body) = match self.fetcher.send(self.request(&request), LARGEST_ANSWER).await {
+        let span = request.span.request("hook");
+        span.set("server.address", self.address.host().unwrap_or_default().to_owned());
+        let post = self.request(&request, &span);
+        let (status, body) = match self.fetcher.send(post, LARGEST_ANSWER).await {
             Ok(answer) => answer,
             Err(why) => {
+                span.fail("no-answer");
                 tracing::warn!(address = %self.address, why, "the hook does not answer");
                 return Err(not_now());
             }
         };
+        span.set("http.response.status_code", i64::from(status.as_u16()));
+        drop(span);
         let admission = match status {
             StatusCode::OK => admission(&body, request.room).map_err(|why| {
                 tracing::warn!(address = %self.address, why, "the hook's answer is wrong");
@@ -140,7 +147,7 @@ impl HookAuthenticator {
         Ok(admission)
     }
 
-    fn request(&self, request: &JoinRequest<'_>) -> Request<Full<Bytes>> {
+    fn request(&self, request: &JoinRequest<'_>, span: &Span) -> Request<Full<Bytes>> {
         let body = match std::str::from_utf8(request.token) {
             Ok(token) => json!({ "room": request.room, "token": token }),
             Err(_) => {
@@ -154,6 +161,9 @@ impl HookAuthenticator {
         post.headers_mut().insert(CONTENT_TYPE, json);
         if let Some(authorization) = &self.authorization {
             post.headers_mut().insert(AUTHORIZATION, authorization.clone());
+        }
+        if let Some(parent) = span.traceparent().and_then(|parent| parent.try_into().ok()) {
+            post.headers_mut().insert("traceparent", parent);
         }
         post
     }

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::bans::{Bans, Pass};
 use super::{Admission, Authenticator, JoinRequest, Refusal};
 use crate::room::Message;
+use crate::traces::{Span, Traces};
 
 /// How long an authenticator may take.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -64,9 +65,14 @@ impl Gate {
     ///
     /// # Errors
     /// Why the client may not join.
-    pub(crate) async fn ask(&self, room: &str, token: &[u8]) -> Result<Admitted, Refusal> {
+    pub(crate) async fn ask(
+        &self,
+        room: &str,
+        token: &[u8],
+        span: &Span,
+    ) -> Result<Admitted, Refusal> {
         let bans = self.bans.changes();
-        let answer = self.authenticator.authenticate(JoinRequest { room, token });
+        let answer = self.authenticator.authenticate(JoinRequest { room, token, span });
         let late = Refusal::NotNow("who may join takes too long to find out");
         let admission = timeout(DEADLINE, answer).await.unwrap_or(Err(late))?;
         let pass = Pass::of(&admission).map(Box::new);
@@ -97,6 +103,7 @@ impl Expiry {
 /// `room`: the name of the room, and where its messages go.
 pub(crate) async fn keep_access(
     gate: Arc<Gate>,
+    traces: Traces,
     room: (&str, &mpsc::UnboundedSender<Message>),
     link: LinkId,
     mut access: Access,
@@ -127,7 +134,14 @@ pub(crate) async fn keep_access(
                 }
             },
             Some(token) = tokens.recv() => {
-                match gate.ask(name, &token).await {
+                let span = traces.begin("renew");
+                traces.name_room(&span, name);
+                let answer = gate.ask(name, &token, &span).await;
+                if let Err(refusal) = &answer {
+                    span.fail(Error::from(refusal.clone()).name());
+                }
+                drop(span);
+                match answer {
                     Ok(renewed) => {
                         access = renewed.access;
                         Message::Renewed { link, identity: renewed.identity }
@@ -201,11 +215,12 @@ mod tests {
             pause();
             let bans = Bans::open(None).unwrap();
             let gate = Arc::new(Gate::new(Arc::new(Seconds(AtomicUsize::new(0))), bans));
-            let access = gate.ask("demo", seconds.as_bytes()).await.unwrap().access;
+            let access = gate.ask("demo", seconds.as_bytes(), &Span::NONE).await.unwrap().access;
             let (tokens, more) = mpsc::channel(1);
             let (sender, room) = mpsc::unbounded_channel();
             tokio::spawn(async move {
-                keep_access(gate, ("demo", &sender), LinkId(1), access, more).await;
+                let traces = Traces::default();
+                keep_access(gate, traces, ("demo", &sender), LinkId(1), access, more).await;
             });
             tokio::task::yield_now().await;
             Kept { tokens, room }

@@ -16,6 +16,7 @@ use super::socket_writer::SocketWriter;
 use crate::access::{Access, Admitted, keep_access};
 use crate::hub::{Hub, NotJoined};
 use crate::room::{Close, Connection, Message, Outbound};
+use crate::traces::{JoinTrace, Span};
 
 /// How long a new connection may take to send its first packet (docs/transports.md, T3).
 const OPENING_LIMIT: Duration = Duration::from_secs(5);
@@ -47,6 +48,9 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
 ) {
     let counted = Counted::new(&hub, info.transport);
     let link = hub.next_link();
+    let span = hub.config.traces.begin("join");
+    span.set("groupwire.transport", info.transport);
+    span.set("groupwire.link", i64::try_from(link.0).unwrap_or(i64::MAX));
     let (outbound, mut packets) = outbox(MAX_PACKETS);
     let datagram_sink = datagrams.as_ref().map(|(datagrams, _)| datagrams.sink());
     let (to_datagrams, datagrams) = match datagrams {
@@ -66,6 +70,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         datagram_sink,
         tokens,
         brake: Arc::clone(&brake),
+        trace: JoinTrace { join: span, room: Span::NONE },
         opened_at: Instant::now(),
         info,
     };
@@ -86,7 +91,9 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         let writing_datagrams = write_datagrams(&room, link, datagrams);
         // Boxed, so that an idle connection does not hold memory for what an authenticator does.
         let gate = Arc::clone(&hub.gate);
-        let keeping = Box::pin(keep_access(gate, (&name, &room), link, access, more_tokens));
+        let traces = hub.config.traces.clone();
+        let keeping =
+            Box::pin(keep_access(gate, traces, (&name, &room), link, access, more_tokens));
         tokio::pin!(writing);
         tokio::select! {
             () = &mut writing => {}
@@ -108,8 +115,25 @@ async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
     receive: &mut impl Receive,
+    connection: Connection,
+) -> Result<(String, ToRoom, Access), NotJoined> {
+    let span = connection.trace.join.clone();
+    let joined = ask_to_join(hub, link, receive, connection).await;
+    match &joined {
+        Ok(_) => {}
+        Err(NotJoined::Refused(error)) => span.fail(error.name()),
+        Err(NotJoined::Stopping { .. }) => span.fail("stopping"),
+    }
+    joined
+}
+
+async fn ask_to_join(
+    hub: &Arc<Hub>,
+    link: LinkId,
+    receive: &mut impl Receive,
     mut connection: Connection,
 ) -> Result<(String, ToRoom, Access), NotJoined> {
+    let span = connection.trace.join.part("opening");
     let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
         Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
         Ok(Ok(Some(Incoming::Datagram(_)))) => {
@@ -122,12 +146,22 @@ async fn join(
         Err(_) => return Err(Error::Silent { ms: OPENING_LIMIT.as_millis() as u64 }.into()),
     };
     connection.opened_at = Instant::now();
+    drop(span);
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
     let Admitted { identity, access } =
-        hub.gate.ask(&name, first.token()).await.map_err(Error::from)?;
+        authenticate(hub, &name, first.token(), &connection.trace.join).await?;
+    connection.trace.room = connection.trace.join.part("room");
     let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
     Ok((name, room, access))
+}
+
+/// Asks whether a client may join.
+async fn authenticate(hub: &Hub, room: &str, token: &[u8], join: &Span) -> Result<Admitted, Error> {
+    hub.config.traces.name_room(join, room);
+    let span = join.part("authenticate");
+    let answer = hub.gate.ask(room, token, &span).await.map_err(Error::from);
+    answer.inspect_err(|error| span.fail(error.name()))
 }
 
 /// Passes received packets and datagrams to the room until the connection ends, not before `brake` allows it.

@@ -21,6 +21,7 @@ mod metrics;
 mod observer;
 mod start;
 mod support;
+mod traces;
 mod transports;
 mod webhook;
 mod webtransport;
