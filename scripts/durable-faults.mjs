@@ -210,8 +210,8 @@ const OF_THE_ROOM = [
   {
     name: "the store is handed less than the room says",
     file: "room/storing.rs",
-    from: "        self.handed = log.head();\n        for part",
-    to: "        write.transactions.pop();\n        self.handed = log.head();\n        for part",
+    from: "        self.handed = log.head();\n        for reset",
+    to: "        write.transactions.pop();\n        self.handed = log.head();\n        for reset",
   },
   {
     name: "new channels are not stored",

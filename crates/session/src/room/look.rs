@@ -1,79 +1,13 @@
 //! Looks into a room's channels, for programs that are no participants: what they hold, and the newest of it.
 
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Room;
+use super::administration::{ChannelContents, LookedAt, Newest, PartFacts};
 use super::log::{Message, Transaction};
-use crate::{ChannelNo, Kind, Order, ParticipantId, Position, Qos};
-
-/// What a channel holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ChannelContents {
-    /// Its number in the room.
-    pub id: ChannelNo,
-    /// Its name.
-    pub name: String,
-    /// The channel's QoS.
-    pub qos: Qos,
-    /// Participants that have the channel open and receive its messages.
-    pub receivers: usize,
-    /// The transactions in memory, and the bytes of their messages.
-    pub transactions: (usize, usize),
-    /// The awareness values, and the bytes of their messages.
-    pub values: (usize, usize),
-    /// The part of the snapshot that stands for older transactions, if there is one.
-    pub part: Option<PartFacts>,
-    /// The position of the last reset; 0 if there was none.
-    pub reset: Position,
-}
-
-/// A part of the snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartFacts {
-    /// Its name.
-    pub name: String,
-    /// It stands for the transactions of its channels up to this position.
-    pub as_of: Position,
-    /// Its size in bytes.
-    pub size: usize,
-}
-
-/// A transaction or a value that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookedAt {
-    /// The place of a transaction in the room's order; 0 for a value.
-    pub position: Position,
-    /// The place among all messages that the room received since it is in memory.
-    pub order: Order,
-    /// Who sent it; 0 is the room itself.
-    pub sender: ParticipantId,
-    /// Its key, if it has one.
-    pub key: Option<Vec<u8>>,
-    /// True if the content was sent as text.
-    pub text: bool,
-    /// The size of the content in bytes.
-    pub size: usize,
-    /// The beginning of the content.
-    pub bytes: Vec<u8>,
-    /// The time since the sending application made it.
-    pub age: Duration,
-}
-
-/// What to look at.
-#[derive(Debug, Clone, Copy)]
-pub struct Newest {
-    /// Transactions before this position; `None`: the newest.
-    pub transactions_before: Option<Position>,
-    /// Values before this order; `None`: the newest.
-    pub values_before: Option<Order>,
-    /// Most transactions, and most values.
-    pub limit: usize,
-    /// Most bytes of each content.
-    pub max_bytes: usize,
-}
+use crate::{ChannelNo, Order, Position};
 
 impl Room {
     /// What the room's channels hold.
@@ -164,12 +98,6 @@ impl Room {
             looked_at(now, &value.message, wanted.max_bytes, (position, order))
         });
         looked_at.collect()
-    }
-
-    /// The kind of a channel; `None` if there is no such channel.
-    pub fn kind_of(&self, channel: &str) -> Option<Kind> {
-        let log = &self.common.log;
-        log.find_channel(channel).map(|id| log.channel(id).qos.kind)
     }
 }
 

@@ -4,6 +4,7 @@
 //! log stores channels, sessions and messages. Feeds send messages of the log to receivers. Peers are the participants.
 //! The room itself hands inputs to its peers and runs the timers.
 
+mod administration;
 mod admission;
 mod api;
 mod common;
@@ -38,14 +39,14 @@ use core::time::Duration;
 use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
+pub use administration::{
+    ChannelContents, LookedAt, Newest, NotPublished, NotReset, PartFacts, Publication, Published,
+};
 pub use api::{Config, Event, Input, Output, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
 pub use log::RequestKey;
-pub use look::{ChannelContents, LookedAt, Newest, PartFacts};
 pub use ordered::Ordered;
-pub use publication::{NotPublished, Publication, Published};
-pub use reset::NotReset;
 pub use stored::{RESERVED_AT_ONCE, RESET_SIZE, Stored, StoredPart, StoredTransaction, Write};
 
 use crate::events::event;

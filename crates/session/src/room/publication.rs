@@ -3,55 +3,11 @@
 use core::time::Duration;
 
 use super::Room;
+use super::administration::{NotPublished, Publication, Published};
 use super::common::is_full;
-use super::log::{Message, RequestKey};
+use super::log::Message;
 use crate::limits::MAX_KEY;
 use crate::{Error, Kind, ParticipantId, Position};
-
-/// A message that the room itself publishes.
-#[derive(Debug, Clone, Copy)]
-pub struct Publication<'a> {
-    /// The name of a channel that the room has.
-    pub channel: &'a str,
-    /// The content, at most [`Limits::max_message`](crate::Limits::max_message) bytes.
-    pub bytes: &'a [u8],
-    /// True if the content is text.
-    pub text: bool,
-    /// On a channel that conflates, the key whose value this is.
-    pub key: Option<&'a [u8]>,
-    /// Names the request, so that it is carried out once however often it comes. A transaction needs it.
-    pub request: Option<RequestKey>,
-}
-
-/// A message that was published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Published {
-    /// A transaction at this position. In a stored room it takes effect once it is durable.
-    Transaction {
-        /// Its place in the room's order.
-        position: Position,
-        /// True if an earlier request with the same key published it, and this one published nothing.
-        repeated: bool,
-    },
-    /// An awareness message.
-    Awareness,
-}
-
-/// Why nothing was published.
-#[non_exhaustive]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotPublished {
-    /// The room has no channel of this name.
-    NoChannel,
-    /// The channel carries transactions, and the request has no key.
-    NoRequestKey,
-    /// Another request with this key published something else.
-    OtherContent,
-    /// The room can take no transactions at present: its store has no space, or is behind.
-    NotNow,
-    /// The message breaks a limit, or is not what it says.
-    Failed(Error),
-}
 
 impl Room {
     /// Publishes a message of the room itself, whose sender is number 0.

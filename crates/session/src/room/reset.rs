@@ -2,24 +2,12 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Room;
+use super::administration::NotReset;
 use super::log::Message;
-use crate::{ChannelNo, Error, ParticipantId, Position};
-
-/// Why channels were not reset.
-#[non_exhaustive]
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotReset {
-    /// The room has no channel of this name.
-    NoChannel(String),
-    /// A part of the snapshot stands for channels to be reset and for these others. They can only be reset together.
-    SharesPart(Vec<String>),
-    /// A limit of the room was reached.
-    Failed(Error),
-}
+use crate::{ChannelNo, ParticipantId, Position};
 
 impl Room {
     /// Resets channels: their transactions, values and parts of the snapshot are gone once the transaction at the position that is

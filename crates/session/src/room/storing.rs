@@ -76,9 +76,8 @@ impl Storing {
         let parts: Vec<Arc<Part>> = parts.cloned().collect();
         let is_stored = self.asked > ParticipantId(0);
         // Joining and opening store nothing, so a room is stored with its first transaction.
-        if log.head() == self.handed
-            && !(is_stored && (self.is_changed || !parts.is_empty() || !self.resets.is_empty()))
-        {
+        let has_others = self.is_changed || !parts.is_empty() || !self.resets.is_empty();
+        if log.head() == self.handed && !(is_stored && has_others) {
             return self.reserve(log);
         }
         let mut write = self.reserve(log).unwrap_or_default();

@@ -1,0 +1,132 @@
+//! What programs that are no participants ask of a room, and what they are told: they look into channels, publish as the room
+//! itself, and reset channels.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::log::RequestKey;
+use crate::{ChannelNo, Error, Order, ParticipantId, Position, Qos};
+
+/// A message that the room itself publishes.
+#[derive(Debug, Clone, Copy)]
+pub struct Publication<'a> {
+    /// The name of a channel that the room has.
+    pub channel: &'a str,
+    /// The content, at most [`Limits::max_message`](crate::Limits::max_message) bytes.
+    pub bytes: &'a [u8],
+    /// True if the content is text.
+    pub text: bool,
+    /// On a channel that conflates, the key whose value this is.
+    pub key: Option<&'a [u8]>,
+    /// Names the request, so that it is carried out once however often it comes. A transaction needs it.
+    pub request: Option<RequestKey>,
+}
+
+/// A message that was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Published {
+    /// A transaction at this position. In a stored room it takes effect once it is durable.
+    Transaction {
+        /// Its place in the room's order.
+        position: Position,
+        /// True if an earlier request with the same key published it, and this one published nothing.
+        repeated: bool,
+    },
+    /// An awareness message.
+    Awareness,
+}
+
+/// Why nothing was published.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotPublished {
+    /// The room has no channel of this name.
+    NoChannel,
+    /// The channel carries transactions, and the request has no key.
+    NoRequestKey,
+    /// Another request with this key published something else.
+    OtherContent,
+    /// The room can take no transactions at present: its store has no space, or is behind.
+    NotNow,
+    /// The message breaks a limit, or is not what it says.
+    Failed(Error),
+}
+
+/// Why channels were not reset.
+#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotReset {
+    /// The room has no channel of this name.
+    NoChannel(String),
+    /// A part of the snapshot stands for channels to be reset and for these others. They can only be reset together.
+    SharesPart(Vec<String>),
+    /// A limit of the room was reached.
+    Failed(Error),
+}
+
+/// What a channel holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChannelContents {
+    /// Its number in the room.
+    pub id: ChannelNo,
+    /// Its name.
+    pub name: String,
+    /// The channel's QoS.
+    pub qos: Qos,
+    /// Participants that have the channel open and receive its messages.
+    pub receivers: usize,
+    /// The transactions in memory, and the bytes of their messages.
+    pub transactions: (usize, usize),
+    /// The awareness values, and the bytes of their messages.
+    pub values: (usize, usize),
+    /// The part of the snapshot that stands for older transactions, if there is one.
+    pub part: Option<PartFacts>,
+    /// The position of the last reset; 0 if there was none.
+    pub reset: Position,
+}
+
+/// A part of the snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartFacts {
+    /// Its name.
+    pub name: String,
+    /// It stands for the transactions of its channels up to this position.
+    pub as_of: Position,
+    /// Its size in bytes.
+    pub size: usize,
+}
+
+/// A transaction or a value that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookedAt {
+    /// The place of a transaction in the room's order; 0 for a value.
+    pub position: Position,
+    /// The place among all messages that the room received since it is in memory.
+    pub order: Order,
+    /// Who sent it; 0 is the room itself.
+    pub sender: ParticipantId,
+    /// Its key, if it has one.
+    pub key: Option<Vec<u8>>,
+    /// True if the content was sent as text.
+    pub text: bool,
+    /// The size of the content in bytes.
+    pub size: usize,
+    /// The beginning of the content.
+    pub bytes: Vec<u8>,
+    /// The time since the sending application made it.
+    pub age: Duration,
+}
+
+/// What to look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Newest {
+    /// Transactions before this position; `None`: the newest.
+    pub transactions_before: Option<Position>,
+    /// Values before this order; `None`: the newest.
+    pub values_before: Option<Order>,
+    /// Most transactions, and most values.
+    pub limit: usize,
+    /// Most bytes of each content.
+    pub max_bytes: usize,
+}
