@@ -3,11 +3,13 @@
 
 mod admin_access;
 mod admin_api;
+mod attacks;
 mod authority;
 mod bad_input;
 mod bans;
 mod drain;
 mod emulation;
+mod floods;
 mod hook;
 mod http2_attacks;
 mod http_transports;
@@ -17,6 +19,7 @@ mod jwks;
 mod jwt;
 mod metrics;
 mod observer;
+mod slow;
 mod start;
 mod support;
 mod transports;
