@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { NetworkProxy } from "./proxy.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
@@ -19,9 +21,9 @@ let server;
 let proxy;
 let page;
 
-/** A token for the rooms below docs/ that lasts this many seconds. */
-function token(seconds) {
-  const args = ["token", "--keys", join(folder, "keys.json"), "--sub", "ann", "--room", "docs/*", "--for", seconds];
+/** A user's token for the rooms below docs/ that lasts this many seconds. */
+function token(seconds, user = "ann") {
+  const args = ["token", "--keys", join(folder, "keys.json"), "--sub", user, "--room", "docs/*", "--for", seconds];
   return execFileSync(process.env.GROUPWIRE_BINARY, args, { stdio: ["ignore", "pipe", "ignore"] })
     .toString()
     .trim();
@@ -35,7 +37,7 @@ before(async () => {
   server = await Server.start("--jwt-keys", join(folder, "keys.json"), ...jwt);
   proxy = await NetworkProxy.to(server);
   page = await browser.newPage();
-  await page.exposeFunction("newToken", (seconds) => token(String(seconds)));
+  await page.exposeFunction("newToken", (seconds, user) => token(String(seconds), user));
   await page.goto(`${proxy.url}/e2e/client/package.json`);
 });
 after(async () => {
@@ -82,4 +84,73 @@ test("a token for other rooms is refused in words for its maker", options, async
   await connect("eve", "other", 60);
   await until("refused", async () => (await of("eve", "events")).includes("closed"));
   assert.match((await of("eve", "errors"))[0], /^refused: .*the token is not for this room/);
+});
+
+test("W100: a page cannot claim to be another user: the others see who the server verified", options, async () => {
+  const act = async () => {
+    const { connect } = await import("/e2e/client/dist/index.js");
+    const join = async (user, presence) => {
+      const token = await window.newToken(60, user);
+      return connect(location.origin, "docs/users", { token, presence, transports: ["websocket"] });
+    };
+    const [ann, eve] = await Promise.all([
+      join("ann", { name: "Ann" }),
+      join("eve", { name: "Ann", user: "ann", sub: "ann" }),
+    ]);
+    eve.setPresence({ name: "Ann", user: "ann" });
+    Object.assign(window, { users: { ann, eve } });
+  };
+  await page.evaluate(act);
+  const seenBy = (name) =>
+    page.evaluate(
+      (name) => [...window.users[name].participants.values()].map(({ user, presence }) => [user, presence]),
+      name,
+    );
+  await until("Ann sees what Eve says of herself now", async () => {
+    const [[, presence] = []] = await seenBy("ann");
+    return presence !== undefined && presence.sub === undefined;
+  });
+  await until("Eve sees Ann", async () => (await seenBy("eve")).length === 1);
+  assert.deepEqual(await seenBy("ann"), [["eve", { name: "Ann", user: "ann" }]]);
+  assert.deepEqual(await seenBy("eve"), [["ann", { name: "Ann" }]]);
+  await page.evaluate(() => Object.values(window.users).forEach((room) => room.leave()));
+});
+
+test("W100: the whiteboard and the puzzle show who is signed in as which user", options, async () => {
+  // The application's server knows users by their tokens; the pages of the whiteboard and the puzzle have none.
+  const application = createServer(async (from, to) => {
+    const { token } = JSON.parse(Buffer.concat(await from.toArray()).toString());
+    to.setHeader("content-type", "application/json").end(JSON.stringify({ sub: token || "a visitor" }));
+  });
+  await new Promise((resolve) => application.listen(0, "127.0.0.1", resolve));
+  const asked = await Server.start("--hook", `http://127.0.0.1:${application.address().port}/who`);
+  const way = await NetworkProxy.to(asked);
+  const guest = await browser.newPage();
+  try {
+    await guest.goto(`${way.url}/e2e/client/package.json`);
+    const join = async (room) => {
+      const { connect } = await import("/e2e/client/dist/index.js");
+      const it = connect(location.origin, room, { token: "ann@example.org", presence: { name: "Bo", window: "w" } });
+      await new Promise((resolve) => it.on("status", (status) => status === "connected" && resolve()));
+    };
+    for (const [path, room, name] of [
+      ["/", "users", "whiteboard"],
+      ["/puzzle/", "puzzle/users", "puzzle"],
+    ]) {
+      await guest.evaluate(join, room);
+      const page = await browser.newPage({ viewport: { width: 900, height: 640 } });
+      await page.goto(`${asked.url}${path}?room=users`);
+      const face = page.getByTestId("participant");
+      await face.waitFor();
+      assert.equal(await face.getAttribute("title"), "Bo (signed in as ann@example.org): press to go where they are");
+      assert.match(await face.getAttribute("class"), /verified/);
+      await page.screenshot({ path: fileURLToPath(new URL(`screenshots/user-${name}.png`, import.meta.url)) });
+      await page.close();
+    }
+  } finally {
+    await guest.close();
+    way.close();
+    await asked.kill();
+    application.close();
+  }
 });

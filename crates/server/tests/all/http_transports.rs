@@ -7,7 +7,6 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 use groupwire_server::session::PresenceState;
 use groupwire_server::session::client::Event;
-use groupwire_server::session::name_of;
 use groupwire_server::{Config, HttpLimits, Origins};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,7 +15,7 @@ use tokio::time::timeout;
 use crate::support::http::{get, post, read, send};
 use crate::support::http_transport::{Failures, Kind, Response, http_transport, upload};
 use crate::support::person::Person;
-use crate::support::wire::{framed, socket, take_packet};
+use crate::support::wire::{error_code, framed, socket, take_packet};
 use crate::support::{PATIENCE, opening, server, server_with, servers_with, status};
 
 /// An HTTP transport whose client has uploaded its first packet.
@@ -42,14 +41,6 @@ async fn down(address: SocketAddr, body: String) -> u16 {
 
 /// A PING with a time of 5, which the server answers.
 const PING: &[u8] = &[0x0e, 1, 5];
-
-/// The name of the error, if the packet consists of an ERROR frame.
-fn error_code(packet: &[u8]) -> Option<&'static str> {
-    match packet {
-        [1, 0x10, _, code, ..] | [0x10, _, code, ..] => Some(name_of(u32::from(*code))),
-        _ => None,
-    }
-}
 
 /// The name of the last error that the response carried.
 async fn ending(mut response: Response) -> Option<&'static str> {

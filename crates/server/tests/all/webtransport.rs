@@ -15,10 +15,13 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 use wtransport::endpoint::ConnectOptions;
 use wtransport::error::{ConnectingError, ConnectionError};
+use wtransport::quinn::TransportConfig;
 use wtransport::tls::Sha256Digest;
 use wtransport::{ClientConfig as QuicConfig, Connection, Endpoint, Identity, RecvStream};
 
 use crate::support::certificate::{CHECK_INTERVAL, DAY, Files, identity};
+use crate::support::person::Person;
+use crate::support::wire;
 
 /// A time limit that no test reaches, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -180,6 +183,7 @@ async fn end(connection: &Connection) -> (u64, String) {
 const MALFORMED: u64 = 2;
 const TOO_LARGE: u64 = 4;
 const SILENT: u64 = 12;
+const NO_REASON: u64 = 0;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn t7_the_servers_own_certificate_is_renewed_while_it_runs() {
@@ -469,4 +473,135 @@ async fn an_address_has_so_many_handshakes_in_a_second() {
     let url = format!("https://{}/wt", server.udp.unwrap());
     let other = Endpoint::client(elsewhere).unwrap().connect(url).await.unwrap();
     join(&other).await;
+}
+
+/// After joining: whoever never ends a packet is silent, whoever does not read is stalled, and others talk meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
+    let socket = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let server = Server::bind(Config { socket, ..config() }).await.unwrap();
+    let (http, tcp) = (server.local_addr(), server.socket_addr().unwrap());
+    let udp = server.webtransport_port().map(|port| SocketAddr::new(http.ip(), port));
+    tokio::spawn(server.run(std::future::pending()));
+    let server = Running { http, udp };
+    let mut ann = Person::join(wire::socket(tcp).await, "room").await;
+    let mut bob = Person::join(wire::socket(tcp).await, "room").await;
+    let writer = async {
+        let connection = server.connected().await;
+        let (mut send, mut receive) = join(&connection).await;
+        let reading =
+            tokio::spawn(async move { receive.read_to_end(&mut Vec::new()).await.is_ok() });
+        // A packet of 228 bytes, of which one comes in 50 ms.
+        let _ = send.write_all(&[0xe4, 1]).await;
+        while send.write_all(&[0]).await.is_ok() {
+            sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(end(&connection).await.0, SILENT);
+        reading.abort();
+    };
+    let reader = async {
+        let pin = Pin(server.hash().await);
+        let mut quic = QuicConfig::builder()
+            .with_bind_address("127.0.0.1:0".parse().unwrap())
+            .with_server_certificate_hashes([pin.digest()])
+            .build();
+        // It takes little that it has not read.
+        let mut transport = TransportConfig::default();
+        transport.stream_receive_window(16_384u32.into());
+        quic.quic_config_mut().transport_config(Arc::new(transport));
+        let endpoint = Endpoint::client(quic).unwrap();
+        let connection = endpoint.connect(format!("https://{}/wt", server.udp.unwrap())).await;
+        let connection = connection.unwrap();
+        let (mut send, _receive) = join(&connection).await;
+        // PING, so that it is not silent.
+        while send.write_all(&[3, 0x0e, 1, 5]).await.is_ok() {
+            sleep(Duration::from_millis(50)).await;
+        }
+        // The stream takes no ERROR any more, so the connection is closed without a reason.
+        assert_eq!(end(&connection).await.0, NO_REASON);
+    };
+    let attacks = async { tokio::join!(writer, reader) };
+    tokio::pin!(attacks);
+    // Each line has other letters, so that they hardly compress.
+    let mut said = 0;
+    let line = |said: usize| -> String {
+        (0..20_000)
+            .map(|at: usize| char::from(b'0' + (at.wrapping_mul(at ^ said) >> 3) as u8 % 64))
+            .collect()
+    };
+    loop {
+        ann.send(&line(said)).await;
+        said += 1;
+        tokio::select! {
+            _ = &mut attacks => break,
+            () = async { tokio::join!(ann.receive(said), bob.receive(said)); } => {}
+        }
+    }
+    tokio::join!(ann.receive(said), bob.receive(said));
+}
+
+/// The first datagram that the server answers a client with that tries to connect, and whether the client got in.
+async fn first_answer(server: &Running, pin: &Pin) -> (Vec<u8>, bool) {
+    let relay = Arc::new(tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap());
+    let udp = Some(relay.local_addr().unwrap());
+    let (to, first) = (server.udp.unwrap(), Arc::new(Mutex::new(Vec::new())));
+    let seen = Arc::clone(&first);
+    let relaying = tokio::spawn(async move {
+        let (mut client, mut buffer) = (None, [0; 2000]);
+        while let Ok((size, from)) = relay.recv_from(&mut buffer).await {
+            let packet = &buffer[..size];
+            if from != to {
+                client = Some(from);
+                let _ = relay.send_to(packet, to).await;
+            } else if let Some(client) = client {
+                {
+                    let mut first = seen.lock().unwrap();
+                    if first.is_empty() {
+                        *first = packet.to_vec();
+                    }
+                }
+                let _ = relay.send_to(packet, client).await;
+            }
+        }
+    });
+    let got_in = Running { http: server.http, udp }.connect(pin).await.is_ok();
+    relaying.abort();
+    let first = first.lock().unwrap().clone();
+    (first, got_in)
+}
+
+/// A long header of type 3 (RFC 9000, section 17.2.5).
+fn is_retry(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|first| first & 0xf0 == 0xf0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_many_handshakes_under_way_an_address_is_proved_by_retry_and_clients_get_in() {
+    let server = Running::start(config()).await;
+    let pin = Pin(server.hash().await);
+    let (first, got_in) = first_answer(&server, &pin).await;
+    assert!(got_in && !is_retry(&first), "alone: {first:?}");
+    // Connections on which no session is requested count as handshakes, for 5 s at most.
+    let quic = QuicConfig::builder()
+        .with_bind_address("127.0.0.1:0".parse().unwrap())
+        .with_server_certificate_hashes([pin.digest()])
+        .build()
+        .quic_config()
+        .clone();
+    let endpoint = wtransport::quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+    let started = Instant::now();
+    loop {
+        let mut held = Vec::new();
+        for _ in 0..60 {
+            let attempt = endpoint.connect_with(quic.clone(), server.udp.unwrap(), "localhost");
+            held.push(attempt.unwrap().await.unwrap());
+        }
+        let (first, got_in) = first_answer(&server, &pin).await;
+        assert!(got_in, "a client gets in during the flood");
+        if is_retry(&first) {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "no client is asked for a proof");
+        drop(held);
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use groupwire_server::session::name_of;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -80,4 +82,12 @@ pub(crate) fn take_packet(bytes: &mut Vec<u8>) -> Option<Vec<u8>> {
     }
     *bytes = rest.split_off(length);
     Some(rest)
+}
+
+/// The name of the error, if the packet consists of an ERROR frame.
+pub(crate) fn error_code(packet: &[u8]) -> Option<&'static str> {
+    match packet {
+        [1, 0x10, _, code, ..] | [0x10, _, code, ..] => Some(name_of(u32::from(*code))),
+        _ => None,
+    }
 }

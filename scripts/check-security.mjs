@@ -1,0 +1,68 @@
+// Checks docs/security.md: each row of its table of attacks names a test, and each test that it names exists. A test is named as
+// `crates/server/tests/all/jwt.rs`: `name_of_the_test`; a file may have several, with commas between them. In JavaScript and
+// TypeScript the name is the test's title.
+//
+// Run it from anywhere: node scripts/check-security.mjs
+
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const PAGE = "docs/security.md";
+
+/** The rows of all tables of a page, without their heads: [line, cells]. */
+export function rows(page) {
+  const lines = page.split("\n");
+  const isRule = (line) => /^\|[\s|:-]+\|$/.test(line ?? "");
+  return lines.flatMap((line, at) => {
+    if (!line.startsWith("|") || isRule(line) || isRule(lines[at + 1])) return [];
+    return [[at + 1, line.split("|").slice(1, -1)]];
+  });
+}
+
+/** The tests that a text names: [file, name]. */
+export function named(text) {
+  return [...text.matchAll(/`([\w./-]+\.(?:rs|mjs|ts))`:((?:,? `[^`]+`)+)/g)].flatMap(([, file, names]) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [file, name]),
+  );
+}
+
+/** Whether a file with this text has a test of this name. */
+export function hasTest(file, text, name) {
+  const exact = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  if (!file.endsWith(".rs")) return new RegExp(`\\btest\\(\\s*(["'\`])${exact}\\1`).test(text);
+  // Between the attribute and the function may stand other attributes and documentation.
+  return new RegExp(
+    `#\\[(?:tokio::)?test\\b[^\\]]*\\]\\s+(?:#\\[[^\\]]*\\]\\s+|//[^\\n]*\\n\\s*)*(?:async )?fn ${exact}\\(`,
+  ).test(text);
+}
+
+/** What is wrong with the page. `read` returns the text of a file, or undefined. */
+export function wrong(page, read) {
+  const all = rows(page);
+  if (all.length === 0) return [`${PAGE}: it has no table`];
+  return all.flatMap(([line, cells]) => {
+    const tests = named(cells.at(-1) ?? "");
+    if (tests.length === 0) return [`${PAGE}:${line}: the row names no test in its last cell`];
+    return tests.flatMap(([file, name]) => {
+      const text = read(file);
+      if (text === undefined) return [`${PAGE}:${line}: there is no file ${file}`];
+      return hasTest(file, text, name) ? [] : [`${PAGE}:${line}: ${file} has no test ${name}`];
+    });
+  });
+}
+
+function main() {
+  const read = (file) => (existsSync(root + file) ? readFileSync(root + file, "utf8") : undefined);
+  const page = read(PAGE) ?? "";
+  const found = wrong(page, read);
+  if (found.length > 0) {
+    console.error("wire-check: the table of attacks and the tests do not agree:");
+    for (const line of found) console.error(`  ${line}`);
+    process.exitCode = 1;
+  } else {
+    console.log(`wire-check: ${rows(page).length} attacks, each with tests that exist`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();
