@@ -166,6 +166,7 @@ fn fill(folder: &Path, template: &Loaded, rooms: usize) -> Result<()> {
             records: template.records.clone(),
             meta: Some(template.meta.clone()),
             reserved: Some(template.reserved),
+            ..Append::default()
         };
         let done = done.clone();
         store.append(append, Box::new(move |outcome| drop(done.send(outcome))));
