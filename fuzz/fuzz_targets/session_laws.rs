@@ -10,6 +10,8 @@ mod app;
 mod messages;
 #[path = "../../crates/session/tests/laws/model.rs"]
 mod model;
+#[path = "../../crates/session/tests/laws/quotas.rs"]
+mod quotas;
 mod random;
 #[path = "../../crates/session/tests/all/support/secrets.rs"]
 mod secrets;
@@ -24,8 +26,11 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     random::set_input(data);
-    // In sessions of seeds that are not recorded clients begin plain.
-    let begins_plain = data.first().is_some_and(|byte| byte & 1 == 1);
-    let seed = if begins_plain { story::SEEDS + 1 } else { 1 };
+    // In sessions of seeds that are not recorded clients begin plain, and there are quotas in those of the highest seeds.
+    let seed = match data.first().map_or(0, |byte| byte & 3) {
+        1 => story::SEEDS + 1,
+        3 => story::QUOTA_SEEDS + 1,
+        _ => 1,
+    };
     story::play(seed, false);
 });
