@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 
 use groupwire_session::{Secret, Secrets, SessionName};
 
+/// Incarnation, participant and identity.
+type Session = (u64, u32, Vec<u8>);
+
 /// Gives each new session the secret that was drawn last.
 #[derive(Debug, Default)]
 pub(crate) struct Drawn {
     next: Secret,
-    known: RefCell<BTreeMap<(u64, u32, Vec<u8>), Secret>>,
+    known: RefCell<BTreeMap<Session, Secret>>,
 }
 
 impl Drawn {
