@@ -5,6 +5,7 @@
 // session is replayed, and every query of the dashboard has to return a number.
 
 import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,6 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { alerts, DOCUMENTATION, RULES } from "./alerts.mjs";
 import { filled, readQueries, sampleNames, unknownNames } from "./dashboard.mjs";
+import { SelfSigned } from "../web/e2e/certificate.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
 
 const TRACE = fileURLToPath(new URL("../samples/whiteboard.bin", import.meta.url));
@@ -26,10 +28,12 @@ const RATE_RANGE = "5s";
 
 const binary = process.argv[2];
 const folder = mkdtempSync(join(tmpdir(), "groupwire-monitoring-"));
+const certificate = new SelfSigned();
 const children = [];
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
+  certificate.remove();
 });
 
 const server = await startServer();
@@ -93,12 +97,18 @@ async function hasNumber(prometheus, query) {
   return data.result.some(({ value }) => Number.isFinite(Number(value[1])));
 }
 
-/** Starts the server on free ports: { url, admin, token }. */
+/** Starts the server on free ports, with everything that has metrics of its own: { url, admin, token }. */
 async function startServer() {
+  const secret = join(folder, "webhook-secret");
+  writeFileSync(secret, `whsec_${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+  const plain = `127.0.0.1:${await freePort()}`;
   const options = ["serve", "--listen", "127.0.0.1:0", "--no-webtransport", "--data", join(folder, "rooms")];
-  const found = /http:\/\/(127\.0\.0\.1:\d+)\/\?[^]*(http:\/\/127\.0\.0\.1:\d+)\/inspector\/#token=(\S+)/;
-  const [, address, admin, token] = await started(binary, options, found);
-  return { url: `ws://${address}`, admin, token };
+  // Nobody listens there. Events wait.
+  options.push("--webhook", `http://127.0.0.1:${await freePort()}/`, "--webhook-secret-file", secret);
+  options.push(...certificate.options, "--plain-listen", plain);
+  const found = /(http:\/\/127\.0\.0\.1:\d+)\/inspector\/#token=(\S+)/;
+  const [, admin, token] = await started(binary, options, found);
+  return { url: `ws://${plain}`, admin, token };
 }
 
 /** Starts Prometheus, which scrapes the server; returns its address. */
