@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use groupwire_server::{Config, HttpLimits};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::client::TlsStream;
 
 use crate::support::PATIENCE;
@@ -111,6 +111,8 @@ async fn beside<T>(server: &Secure, attack: impl Future<Output = T>) -> T {
         let bystander = async {
             loop {
                 served().await;
+                // Each request is a handshake, of which an address has so many in a second.
+                sleep(Duration::from_millis(20)).await;
             }
         };
         tokio::select! {
