@@ -103,6 +103,7 @@ async fn two_uploads_at_once_close_the_transport() {
                 status => assert_eq!(status, 204),
             }
             assert!(started.elapsed() < PATIENCE, "T16");
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     tokio::select! {

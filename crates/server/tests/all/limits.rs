@@ -201,7 +201,10 @@ async fn upgrade(address: SocketAddr, header: &str) -> (TcpStream, u16) {
     );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = [0; 12];
-    timeout(PATIENCE, stream.read_exact(&mut answer)).await.unwrap().unwrap();
+    // A refused connection may be reset before its answer is read.
+    if timeout(PATIENCE, stream.read_exact(&mut answer)).await.unwrap().is_err() {
+        return (stream, 429);
+    }
     let status = std::str::from_utf8(&answer[9..]).unwrap().parse().unwrap();
     (stream, status)
 }
