@@ -111,7 +111,7 @@ async fn beside<T>(server: &Secure, attack: impl Future<Output = T>) -> T {
         let bystander = async {
             loop {
                 served().await;
-                // Each request is a handshake, of which an address has so many in a second.
+                // Each request is a handshake, whose number is limited for each address.
                 sleep(Duration::from_millis(20)).await;
             }
         };

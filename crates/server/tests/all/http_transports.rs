@@ -10,7 +10,7 @@ use groupwire_server::session::client::Event;
 use groupwire_server::{Config, HttpLimits, Origins};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::support::http::{get, post, read, send};
 use crate::support::http_transport::{Failures, Kind, Response, http_transport, upload};
@@ -103,7 +103,8 @@ async fn two_uploads_at_once_close_the_transport() {
                 status => assert_eq!(status, 204),
             }
             assert!(started.elapsed() < PATIENCE, "T16");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            // Each upload is a handshake, whose number is limited for each address.
+            sleep(Duration::from_millis(20)).await;
         }
     };
     tokio::select! {
