@@ -1,6 +1,6 @@
 /** A small line chart: the last minutes of a few figures, with axes, a legend and the newest values. */
 
-import { h, say } from "../inspector/dom";
+import { h, say } from "../shared/dom";
 import { number } from "../inspector/words";
 import { scale, type Figures, type Graph, type Point } from "./figures";
 

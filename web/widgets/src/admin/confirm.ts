@@ -1,6 +1,6 @@
 /** Questions before something that cannot be undone. */
 
-import { button, h } from "../inspector/dom";
+import { button, h } from "../shared/dom";
 
 export interface Question {
   readonly title: string;

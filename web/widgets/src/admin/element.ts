@@ -1,9 +1,9 @@
 /** `<groupwire-administration>`: a server's figures over time, its rooms, and what an administrator does. Attributes: `server`, `room`, `token`. */
 
-import { button, h, say } from "../inspector/dom";
-import { Refused, type Access } from "../inspector/feed";
 import { STYLES } from "../inspector/styles";
-import { tokenForm } from "../inspector/token";
+import { accessOf, pageAddress, Refused, type Access } from "../shared/access";
+import { button, h, say } from "../shared/dom";
+import { tokenForm } from "../shared/token";
 import { Chart } from "./chart";
 import { ask } from "./confirm";
 import { Figures, GRAPHS } from "./figures";
@@ -83,11 +83,6 @@ export class Administration extends HTMLElement {
     this.show("overview");
   }
 
-  /** The server's address, with a slash at the end. */
-  get server(): string {
-    return new URL(this.getAttribute("server") ?? "./", document.baseURI).href.replace(/\/?$/, "/");
-  }
-
   /** The room that is shown; empty: none. */
   get room(): string {
     return this.getAttribute("room") ?? "";
@@ -113,7 +108,7 @@ export class Administration extends HTMLElement {
   }
 
   private get access(): Access {
-    return { server: this.server, token: this.getAttribute("token") ?? "" };
+    return accessOf(this);
   }
 
   private enter(): void {
@@ -216,9 +211,7 @@ export class Administration extends HTMLElement {
 
   /** The address of the inspector's page for a room, with the token behind `#`. */
   private inspectorOf(room: string): string {
-    const { token } = this.access;
-    const hash = token === "" ? "" : `#token=${token}`;
-    return `${this.server}inspector/?room=${encodeURIComponent(room)}${hash}`;
+    return pageAddress(`${this.access.server}inspector/?room=${encodeURIComponent(room)}`, this.access);
   }
 }
 

@@ -1,6 +1,6 @@
 /** One room: its people, its channels with the newest messages, and what an administrator can do to them. */
 
-import { button, dot, h, say } from "../inspector/dom";
+import { button, dot, h, say } from "../shared/dom";
 import { short } from "./chart";
 import type { Question } from "./confirm";
 import type { Channel, Contents, Message, Person, Requests, RoomLine } from "./requests";

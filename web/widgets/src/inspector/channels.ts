@@ -1,6 +1,6 @@
 /** The channels of a room: rates, ratio, QoS contract, and the age of messages. */
 
-import { h, say } from "./dom";
+import { h, say } from "../shared/dom";
 import type { ChannelView, Filter, Reception } from "./model";
 import { AGES, type Channel, type Tally } from "./report";
 import { codeSet, ms, number, percent, qosSummary, rate, ratio, tolerated } from "./words";

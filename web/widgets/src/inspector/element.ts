@@ -3,9 +3,11 @@
  * address of the administration's page, if there is to be a link to it.
  */
 
+import { accessOf, pageAddress, Refused, type Access } from "../shared/access";
+import { button, h, say } from "../shared/dom";
+import { tokenForm } from "../shared/token";
 import { Channels } from "./channels";
-import { button, h, say } from "./dom";
-import { emulate, follow, record, Refused, rooms, templates, type Access } from "./feed";
+import { emulate, follow, record, rooms, templates } from "./feed";
 import { Model, PURPOSES, type Filter, type PacketEntry } from "./model";
 import { PacketView } from "./packet";
 import { People } from "./people";
@@ -13,7 +15,6 @@ import type { Report, Rooms } from "./report";
 import { STYLES } from "./styles";
 import { TemplatesView } from "./templates";
 import { Timeline } from "./timeline";
-import { tokenForm } from "./token";
 import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words";
 
 /** Milliseconds between requests for the list of rooms and for the templates, which change rarely. */
@@ -96,7 +97,7 @@ export class Inspector extends HTMLElement {
 
   /** The server's address, with a slash at the end. */
   get server(): string {
-    return new URL(this.getAttribute("server") ?? "./", document.baseURI).href.replace(/\/?$/, "/");
+    return this.access.server;
   }
 
   get room(): string {
@@ -126,12 +127,11 @@ export class Inspector extends HTMLElement {
   private linkAdministration(): void {
     const page = this.getAttribute("administration");
     this.administration.hidden = page === null;
-    const { token } = this.access;
-    this.administration.href = `${page ?? ""}${token === "" ? "" : `#token=${token}`}`;
+    this.administration.href = pageAddress(page ?? "", this.access);
   }
 
   private get access(): Access {
-    return { server: this.server, token: this.getAttribute("token") ?? "" };
+    return accessOf(this);
   }
 
   private start(): void {

@@ -1,25 +1,10 @@
 /** The requests of the inspector to the server. */
 
+import { headers, Refused, request, type Access } from "../shared/access";
 import type { Recording, Report, Rooms, Templates } from "./report";
 
 /** Milliseconds between two attempts to connect. */
 const RETRY_MS = 1500;
-
-/** The server's refusal of a request. */
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-export interface Access {
-  /** The server's address, with a slash at the end. */
-  readonly server: string;
-  readonly token: string;
-}
 
 export const rooms = (access: Access): Promise<Rooms> => ask(access, "inspect/rooms");
 
@@ -81,27 +66,7 @@ export class Events {
   }
 }
 
-function headers({ token }: Access): Record<string, string> {
-  return token === "" ? {} : { authorization: `Bearer ${token}` };
-}
-
 async function ask<T>(access: Access, path: string, body?: object): Promise<T> {
   const answer = await request(access, path, body ? { method: "POST", body } : {});
   return (await answer.json()) as T;
-}
-
-/** Sends a request. A refusal of the server is a `Refused`. */
-export async function request(
-  access: Access,
-  path: string,
-  { method = "GET", body }: { readonly method?: string; readonly body?: object } = {},
-): Promise<Response> {
-  const kind = body ? { "content-type": "application/json" } : {};
-  const answer = await fetch(`${access.server}${path}`, {
-    method,
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    headers: { ...headers(access), ...kind },
-  });
-  if (!answer.ok) throw new Refused(answer.status, (await answer.text()).trim());
-  return answer;
 }

@@ -1,6 +1,6 @@
 /** The contents of one packet: a sentence, a bar, and a list of its messages. */
 
-import { dot, h } from "./dom";
+import { dot, h } from "../shared/dom";
 import { PURPOSES, purposeOf, split, type Model, type PacketEntry } from "./model";
 import { BYTE, type Packet, type Part } from "./report";
 import { bytes, packetSentence, ms, number, PURPOSE_WORDS, ratio } from "./words";

@@ -1,6 +1,6 @@
 /** The list of participants, the facts about the selected one's transport, and its emulated network. */
 
-import { button, dot, h, say } from "./dom";
+import { button, dot, h, say } from "../shared/dom";
 import type { Model } from "./model";
 import type { Participant, Transport } from "./report";
 import { ms, percent, rate, transportReason } from "./words";

@@ -1,6 +1,6 @@
 /** The templates of a participant's packets, with their holes. */
 
-import { h } from "./dom";
+import { h } from "../shared/dom";
 import type { Template, Templates } from "./report";
 import { number } from "./words";
 

@@ -1,6 +1,6 @@
 /** The latest packets as bars of their bytes by purpose. A list box: arrow keys select the next packet. */
 
-import { h } from "./dom";
+import { h } from "../shared/dom";
 import { PURPOSES, split, type Model, type PacketEntry } from "./model";
 import { bytes, PURPOSE_WORDS } from "./words";
 
