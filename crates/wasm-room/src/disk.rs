@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use groupwire_session::room::{RESERVED_AT_ONCE, Stored, StoredTransaction, Write};
+use groupwire_session::room::{RESERVED_AT_ONCE, Stored, Write};
 use groupwire_session::{ParticipantId, Position};
 
 /// What is stored of a room.
@@ -48,26 +48,8 @@ impl Disk {
 
     /// Makes the oldest waiting change durable.
     pub(crate) fn apply(&mut self, incarnation: u64) {
-        let Some(Write { transactions, facts, reserved, parts, .. }) = self.waiting.pop_front()
-        else {
-            return;
-        };
+        let Some(write) = self.waiting.pop_front() else { return };
         let stored = self.stored.get_or_insert_with(|| Stored { incarnation, ..Stored::default() });
-        if let Some(last) = transactions.last() {
-            stored.head = last.position;
-        }
-        stored.transactions.extend(transactions);
-        if let Some(facts) = facts {
-            stored.facts = facts;
-        }
-        stored.reserved = reserved.unwrap_or(stored.reserved);
-        for part in parts {
-            let covers = |one: &StoredTransaction| {
-                one.position <= part.as_of && part.channels.contains(&one.channel)
-            };
-            stored.transactions.retain(|one| !covers(one));
-            stored.parts.retain(|one| one.name != part.name);
-            stored.parts.push(part);
-        }
+        stored.apply(write);
     }
 }

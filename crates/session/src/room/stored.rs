@@ -86,3 +86,22 @@ pub struct Stored {
     /// The stored transactions, in the order of their positions. Those that a part covers are not needed.
     pub transactions: Vec<StoredTransaction>,
 }
+
+impl Stored {
+    /// Carries out a change, as a store does that holds rooms in memory. Transactions that a part covers are deleted.
+    pub fn apply(&mut self, write: Write) {
+        let Write { transactions, facts, reserved, parts } = write;
+        self.head = transactions.last().map_or(self.head, |last| last.position);
+        self.transactions.extend(transactions);
+        self.facts = facts.unwrap_or_else(|| core::mem::take(&mut self.facts));
+        self.reserved = reserved.unwrap_or(self.reserved);
+        for part in parts {
+            let covers = |one: &StoredTransaction| {
+                one.position <= part.as_of && part.channels.contains(&one.channel)
+            };
+            self.transactions.retain(|one| !covers(one));
+            self.parts.retain(|one| one.name != part.name);
+            self.parts.push(part);
+        }
+    }
+}

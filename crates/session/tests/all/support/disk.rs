@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use groupwire_session::room::{RESERVED_AT_ONCE, Stored, StoredTransaction, Write};
+use groupwire_session::room::{RESERVED_AT_ONCE, Stored, Write};
 use groupwire_session::{ParticipantId, Position};
 
 use super::Random;
@@ -77,23 +77,11 @@ impl Disk {
     fn apply(&mut self, incarnation: u64) {
         let Some((_, write)) = self.waiting.pop_front() else { return };
         let stored = self.stored.get_or_insert_with(|| Stored { incarnation, ..Stored::default() });
-        let Write { transactions, facts, reserved, parts, .. } = write;
-        for transaction in transactions {
-            assert_eq!(stored.head.next(), transaction.position, "dense positions");
-            stored.head = transaction.position;
-            stored.transactions.push(transaction);
+        let mut head = stored.head;
+        for transaction in &write.transactions {
+            assert_eq!(head.next(), transaction.position, "dense positions");
+            head = transaction.position;
         }
-        if let Some(facts) = facts {
-            stored.facts = facts;
-        }
-        stored.reserved = reserved.unwrap_or(stored.reserved);
-        for part in parts {
-            let covers = |one: &StoredTransaction| {
-                one.position <= part.as_of && part.channels.contains(&one.channel)
-            };
-            stored.transactions.retain(|one| !covers(one));
-            stored.parts.retain(|one| one.name != part.name);
-            stored.parts.push(part);
-        }
+        stored.apply(write);
     }
 }
