@@ -9,4 +9,5 @@ mod durable;
 mod replay;
 mod serve;
 mod service;
+mod skip;
 mod traces;

@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::FOREVER;
+use crate::skip::skip;
 
 /// A running Pebble with a DNS server, in a folder of its own.
 pub(super) struct Pebble {
@@ -177,15 +178,4 @@ pub(super) fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
 
 fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--help").output().is_ok()
-}
-
-/// Says that this test cannot run: in its output, and in the file that scripts/skipped.mjs reads.
-fn skip(need: &str) {
-    let test = std::thread::current().name().unwrap_or_default().to_owned();
-    println!("skipped: {test} needs {need}");
-    if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
-        let mut file = File::options().append(true).create(true).open(file).unwrap();
-        // In one call, because other tests write at the same time.
-        file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
-    }
 }

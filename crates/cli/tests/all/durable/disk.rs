@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::skip::skip;
+
 /// Succeeds if a file system can be made and mounted on a loop device here. `scripts/skipped.mjs` asks the same.
 const HAS_LOOP_DEVICES: &str = "test \"$(id -u)\" = 0 && losetup --find";
 
@@ -96,15 +98,4 @@ fn text(path: &Path) -> &str {
 fn run(program: &str, arguments: &[&str]) -> bool {
     let output = Command::new(program).args(arguments).output();
     output.is_ok_and(|output| output.status.success())
-}
-
-/// Says that this test cannot run: in its output, and in the file that scripts/skipped.mjs reads.
-fn skip(need: &str) {
-    let test = std::thread::current().name().unwrap_or_default().to_owned();
-    println!("skipped: {test} needs {need}");
-    if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
-        let mut file = File::options().append(true).create(true).open(file).unwrap();
-        // In one call, because other tests write at the same time.
-        file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
-    }
 }
