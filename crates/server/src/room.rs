@@ -194,7 +194,8 @@ pub(crate) async fn drive(
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
-            // Then the webhook is told of transactions, joins and leaves in their order.
+            // The outputs of each message are carried out before the next message, so that the webhook's events of transactions,
+            // joins and leaves keep their order.
             if runs_each {
                 driver.run_outputs(now);
             }
@@ -234,7 +235,7 @@ pub(crate) struct RoomTask {
     pub(crate) keep_empty: Duration,
     pub(crate) events: Arc<Events>,
     pub(crate) drain: Arc<Drain>,
-    /// What the webhook is told of the room; `None` if there is no webhook.
+    /// Makes the room's events for the webhook; `None` if there is no webhook.
     pub(crate) webhook: Option<RoomEvents>,
 }
 
@@ -393,7 +394,7 @@ impl Driver {
 
     /// Carries out the room's outputs. Returns when the room's next timeout is due.
     fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
-        // Who leaves has sent its last transactions before, which the room puts out to be stored after its other outputs.
+        // A participant's last transactions come before its leaving, but the room outputs their `Store` after its other outputs.
         let mut leaves = Vec::new();
         loop {
             match self.room.poll_output() {

@@ -47,7 +47,7 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// The time that it takes to send this by a quota. `parts`: whoever sends has one of so many parts of the quota.
+    /// The time that it takes to send this at the rate of a quota that `parts` senders share equally.
     fn time(self, quota: Quota, parts: u64) -> [Duration; 2] {
         [(self.bytes, quota.bytes), (self.deliveries, quota.deliveries)].map(|(amount, rate)| {
             let nanos = u128::from(amount.saturating_mul(parts)) * 1_000_000_000;
@@ -67,7 +67,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Counts what came. `parts`: the sender has one of so many parts of the quota.
+    /// Counts what came. `parts`: the number of senders that share the quota equally.
     pub(crate) fn count(&mut self, now: Duration, used: Used, quota: Quota, parts: u64) {
         let [bytes, deliveries] = used.time(quota, parts);
         self.bytes = self.bytes.max(now).saturating_add(bytes);
@@ -127,7 +127,7 @@ mod tests {
     fn w99_in_the_long_run_the_rate_holds_whatever_the_sizes() {
         for size in [1, 7, 999, 1000, 65_536] {
             let (mut meter, mut now, mut sent) = (Meter::default(), Duration::ZERO, 0);
-            // Whoever waits until the meter is empty before each packet sends as much as the rate says.
+            // A sender that waits until the meter is empty before each packet sends at the rate of the quota.
             while now < SECOND * 10_000 {
                 now += meter.ahead(now);
                 meter.count(now, used(size, 0), QUOTA, 1);

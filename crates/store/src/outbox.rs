@@ -1,4 +1,4 @@
-//! The outbox: events for somebody outside, who is told of them later and at least once.
+//! The outbox: events for a receiver outside of the server, which are delivered later and at least once.
 //!
 //! An event is stored in the commit of what it tells of, so it is in the outbox exactly if that is durable. Events are numbered
 //! without a gap. The number up to which they were told, the cursor, is stored too, and told events are erased. An event whose number

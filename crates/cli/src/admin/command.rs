@@ -59,7 +59,7 @@ pub(super) enum Command {
         room: String,
         /// The participant's number, as in the list of people.
         participant: u32,
-        /// Ban its user from this room, for so many seconds or `forever`.
+        /// Ban its user from this room, for this many seconds, or `forever`.
         #[arg(long, value_name = "SECONDS")]
         ban: Option<String>,
     },
@@ -158,7 +158,7 @@ impl Content {
     }
 }
 
-/// Who is kept out.
+/// The user or the token that a ban keeps out.
 #[derive(Debug, Args)]
 pub(super) struct NewBan {
     /// The user: `sub` of its tokens.

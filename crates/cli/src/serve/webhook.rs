@@ -9,7 +9,7 @@ use groupwire_server::{EventKind, EventKinds, WebhookConfig, WebhookPauses, Webh
 #[derive(Debug, Args)]
 pub(crate) struct WebhookArgs {
     /// Tell this address of events, such as that somebody joined: https://, or http:// on this machine. Requests are signed as
-    /// Standard Webhooks demand. docs/operations.md has what is told.
+    /// Standard Webhooks demand. docs/operations.md lists the events.
     #[arg(long, value_name = "ADDRESS", requires = "webhook_secret_file")]
     webhook: Option<String>,
 

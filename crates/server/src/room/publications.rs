@@ -22,7 +22,8 @@ const MOST_WAITING: usize = 1024;
 pub(super) struct Publications {
     /// How many may come at this moment, and when that was so.
     permitted: (f64, Instant),
-    /// Who is told when the transactions up to a position are durable. Without an answer the room ended before.
+    /// The requests that wait until the transactions up to a position are durable. A request that gets no answer learns that the room has
+    /// ended.
     waiting: Vec<(Position, oneshot::Sender<()>)>,
 }
 
@@ -88,7 +89,7 @@ impl Driver {
         let durable = self.room.durable();
         let is_durable = |(position, _): &mut (Position, _)| *position <= durable;
         for (_, waiting) in self.publications.waiting.extract_if(.., is_durable) {
-            // Whoever asked may have gone.
+            // The client of the request may have gone.
             let _ = waiting.send(());
         }
     }

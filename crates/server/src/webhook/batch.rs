@@ -94,8 +94,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put, told and dropped: a receiver is told of every number once and in order, of what was dropped as a gap, and
-        /// requests keep their limits.
+        /// However events are put, delivered and dropped, a receiver gets every number once and in order, dropped events as a
+        /// gap, and requests keep their limits.
         #[test]
         fn every_event_is_told_in_order_or_as_part_of_a_gap(
             steps in prop::collection::vec((0usize..6, 0usize..300, 1usize..8, 50usize..400), 1..60),

@@ -184,7 +184,9 @@ mod tests {
                     sleep(Duration::from_millis(100)).await;
                 }
             };
-            timeout(Duration::from_secs(36_000), told).await.expect("so many requests");
+            timeout(Duration::from_secs(36_000), told)
+                .await
+                .expect("the receiver gets all requests");
         }
     }
 

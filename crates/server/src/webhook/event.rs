@@ -1,4 +1,4 @@
-//! The events, and what is told of each, as JSON.
+//! The types of events, and the JSON of each.
 
 use std::fmt;
 use std::str::FromStr;

@@ -14,7 +14,8 @@ use super::memory::MemoryQueue;
 use super::report::WebhookFigures;
 use crate::wall::wall;
 
-/// The age of an event that is still told. Whoever was away for a day needs other means to know what is there.
+/// The largest age of an event that is still delivered. A receiver that was away for a day has to read the present state by other
+/// means.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Bytes of the events that wait in the store: at 1,000 small transactions per second some minutes, of joins and leaves days.

@@ -9,7 +9,7 @@ use groupwire_session::{ParticipantId, Position};
 use super::event::{Event, EventKind, Participant};
 use super::queue::Queue;
 
-/// The events of one room. It knows who is there as the receiver was told since the start of the server.
+/// Makes the events of one room. It keeps the participants that the receiver has been told of since the start of the server.
 pub(crate) struct RoomEvents {
     pub(crate) queue: Arc<Queue>,
     room: String,

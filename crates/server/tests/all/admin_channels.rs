@@ -108,7 +108,7 @@ async fn the_administration_publishes_once_however_often_it_asks_and_looks_at_th
         assert_eq!(get(server.admin, "/api/rooms/none/channels", &[BEARER]).await.status, 404);
         assert_eq!(post(server.admin, MESSAGES, &[JSON], b"{}".to_vec()).await.status, 401);
 
-        // Whoever publishes without end is slowed down.
+        // Requests above the rate of publishing are refused.
         let mut statuses = Vec::new();
         for nth in 0..150 {
             statuses
@@ -251,7 +251,7 @@ async fn rooms_are_exported_and_imported() {
     let none = administered(Config::default()).await;
     assert_eq!(import(&none, "", &all.body).await.status, 404);
     assert_eq!(get(none.admin, "/api/export", &[BEARER]).await.status, 404);
-    // Nothing is left of the files, also of those of requests that broke off.
+    // All temporary files are removed, those of aborted requests included.
     let mut broken = TcpStream::connect(copy.admin).await.unwrap();
     let head =
         format!("POST /api/import HTTP/1.1\r\nhost: localhost\r\nauthorization: {}\r\n", BEARER.1);

@@ -158,7 +158,7 @@ async fn a_flood_of_changes_of_qos_ends_its_connection_and_delays_nobody() {
     assert!(joined > 0, "there was no flood");
     let told = bob.events.iter().filter(|event| matches!(event, Event::Changed { .. })).count();
     assert!(told <= joined, "of thousands of changes one is told: {told} after {joined} joins");
-    // Who asks seldom is heard.
+    // A participant with few requests is served.
     let qos = Qos { priority: 201, ..Qos::transaction() };
     ann.set_qos(qos).await;
     bob.until(|event| matches!(event, Event::Changed { qos: now, .. } if *now == qos)).await;

@@ -34,7 +34,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// Starts one that answers so many requests with spans at once, and the others never.
+    /// Starts one that answers the first `answers` requests with spans at once, and further ones never.
     async fn start(answers: usize) -> (Receiver, SocketAddr) {
         let answers = Arc::new(Semaphore::new(answers));
         let it = Receiver { requests: Arc::default(), parents: Arc::default(), answers };

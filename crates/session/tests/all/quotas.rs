@@ -333,7 +333,7 @@ fn w99_transactions_before_the_counter_of_hold_are_sent_and_the_others_when_it_e
     let mut world = World::new(11, Config::new("demo", 7));
     let draw = people(&mut world, 2);
     let hold = |world: &mut World, counter: u8, ms: u8| {
-        // HOLD of 128 ms and so many more, or of none.
+        // A HOLD of 128 ms or a little more, or one that ends the hold.
         let long = [0x6d, 3, counter, ms | 0x80, 1];
         let packet = if ms == 0 { &[0x6d, 2, counter, 0][..] } else { &long };
         let now = world.now;

@@ -1,4 +1,4 @@
-//! Sessions in which participants have quotas (wire W99). In some of them all have so small ones that everybody is slowed down; in
+//! Sessions in which participants have quotas (wire W99). In some of them the quotas are so small that everybody is slowed down; in
 //! the others one floods the room, and nobody else may be slowed down.
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct Play {
     pub(crate) left: u64,
 }
 
-/// Who floods: the second one who came.
+/// The participant that floods the room: the second one that joined.
 pub(crate) const FLOODER: usize = 1;
 
 /// The most messages that one of the others sends in a session: 8 in each of 47 steps, and each presence counts, too.

@@ -142,7 +142,7 @@ impl Story {
         let lies = random.chance(15);
         let is_calm = !lies && random.chance(15);
         let quotas = (seed > QUOTA_SEEDS).then(|| Play::new(Random::new(seed ^ 0x0907a), most));
-        // Of who is slowed down, awareness comes late, or is dropped where it waits.
+        // The awareness of a participant that is slowed down comes late, or is dropped while it waits.
         let is_calm = is_calm && quotas.is_none();
         config.quotas = quotas.as_ref().map(|play| play.quotas).unwrap_or_default();
         let world = World::new(seed, config, Model::new(channels, 100));

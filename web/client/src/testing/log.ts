@@ -3,7 +3,7 @@
 /** Lines that are kept. Older ones are left out. */
 const MAX_LINES = 2000;
 
-/** Of a message, the log shows so many characters. */
+/** The most characters of a message that the log shows. */
 const SHOWN = 80;
 
 type Line = readonly [at: number, text: () => string];

@@ -7,7 +7,7 @@ import type { Random } from "./random.js";
 export interface Direction {
   /** Milliseconds from one end to the other. Default: 20. */
   readonly delay?: number;
-  /** At most so many milliseconds more, drawn for each packet. Datagrams overtake each other by it. Default: 0. */
+  /** The largest additional delay in milliseconds, drawn for each packet. Datagrams overtake each other by it. Default: 0. */
   readonly jitter?: number;
   /**
    * The share of packets that is lost, 0 to 1. A lost datagram does not arrive. What a stream loses is sent again, so its
@@ -34,7 +34,7 @@ const SEGMENT = 1400;
 /** The shortest time until a lost packet of a stream is sent again. Linux waits this long at least (TCP_RTO_MIN). */
 const LEAST_RESEND_MS = 200;
 
-/** A packet is lost so many times in a row at most, so that a loss of 1 does not stop time. */
+/** The most losses of one packet in a row. The bound keeps a loss of 1 from stopping time. */
 const MOST_RESENDS = 6;
 
 /** The network of one participant, which all its transports share. */
@@ -116,7 +116,7 @@ export class Path {
     return this.#transit(way);
   }
 
-  /** Milliseconds until a transport is open that takes so many round trips. */
+  /** Milliseconds until a transport is open whose handshake takes this many round trips. */
   handshakeTime(roundTrips: number): number {
     let time = 0;
     for (let at = 0; at < roundTrips; at += 1) time += this.streamTime("up", 0).time + this.streamTime("down", 0).time;

@@ -10,11 +10,11 @@ export interface RoomSettings {
   readonly tick?: number;
   /** A participant whose connection broke is away for this time, then it has left. Default: 10,000. */
   readonly away?: number;
-  /** After so many transactions of its channels, a part of the snapshot is asked for anew. Default: 2,000. */
+  /** A new part of the snapshot is asked for after this many transactions of its channels. Default: 2,000. */
   readonly snapshotAfter?: number;
   /** The bytes of transactions that the room keeps. Who lacks older ones gets the gap `history`. Default: 16 MiB. */
   readonly maxLogBytes?: number;
-  /** The sessions that the room remembers after they left. Who is forgotten gets the gap `session`. Default: 1,024. */
+  /** The sessions that the room remembers after they left. A client whose session is forgotten gets the gap `session`. Default: 1,024. */
   readonly maxFormer?: number;
 }
 

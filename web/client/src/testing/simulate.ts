@@ -166,7 +166,7 @@ export class Simulation {
     options: ConnectOptions<Presence> = {},
   ): Room<Presence> => this.#make(serverOf(url), { room }, options);
 
-  /** Goes on by so many milliseconds. */
+  /** Advances the virtual time by this many milliseconds. */
   async run(ms: number): Promise<void> {
     await this.#advance(this.now + ms);
   }

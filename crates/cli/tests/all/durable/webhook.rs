@@ -1,4 +1,4 @@
-//! The webhook is told of every transaction that was confirmed, in order, while the server is killed and the receiver fails.
+//! The webhook's receiver gets an event for every confirmed transaction, in order, while the server is killed and the receiver fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ use super::visitor::{FOREVER, Visitor};
 
 const KILLS: u64 = 5;
 
-/// One of so many requests is refused. The server waits for a second after it.
+/// The receiver refuses every tenth request. The server waits for a second after each refusal.
 const REFUSED: usize = 10;
 
 /// The number of confirmations between two kills.

@@ -150,7 +150,7 @@ impl Source {
                 self.refresh(asked);
                 return Ok(known);
             }
-            // Whoever takes a key out of a file means it, so the file is looked at before its keys are used.
+            // A key that was removed from the file must not be used any more, so the file is checked before its keys are used.
             From::File(_) if is_known && !self.state().may_read(LOOK_AGAIN, asked) => {
                 return Ok(known);
             }
@@ -287,7 +287,7 @@ impl State {
 
     fn replace(&mut self, keys: Keys, now: Instant, origin: Origin) {
         self.former.retain(|(_, until)| now < *until);
-        // Whoever takes a key out of a file means it.
+        // A key that was removed from a file must not be used any more.
         if origin == Origin::Address {
             let gone = self.keys.0.iter().filter(|key| keys.find(key.id.as_deref()).is_none());
             self.former.extend(gone.map(|key| (key.clone(), now + KEPT)));

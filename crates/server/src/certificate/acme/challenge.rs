@@ -99,7 +99,7 @@ mod tests {
             .iter()
             .find(|extension| extension.oid.to_id_string() == "1.3.6.1.5.5.7.1.31")
             .unwrap();
-        // An octet string of 32 octets.
+        // DER: the tag of an OCTET STRING, and its length, 32.
         assert!(extension.critical);
         assert_eq!(extension.value, [&[4, 32][..], &[7; 32]].concat());
     }

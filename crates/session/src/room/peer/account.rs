@@ -24,7 +24,7 @@ const HOLD: Duration = Duration::from_secs(3);
 /// The most transactions that a client is allowed to send at a time: as many as a client keeps waiting.
 const MOST_AT_ONCE: u64 = 4096;
 
-/// The weight of one packet in the average of what a transaction costs is one of so many parts.
+/// A packet has this weight, as a fraction 1/n, in the moving average of what a transaction costs.
 const AVERAGED: u64 = 8;
 
 /// A participant that is this far above its own quota, beside the burst, does not heed HOLD: messages that it still sends end its
