@@ -1,21 +1,23 @@
 //! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
 //! outputs of that state machine.
 
+mod connection;
+mod outputs;
 mod publications;
 mod requests;
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_session::room::{Event, Input, Output, Room, Stats, whole_packet};
+use groupwire_session::room::{Input, Room, Stats};
 use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
 use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
+pub(crate) use connection::{Close, Connection, Connections, Outbound};
 use publications::Publications;
 pub(crate) use publications::Refused;
 
@@ -23,13 +25,7 @@ use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
 use crate::observer::Observer;
-use crate::traces::JoinTrace;
-use crate::transport::brake::Brake;
-use crate::transport::conn_info::ConnInfo;
-use crate::transport::emulation::path::{Path, PathSlot};
-use crate::transport::ends::DatagramSink;
-use crate::transport::outbox::Outbox;
-use crate::transport::socket_writer::SocketWriter;
+use crate::transport::emulation::path::Path;
 use crate::webhook::{Event as WebhookEvent, RoomEvents};
 
 /// A message to a room's task.
@@ -70,70 +66,6 @@ pub(crate) enum Message {
 
 /// A closure that runs in the room's task, with the time since the room was created.
 pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
-
-/// What the room's task knows of one connection: how to send its packets and datagrams.
-pub(crate) struct Connection {
-    /// Packets for the connection's task.
-    pub(crate) packets: Outbox<Outbound>,
-    /// The socket, if the room's task can write packets to it directly.
-    pub(crate) socket_writer: Option<Arc<SocketWriter>>,
-    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
-    pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
-    /// Sends a datagram whose payload goes to several receivers, without the connection's task.
-    pub(crate) datagram_sink: Option<DatagramSink>,
-    /// Further tokens of the participant, which the connection's task has checked.
-    pub(crate) tokens: mpsc::Sender<Vec<u8>>,
-    /// Delays reading the transport.
-    pub(crate) brake: Arc<Brake>,
-    /// The trace of the join; of none once it has ended.
-    pub(crate) trace: JoinTrace,
-    /// When the connection's first packet had come.
-    pub(crate) opened_at: Instant,
-    pub(crate) info: ConnInfo,
-}
-
-/// Connections by their ids. The server numbers them, so no client can provoke hash collisions.
-pub(crate) type Connections = HashMap<LinkId, Connection, BuildHasherDefault<LinkIdHasher>>;
-
-/// A fast hash of connection ids.
-#[derive(Default)]
-pub(crate) struct LinkIdHasher(u64);
-
-impl Hasher for LinkIdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // Fibonacci hashing (Knuth, volume 3, section 6.4).
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-impl Connection {
-    /// True if the connection goes over an emulated network, so that nothing may bypass its task.
-    fn is_emulated(&self) -> bool {
-        self.info.path.as_ref().is_some_and(PathSlot::is_set)
-    }
-}
-
-/// A message to a connection's task.
-pub(crate) enum Outbound {
-    /// Send this packet.
-    Packet(Vec<u8>),
-    /// Send a last packet and close the connection.
-    Close(Box<Close>),
-}
-
-/// The last packet of a connection, which may be empty, and why it is closed.
-pub(crate) struct Close {
-    pub(crate) packet: Vec<u8>,
-    pub(crate) reason: Option<Error>,
-}
 
 /// Clients come back after this time if the store refuses their room.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
@@ -390,120 +322,5 @@ impl Driver {
             now,
             Input::Shutdown { retry: RETRY_AFTER_REFUSAL, step: Duration::ZERO },
         );
-    }
-
-    /// Carries out the room's outputs. Returns when the room's next timeout is due.
-    fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
-        // A participant's last transactions come before its leaving, but the room outputs their `Store` after its other outputs.
-        let mut leaves = Vec::new();
-        loop {
-            match self.room.poll_output() {
-                // The outbox has space: the room never has more than two packets and two datagrams under way per
-                // connection.
-                Output::Send { link, packet, body } => {
-                    let Some(connection) = self.connections.get(&link) else { continue };
-                    let body = body.as_deref();
-                    let is_sent = match connection
-                        .socket_writer
-                        .as_ref()
-                        .filter(|_| !connection.is_emulated())
-                    {
-                        Some(writer) => writer.send(&packet, body.unwrap_or_default()),
-                        None => {
-                            let packet = whole_packet(packet, body);
-                            connection.packets.put(Outbound::Packet(packet));
-                            false
-                        }
-                    };
-                    if is_sent {
-                        self.room.handle_input(now, Input::Sent { link });
-                    }
-                }
-                Output::Datagram { link, packet, body: Some(body) } => {
-                    let Some(connection) = self.connections.get(&link) else { continue };
-                    match (&connection.datagram_sink, &connection.datagrams) {
-                        (Some(sink), _) if !connection.is_emulated() => sink([&packet, &body]),
-                        (_, Some((datagrams, _))) => {
-                            datagrams.put(whole_packet(packet, Some(&body)));
-                        }
-                        _ => {}
-                    }
-                }
-                Output::Datagram { link, packet, body: None } => {
-                    let connection = self
-                        .connections
-                        .get(&link)
-                        .and_then(|connection| connection.datagrams.as_ref());
-                    if connection.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
-                        // The outbox is full, so the datagram is dropped.
-                        self.room.handle_input(now, Input::DatagramSent { link });
-                    }
-                }
-                Output::Close { link, packet, reason } => {
-                    if let Some(mut connection) = self.connections.remove(&link) {
-                        if let Some(error) = &reason {
-                            connection.trace.refused(error);
-                        }
-                        let last = Box::new(Close { packet, reason });
-                        connection.packets.put(Outbound::Close(last));
-                    }
-                }
-                Output::Token { link, token } => {
-                    if let Some(connection) = self.connections.get(&link) {
-                        // While one is being checked, another one may wait. A client that sends more is too fast.
-                        let _ = connection.tokens.try_send(token);
-                    }
-                }
-                Output::Delay { link, delay } => {
-                    if let Some(connection) = self.connections.get(&link) {
-                        connection.brake.hold(self.started + now + delay);
-                    }
-                }
-                Output::Store(write) => {
-                    let transactions = self.room.transactions_of(&write);
-                    let webhook = self.webhook.as_mut();
-                    let events = webhook.map(|webhook| webhook.of_write(&write, transactions));
-                    if let Some(store) = &mut self.store {
-                        store.store(write, events.unwrap_or_default());
-                    }
-                }
-                // The room logs its events itself.
-                Output::Event(Event::Joined { participant, link, resumed }) => {
-                    if let Some(webhook) = &mut self.webhook {
-                        let identity = self.room.identity_of(participant);
-                        let user = identity.and_then(Identity::user);
-                        let events = webhook.joined(participant, user, resumed);
-                        match leaves.is_empty() {
-                            true => self.tell(events),
-                            false => leaves.extend(events),
-                        }
-                    }
-                    if let Some(connection) = self.connections.get_mut(&link) {
-                        connection.trace.joined(resumed);
-                        self.events.joins.add(connection.opened_at.elapsed());
-                    }
-                    self.apply_path(participant, link);
-                }
-                Output::Event(Event::Left { participant }) => {
-                    self.emulated.remove(&participant);
-                    leaves.extend(self.webhook.iter_mut().flat_map(|it| it.left(participant)));
-                }
-                Output::Event(Event::Snapshot { part, as_of, size }) => {
-                    let is_stored = self.store.is_some();
-                    let webhook = self.webhook.as_mut();
-                    let events = webhook.map(|it| it.snapshot(&part, as_of, size, is_stored));
-                    self.tell(events.unwrap_or_default());
-                }
-                Output::Event(Event::Refused { error, .. }) => self.events.refusals.count(&error),
-                Output::Event(Event::Away { error: Some(error), .. }) => {
-                    self.events.disconnects.count(&error);
-                }
-                Output::Event(_) => {}
-                Output::Timeout(at) => {
-                    self.tell(leaves);
-                    return at.map(|at| self.started + at);
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,81 @@
+//! What the room's task knows of one connection, and the messages to a connection's task.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use groupwire_session::{Error, LinkId};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::traces::JoinTrace;
+use crate::transport::brake::Brake;
+use crate::transport::conn_info::ConnInfo;
+use crate::transport::emulation::path::PathSlot;
+use crate::transport::ends::DatagramSink;
+use crate::transport::outbox::Outbox;
+use crate::transport::socket_writer::SocketWriter;
+
+/// What the room's task knows of one connection: how to send its packets and datagrams.
+pub(crate) struct Connection {
+    /// Packets for the connection's task.
+    pub(crate) packets: Outbox<Outbound>,
+    /// The socket, if the room's task can write packets to it directly.
+    pub(crate) socket_writer: Option<Arc<SocketWriter>>,
+    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
+    pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
+    /// Sends a datagram whose payload goes to several receivers, without the connection's task.
+    pub(crate) datagram_sink: Option<DatagramSink>,
+    /// Further tokens of the participant, which the connection's task has checked.
+    pub(crate) tokens: mpsc::Sender<Vec<u8>>,
+    /// Delays reading the transport.
+    pub(crate) brake: Arc<Brake>,
+    /// The trace of the join; of none once it has ended.
+    pub(crate) trace: JoinTrace,
+    /// When the connection's first packet had come.
+    pub(crate) opened_at: Instant,
+    pub(crate) info: ConnInfo,
+}
+
+/// Connections by their ids. The server numbers them, so no client can provoke hash collisions.
+pub(crate) type Connections = HashMap<LinkId, Connection, BuildHasherDefault<LinkIdHasher>>;
+
+/// A fast hash of connection ids.
+#[derive(Default)]
+pub(crate) struct LinkIdHasher(u64);
+
+impl Hasher for LinkIdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // Fibonacci hashing (Knuth, volume 3, section 6.4).
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Connection {
+    /// True if the connection goes over an emulated network, so that nothing may bypass its task.
+    pub(super) fn is_emulated(&self) -> bool {
+        self.info.path.as_ref().is_some_and(PathSlot::is_set)
+    }
+}
+
+/// A message to a connection's task.
+pub(crate) enum Outbound {
+    /// Send this packet.
+    Packet(Vec<u8>),
+    /// Send a last packet and close the connection.
+    Close(Box<Close>),
+}
+
+/// The last packet of a connection, which may be empty, and why it is closed.
+pub(crate) struct Close {
+    pub(crate) packet: Vec<u8>,
+    pub(crate) reason: Option<Error>,
+}

@@ -1,0 +1,146 @@
+//! Carries out the outputs of the room's state machine: packets, datagrams, closings, writes to the store, events.
+
+use std::time::Duration;
+
+use groupwire_session::room::{Event, Input, Output, whole_packet};
+use groupwire_session::{Error, Identity, LinkId, ParticipantId};
+use tokio::time::Instant;
+
+use super::{Close, Driver, Outbound};
+use crate::webhook::Event as WebhookEvent;
+
+impl Driver {
+    /// Carries out the room's outputs. Returns when the room's next timeout is due.
+    pub(super) fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
+        // A participant's last transactions come before its leaving, but the room outputs their `Store` after its other outputs.
+        let mut leaves = Vec::new();
+        loop {
+            match self.room.poll_output() {
+                Output::Send { link, packet, body } => {
+                    self.send(now, link, packet, body.as_deref())
+                }
+                Output::Datagram { link, packet, body: Some(body) } => {
+                    self.send_shared_datagram(link, packet, &body);
+                }
+                Output::Datagram { link, packet, body: None } => {
+                    self.send_datagram(now, link, packet);
+                }
+                Output::Close { link, packet, reason } => self.close(link, packet, reason),
+                Output::Token { link, token } => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        // While one is being checked, another one may wait. A client that sends more is too fast.
+                        let _ = connection.tokens.try_send(token);
+                    }
+                }
+                Output::Delay { link, delay } => {
+                    if let Some(connection) = self.connections.get(&link) {
+                        connection.brake.hold(self.started + now + delay);
+                    }
+                }
+                Output::Store(write) => {
+                    let transactions = self.room.transactions_of(&write);
+                    let webhook = self.webhook.as_mut();
+                    let events = webhook.map(|webhook| webhook.of_write(&write, transactions));
+                    if let Some(store) = &mut self.store {
+                        store.store(write, events.unwrap_or_default());
+                    }
+                }
+                Output::Event(event) => self.on_event(event, &mut leaves),
+                Output::Timeout(at) => {
+                    self.tell(leaves);
+                    return at.map(|at| self.started + at);
+                }
+            }
+        }
+    }
+
+    /// Sends a packet, whose second part may be shared with packets to others. An outbox has space for it: the room never has more
+    /// than two packets and two datagrams under way per connection.
+    fn send(&mut self, now: Duration, link: LinkId, packet: Vec<u8>, body: Option<&[u8]>) {
+        let Some(connection) = self.connections.get(&link) else { return };
+        match connection.socket_writer.as_ref().filter(|_| !connection.is_emulated()) {
+            Some(writer) => {
+                if writer.send(&packet, body.unwrap_or_default()) {
+                    self.room.handle_input(now, Input::Sent { link });
+                }
+            }
+            None => {
+                connection.packets.put(Outbound::Packet(whole_packet(packet, body)));
+            }
+        }
+    }
+
+    /// Sends a datagram whose payload goes to others, too.
+    fn send_shared_datagram(&self, link: LinkId, packet: Vec<u8>, body: &[u8]) {
+        let Some(connection) = self.connections.get(&link) else { return };
+        match (&connection.datagram_sink, &connection.datagrams) {
+            (Some(sink), _) if !connection.is_emulated() => sink([&packet, body]),
+            (_, Some((datagrams, _))) => {
+                datagrams.put(whole_packet(packet, Some(body)));
+            }
+            _ => {}
+        }
+    }
+
+    fn send_datagram(&mut self, now: Duration, link: LinkId, packet: Vec<u8>) {
+        let connection = self.connections.get(&link);
+        let datagrams = connection.and_then(|connection| connection.datagrams.as_ref());
+        if datagrams.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
+            // The outbox is full, so the datagram is dropped.
+            self.room.handle_input(now, Input::DatagramSent { link });
+        }
+    }
+
+    fn close(&mut self, link: LinkId, packet: Vec<u8>, reason: Option<Error>) {
+        let Some(mut connection) = self.connections.remove(&link) else { return };
+        if let Some(error) = &reason {
+            connection.trace.refused(error);
+        }
+        connection.packets.put(Outbound::Close(Box::new(Close { packet, reason })));
+    }
+
+    /// Counts an event and tells it to the webhook. The room logs its events itself.
+    fn on_event(&mut self, event: Event, leaves: &mut Vec<WebhookEvent>) {
+        match event {
+            Event::Joined { participant, link, resumed } => {
+                self.on_joined(participant, link, resumed, leaves);
+            }
+            Event::Left { participant } => {
+                self.emulated.remove(&participant);
+                leaves.extend(self.webhook.iter_mut().flat_map(|it| it.left(participant)));
+            }
+            Event::Snapshot { part, as_of, size } => {
+                let is_stored = self.store.is_some();
+                let webhook = self.webhook.as_mut();
+                let events = webhook.map(|it| it.snapshot(&part, as_of, size, is_stored));
+                self.tell(events.unwrap_or_default());
+            }
+            Event::Refused { error, .. } => self.events.refusals.count(&error),
+            Event::Away { error: Some(error), .. } => self.events.disconnects.count(&error),
+            _ => {}
+        }
+    }
+
+    fn on_joined(
+        &mut self,
+        participant: ParticipantId,
+        link: LinkId,
+        resumed: bool,
+        leaves: &mut Vec<WebhookEvent>,
+    ) {
+        if let Some(webhook) = &mut self.webhook {
+            let user = self.room.identity_of(participant).and_then(Identity::user);
+            let events = webhook.joined(participant, user, resumed);
+            // Who left before is told of before.
+            match leaves.is_empty() {
+                true => self.tell(events),
+                false => leaves.extend(events),
+            }
+        }
+        if let Some(connection) = self.connections.get_mut(&link) {
+            connection.trace.joined(resumed);
+            self.events.joins.add(connection.opened_at.elapsed());
+        }
+        self.apply_path(participant, link);
+    }
+}
