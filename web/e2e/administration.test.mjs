@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, afterEach, before, test } from "node:test";
-import { launch } from "./window.mjs";
+import { closeAll, launch } from "./window.mjs";
 import { Board } from "./board.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
@@ -31,12 +31,7 @@ before(async () => {
     stdio: "ignore",
   });
 });
-afterEach(async () => {
-  const errors = [...contexts, ...boards].flatMap(({ errors }) => errors);
-  await Promise.all(boards.splice(0).map((board) => board.close()));
-  await Promise.all(contexts.splice(0).map(({ context }) => context.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
+afterEach(() => closeAll(boards, contexts));
 after(async () => {
   replay?.kill("SIGKILL");
   await browser?.close();
@@ -50,7 +45,7 @@ async function open(settings = {}, hash = undefined) {
   address.hash = hash ?? new URL(server.inspector).hash;
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...settings });
   const errors = [];
-  contexts.push({ context, errors });
+  contexts.push({ errors, close: () => context.close() });
   const page = await context.newPage();
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(String(address));

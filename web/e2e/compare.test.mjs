@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { launch, newContext } from "./window.mjs";
+import { closeAll, launch, newContext } from "./window.mjs";
 import { Server } from "./server.mjs";
 import { pause, until } from "./wait.mjs";
 
@@ -18,11 +18,7 @@ let server;
 const contexts = [];
 
 before(async () => ([browser, server] = await Promise.all([launch(), Server.start("--emulate")])));
-afterEach(async () => {
-  const errors = contexts.flatMap(({ errors }) => errors);
-  await Promise.all(contexts.splice(0).map(({ context }) => context.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
+afterEach(() => closeAll(contexts));
 after(async () => {
   await browser?.close();
   await server?.kill();
@@ -31,7 +27,7 @@ after(async () => {
 async function open(query, settings = {}, prepare = () => {}, on = server) {
   const context = await newContext(browser, { viewport: { width: 1280, height: 860 }, ...settings });
   const errors = [];
-  contexts.push({ context, errors });
+  contexts.push({ errors, close: () => context.close() });
   await context.addInitScript(prepare);
   const page = await context.newPage();
   page.on("pageerror", (error) => errors.push(String(error)));

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, afterEach, before, test } from "node:test";
-import { launch, newContext } from "./window.mjs";
+import { closeAll, launch, newContext } from "./window.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 
@@ -28,11 +28,7 @@ before(async () => {
   // Native programs, over WebSocket and over WebTransport.
   for (const url of [server.url.replace("http", "ws"), server.url.replace("http", "https")]) replays.push(play(url));
 });
-afterEach(async () => {
-  const errors = contexts.flatMap(({ errors }) => errors);
-  await Promise.all(contexts.splice(0).map(({ context }) => context.close()));
-  assert.deepEqual(errors, [], "errors in the pages");
-});
+afterEach(() => closeAll(contexts));
 after(async () => {
   for (const replay of replays) replay.kill("SIGKILL");
   await browser?.close();
@@ -55,7 +51,7 @@ async function open(room, settings = {}, hash = undefined) {
   if (room) address.searchParams.set("room", room);
   const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, ...settings });
   const errors = [];
-  contexts.push({ context, errors });
+  contexts.push({ errors, close: () => context.close() });
   const page = await context.newPage();
   page.on("pageerror", (error) => errors.push(String(error)));
   await page.goto(String(address));

@@ -1,11 +1,10 @@
 // The browser, the server and the proxy before it of one test file. Participants are closed after each test.
 
-import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { Participant } from "./participant.mjs";
 import { NetworkProxy } from "./proxy.mjs";
 import { Server } from "./server.mjs";
-import { launch } from "./window.mjs";
+import { closeAll, launch } from "./window.mjs";
 
 export class Network {
   browser;
@@ -21,10 +20,11 @@ export class Network {
     });
     afterEach(async () => {
       this.proxy.open();
-      const errors = this.people.flatMap((person) => person.errors);
-      await Promise.all(this.people.splice(0).map((person) => person.close()));
-      await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
-      assert.deepEqual(errors, [], "errors in the pages");
+      try {
+        await closeAll(this.people);
+      } finally {
+        await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+      }
     });
     after(async () => {
       await this.browser?.close();

@@ -1,9 +1,8 @@
 // The browser, the server and the windows of one test file. Windows are closed after each test.
 
-import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { Server } from "./server.mjs";
-import { launch } from "./window.mjs";
+import { closeAll, launch } from "./window.mjs";
 
 export class Stage {
   browser;
@@ -15,11 +14,7 @@ export class Stage {
   constructor(kind, ...options) {
     this.#kind = kind;
     before(async () => ([this.browser, this.server] = await Promise.all([launch(), Server.start(...options)])));
-    afterEach(async () => {
-      const errors = this.windows.flatMap((window) => window.errors);
-      await Promise.all(this.windows.splice(0).map((window) => window.close()));
-      assert.deepEqual(errors, [], "errors in the pages");
-    });
+    afterEach(() => closeAll(this.windows));
     after(async () => {
       await this.browser?.close();
       await this.server?.kill();

@@ -1,5 +1,6 @@
 // A browser window of one user, on a page that offers a hook in `window` to tests.
 
+import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -31,6 +32,14 @@ export async function newContext(browser, options) {
     document.adoptedStyleSheets.push(sheet);
   });
   return context;
+}
+
+/** Closes what the arrays hold, each with a `close()` and the uncaught `errors` of its page, of which there must be none. */
+export async function closeAll(...opened) {
+  const closing = opened.flatMap((array) => array.splice(0));
+  await Promise.all(closing.map((one) => one.close()));
+  const errors = closing.flatMap(({ errors }) => errors);
+  assert.deepEqual(errors, [], "errors in the pages");
 }
 
 export class Window {
