@@ -4,6 +4,7 @@
 mod align;
 pub(crate) mod binary;
 mod grammar;
+mod lengths;
 mod places;
 pub(crate) mod scratch;
 

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::grammar::is_plain;
+use super::lengths::Lengths;
 use crate::binary::fixed::{self, extend};
 use crate::binary::float::{self, Width};
 use crate::binary::prefix::Prefix;
@@ -21,8 +22,6 @@ use crate::template::{Hole, HoleKind, Template};
 const WIDTH_MAX: usize = 8;
 /// How far before a difference the search for a string's length begins, in bytes.
 const STRING_SEARCH: usize = 72;
-/// The shortest string, in bytes, that proves that the bytes before it are its length.
-const STRING_MIN: usize = 3;
 /// The most bytes that the search for strings reads, for each byte of the message.
 const SEARCH_PER_BYTE: usize = 64;
 /// How far before a difference the search for a variable-length integer begins, in bytes, if the messages differ in
@@ -109,6 +108,7 @@ fn align<'a>(
     let mut from = (0, 0);
     let mut known: Vec<Hole> = Vec::new();
     let mut budget = message.len().max(SMALL) * SEARCH_PER_BYTE;
+    let mut lengths = Lengths::new(message);
     let mut end_stretch = |known: &mut Vec<Hole>, from: (usize, usize), to: (usize, usize)| {
         stretches.push(Stretch {
             example: &example[from.0..to.0],
@@ -154,7 +154,7 @@ fn align<'a>(
         let next = old.peek().map_or(example.len(), |hole| hole.range().start);
         let more = (message.len() - j) as isize - (example.len() - i) as isize;
         let place = Place { example: &example[..next], message, i, j, free, more };
-        let variable = place.string(&mut budget).or_else(|| place.varint());
+        let variable = place.string(&mut lengths, &mut budget).or_else(|| place.varint());
         if let Some((back, kind, ends)) = variable {
             end_stretch(&mut known, from, (i - back, j - back));
             found.push(Hole::new(kind, j - back..ends.1));
@@ -185,23 +185,35 @@ struct Place<'a> {
     more: isize,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// The string at this place, with its length before it, if the messages differ in such a string.
-    fn string(&self, budget: &mut usize) -> Option<Variable> {
+    fn string(&self, lengths: &mut Lengths<'a>, budget: &mut usize) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
+        lengths.compare_with(example, j.wrapping_sub(i), more != 0);
         let mut likely = None;
         for back in 0..=self.free.min(STRING_SEARCH) {
-            for prefix in Prefix::ALL {
+            let possible = lengths.at(i - back);
+            if possible == 0 {
+                let Some(rest) = budget.checked_sub(Prefix::ALL.len()) else {
+                    *budget = 0;
+                    return None;
+                };
+                *budget = rest;
+                continue;
+            }
+            for (index, prefix) in Prefix::ALL.into_iter().enumerate() {
                 *budget = budget.checked_sub(1)?;
+                if possible & 1 << index == 0 {
+                    continue;
+                }
                 let (Some(a), Some(b)) =
                     (prefix.string(example, i - back), prefix.string(message, j - back))
                 else {
                     continue;
                 };
                 let (known, given) = (a.len(), b.len());
-                let differs =
-                    if known == given { a.contains(&i) } else { more != 0 && i < a.start };
-                if !differs || known.max(given) < STRING_MIN {
+                let differs = if known == given { a.contains(&i) } else { i < a.start };
+                if !differs {
                     continue;
                 }
                 *budget = budget.checked_sub(known + given)?;
