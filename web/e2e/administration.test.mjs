@@ -128,6 +128,60 @@ test("a participant is kicked, a channel is reset and a room is deleted, by keyb
   assert.doesNotMatch(page.url(), /room=/);
 });
 
+test("the room publishes, goes back to a snapshot, and comes back from a file", options, async () => {
+  await board("to a file", "Ana");
+  const page = await open();
+  const said = (text) => until(text, async () => (await page.getByTestId("status").innerText()).includes(text));
+  const confirm = async (name) => {
+    await page.getByRole("dialog").getByRole("textbox").fill(name);
+    await page.getByTestId("accept").click();
+  };
+  await page.getByRole("button", { name: "Rooms", exact: true }).click();
+  await page.getByRole("button", { name: "to a file" }).click();
+  await page.getByRole("button", { name: "draw", exact: true }).click();
+  await page.getByRole("textbox", { name: "Message" }).fill('{"said":"by the room"}');
+  await page.getByRole("button", { name: "Publish" }).click();
+  await said("Published");
+  await page.getByTestId("contents").getByText("by the room").waitFor();
+  assert.match(await page.getByTestId("contents").innerText(), /the room/);
+  await shot(page, "publish");
+  await page.getByRole("button", { name: "Reset draw" }).click();
+  await confirm("to a file");
+  await said("is reset");
+  await page.getByTestId("contents").getByText("No transaction is in memory.").waitFor();
+  await page.getByRole("button", { name: "Undo the reset at 2" }).click();
+  await shot(page, "restore");
+  await confirm("to a file");
+  await said("is back at position 1");
+  await page.getByTestId("contents").getByText("by the room").waitFor();
+
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByTestId("export").click()]);
+  const file = join(folder, "exported");
+  assert.equal(download.suggestedFilename(), "to-a-file.groupwire");
+  await download.saveAs(file);
+  await page.getByTestId("back").click();
+  await page.getByTestId("import").setInputFiles(file);
+  await page.getByRole("dialog", { name: "Replace rooms that exist?" }).waitFor();
+  await shot(page, "import");
+  await confirm("replace");
+  await said("The room “to a file” is imported");
+});
+
+test("a ban is shown, and removed", options, async () => {
+  const page = await open();
+  const { hash, origin } = new URL(server.inspector);
+  const authorization = `Bearer ${new URLSearchParams(hash.slice(1)).get("token")}`;
+  const body = JSON.stringify({ user: "mallory", room: "docs/*", seconds: 3600, reason: "Spam" });
+  const headers = { authorization, "content-type": "application/json" };
+  assert.equal((await fetch(`${origin}/api/bans`, { method: "POST", headers, body })).status, 201);
+  await page.getByRole("button", { name: "Bans", exact: true }).click();
+  await page.getByRole("row", { name: /mallory docs.* Spam/ }).waitFor();
+  await shot(page, "bans");
+  await page.getByRole("button", { name: "Remove the ban of mallory" }).click();
+  await page.getByTestId("accept").click();
+  await page.getByText("Nobody is kept out.").waitFor();
+});
+
 test("a page without the token asks for it, and a wrong one is refused", options, async () => {
   const page = await open({}, "token=wrong");
   const token = page.getByLabel("Token");

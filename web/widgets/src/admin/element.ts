@@ -4,13 +4,16 @@ import { STYLES } from "../inspector/styles";
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access";
 import { button, h, say } from "../shared/dom";
 import { tokenForm } from "../shared/token";
+import { download, type Actions } from "./actions";
+import { BansView } from "./bans";
 import { Chart } from "./chart";
 import { ask } from "./confirm";
 import { Figures, GRAPHS } from "./figures";
 import { Requests, type RoomLine } from "./requests";
-import { RoomView, size } from "./room";
+import { RoomView } from "./room";
 import { ADMIN_STYLES } from "./styles";
 import { Table } from "./table";
+import { duration, size } from "./units";
 
 /** Milliseconds between two requests for figures. */
 const POLL_MS = 2000;
@@ -18,7 +21,9 @@ const POLL_MS = 2000;
 /** Most rooms in the list; the search finds the others. */
 const MOST_ROOMS = 200;
 
-type View = "overview" | "rooms";
+const VIEWS = { overview: "Overview", rooms: "Rooms", bans: "Bans" } as const;
+
+type View = keyof typeof VIEWS;
 
 export class Administration extends HTMLElement {
   static readonly observedAttributes = ["server", "room", "token"];
@@ -35,18 +40,23 @@ export class Administration extends HTMLElement {
   private readonly found = h("p", "lead");
   private readonly roomList = h("section", "card rooms");
   private readonly table: Table<RoomLine>;
-  private readonly roomView = new RoomView({
+  private readonly actions: Actions = {
     requests: this.requests,
     ask: (question) => ask(this.root, question),
     attempt: (asked, done) => this.attempt(asked, done),
+  };
+  private readonly bans = new BansView(this.actions);
+  private readonly roomView = new RoomView({
+    ...this.actions,
     inspect: (room) => this.inspectorOf(room),
     back: () => this.setAttribute("room", ""),
   });
-  private readonly tabs = (["overview", "rooms"] as const).map((view) => {
-    const tab = button("segment-button", view === "overview" ? "Overview" : "Rooms", () => this.show(view));
+  private readonly tabs = (Object.keys(VIEWS) as View[]).map((view) => {
+    const tab = button("segment-button", VIEWS[view], () => this.open(view));
     tab.dataset.view = view;
     return tab;
   });
+  private readonly files = this.fileTools();
   private view: View = "overview";
   private rooms: readonly RoomLine[] = [];
   private polling: ReturnType<typeof setInterval> | undefined;
@@ -65,7 +75,11 @@ export class Administration extends HTMLElement {
     this.search.placeholder = "Search rooms";
     this.search.ariaLabel = "Search rooms";
     this.search.addEventListener("input", () => this.showRooms());
-    this.roomList.append(h("div", "head", h("h2", "", "Rooms"), this.search), this.table.element, this.found);
+    this.roomList.append(
+      h("div", "head", h("h2", "", "Rooms"), this.search, this.files),
+      this.table.element,
+      this.found,
+    );
     const drain = button("danger", "Drain…", () => void this.drain());
     drain.dataset.testid = "drain";
     drain.title = "Make the server not ready, and stop it after a time";
@@ -77,7 +91,7 @@ export class Administration extends HTMLElement {
       h("header", "bar-top", h("h1", "", "Administration"), tabs, this.summary, h("div", "tools", drain)),
       this.status,
       this.token,
-      h("main", "pages", this.overview, this.roomList, this.roomView.element),
+      h("main", "pages", this.overview, this.roomList, this.roomView.element, this.bans.element),
     );
     this.explain("");
     this.show("overview");
@@ -118,11 +132,19 @@ export class Administration extends HTMLElement {
 
   private show(view: View): void {
     this.view = view;
-    if (view === "overview" && this.room !== "") return this.setAttribute("room", "");
     for (const tab of this.tabs) tab.ariaPressed = String(tab.dataset.view === view);
     this.overview.hidden = view !== "overview";
     this.roomList.hidden = view !== "rooms" || this.room !== "";
     this.roomView.element.hidden = view !== "rooms" || this.room === "";
+    this.bans.element.hidden = view !== "bans";
+  }
+
+  /** Shows what a person has chosen; none of it is a room's own view. */
+  private open(view: View): void {
+    this.view = view;
+    if (this.room !== "") this.setAttribute("room", "");
+    else this.show(view);
+    void this.poll();
   }
 
   private async poll(): Promise<void> {
@@ -143,6 +165,9 @@ export class Administration extends HTMLElement {
       const store = status.store ? ` · ${size(status.store.live_bytes)} stored, ${status.store.state}` : "";
       say(this.summary, `${state} · up ${duration(status.uptime_seconds)} · version ${status.version}${store}`);
       this.showRooms();
+      // What is stored can be copied to a file, and come from one.
+      this.files.hidden = status.store === null;
+      if (this.view === "bans") await this.bans.poll();
       if (this.room !== "") await this.roomView.poll(rooms.find(({ name }) => name === this.room));
       if (now >= this.saidUntil) this.explain("");
     } catch (error) {
@@ -171,6 +196,39 @@ export class Administration extends HTMLElement {
     ];
   }
 
+  private fileTools(): HTMLElement {
+    const save = button("quiet", "Export all", () => void this.export());
+    const chosen = h("input", "hidden");
+    chosen.type = "file";
+    chosen.ariaLabel = "File with rooms";
+    chosen.dataset.testid = "import";
+    chosen.addEventListener("change", () => {
+      const [file] = chosen.files ?? [];
+      if (file) void this.import(file);
+      chosen.value = "";
+    });
+    const load = button("quiet", "Import…", () => chosen.click());
+    return h("span", "row-actions", save, load, chosen);
+  }
+
+  private async export(): Promise<void> {
+    const file = await this.attempt(this.requests.exported());
+    if (file) download(file, "rooms.groupwire");
+  }
+
+  private async import(file: File): Promise<void> {
+    try {
+      this.say(imported(await this.requests.import(file, false)));
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 409)) return this.failed(error);
+      const text = `${error.message} What these rooms hold now is lost; their participants come back to what the file holds.`;
+      const question = { title: "Replace rooms that exist?", text, action: "Replace", name: "replace" };
+      if (!(await ask(this.root, question))) return;
+      const rooms = await this.attempt(this.requests.import(file, true));
+      if (rooms) this.say(imported(rooms));
+    }
+  }
+
   private async drain(): Promise<void> {
     const title = "Drain and stop this server?";
     const text =
@@ -183,17 +241,23 @@ export class Administration extends HTMLElement {
   private async attempt<T>(asked: Promise<T>, done?: string): Promise<T | undefined> {
     try {
       const outcome = await asked;
-      if (done !== undefined) {
-        this.explain(done);
-        this.saidUntil = Date.now() + 6000;
-        void this.poll();
-      }
+      if (done !== undefined) this.say(done);
       return outcome;
     } catch (error) {
-      this.trouble(error);
-      this.saidUntil = Date.now() + 10_000;
+      this.failed(error);
       return undefined;
     }
+  }
+
+  private say(done: string): void {
+    this.explain(done);
+    this.saidUntil = Date.now() + 6000;
+    void this.poll();
+  }
+
+  private failed(error: unknown): void {
+    this.trouble(error);
+    this.saidUntil = Date.now() + 10_000;
   }
 
   private trouble(error: unknown): void {
@@ -215,9 +279,6 @@ export class Administration extends HTMLElement {
   }
 }
 
-function duration(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} days`;
+function imported(rooms: readonly string[]): string {
+  return rooms.length === 1 ? `The room “${rooms[0]}” is imported.` : `${rooms.length} rooms are imported.`;
 }

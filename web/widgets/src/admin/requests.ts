@@ -62,6 +62,35 @@ export interface Message {
   readonly key_base64?: string;
 }
 
+export interface Snapshot {
+  readonly snapshot: number;
+  readonly part: string | null;
+  readonly is_reset: boolean;
+  readonly as_of: number;
+  /** Unix time in seconds. */
+  readonly taken: number;
+  readonly bytes: number;
+  readonly is_newest: boolean;
+}
+
+export interface Ban {
+  readonly id: number;
+  readonly user: string | null;
+  readonly token: string | null;
+  /** Unix time in seconds, as are the following. */
+  readonly issued_before: number | null;
+  readonly room: string;
+  readonly since: number;
+  readonly until: number | null;
+  readonly reason: string | null;
+}
+
+/** A message of the room itself. `key` is that of a value. */
+export interface Publication {
+  readonly text: string;
+  readonly key?: string;
+}
+
 export interface Contents extends Channel {
   readonly newest_transactions: readonly Message[];
   readonly newest_values: readonly Message[];
@@ -102,6 +131,43 @@ export class Requests {
 
   async reset(room: string, channels: readonly string[]): Promise<void> {
     await this.post(`${of(room)}/reset`, { channels });
+  }
+
+  /** `attempt` names the request, so that trying again publishes nothing twice. */
+  async publish(room: string, channel: string, message: Publication, attempt: string): Promise<void> {
+    const path = `${of(room)}/channels/${encodeURIComponent(channel)}/messages`;
+    const headers = { "idempotency-key": attempt };
+    await request(this.access(), path, { method: "POST", body: message, headers });
+  }
+
+  async snapshots(room: string): Promise<readonly Snapshot[]> {
+    return (await this.read<{ snapshots: Snapshot[] }>(`${of(room)}/snapshots`)).snapshots;
+  }
+
+  /** Makes a snapshot the newest one again, or takes back all that came after a position. */
+  async restore(room: string, to: { readonly snapshot: number } | { readonly position: number }): Promise<void> {
+    await this.post(`${of(room)}/restore`, to);
+  }
+
+  /** The file of one stored room, or of all. */
+  async exported(room?: string): Promise<Blob> {
+    const path = room === undefined ? "api/export" : `${of(room)}/export`;
+    return (await request(this.access(), path)).blob();
+  }
+
+  /** Takes all rooms of such a file, and returns their names. */
+  async import(file: Blob, isReplacing: boolean): Promise<readonly string[]> {
+    const path = `api/import?replace=${isReplacing}`;
+    const answer = await request(this.access(), path, { method: "POST", body: file });
+    return ((await answer.json()) as { rooms: string[] }).rooms;
+  }
+
+  async bans(): Promise<readonly Ban[]> {
+    return (await this.read<{ bans: Ban[] }>("api/bans")).bans;
+  }
+
+  async unban(ban: number): Promise<void> {
+    await request(this.access(), `api/bans/${ban}`, { method: "DELETE" });
   }
 
   async remove(room: string): Promise<void> {

@@ -1,19 +1,17 @@
 /** One room: its people, its channels with the newest messages, and what an administrator can do to them. */
 
 import { button, dot, h, say } from "../shared/dom";
-import { short } from "./chart";
-import type { Question } from "./confirm";
-import type { Channel, Contents, Message, Person, Requests, RoomLine } from "./requests";
+import { download, type Actions } from "./actions";
+import { PublishForm } from "./publish";
+import type { Channel, Contents, Message, Person, RoomLine } from "./requests";
+import { SnapshotsView } from "./snapshots";
 import { Table } from "./table";
+import { age, size } from "./units";
 
 /** Most characters of a message in the list. */
 const MOST_SHOWN = 400;
 
-export interface RoomActions {
-  readonly requests: Requests;
-  readonly ask: (question: Question) => Promise<boolean>;
-  /** Awaits what was asked for. If it fails, shows the error and returns undefined. */
-  readonly attempt: <T>(asked: Promise<T>, done?: string) => Promise<T | undefined>;
+export interface RoomActions extends Actions {
   readonly inspect: (room: string) => string;
   readonly back: () => void;
 }
@@ -24,6 +22,7 @@ export class RoomView {
   private readonly facts = h("p", "lead");
   private readonly inspect = h("a", "quiet", "Inspect packets");
   private readonly remove: HTMLButtonElement;
+  private readonly save: HTMLButtonElement;
   private readonly people: Table<Person>;
   private readonly channels: Table<Channel>;
   private readonly contents = h("section", "card contents");
@@ -31,12 +30,18 @@ export class RoomView {
   private readonly values: Table<Message>;
   private readonly contentsTitle = h("h2");
   private readonly contentsFacts = h("p", "lead");
+  private readonly publish: PublishForm;
+  private readonly snapshots: SnapshotsView;
   private room = "";
   private channel: string | undefined;
 
   constructor(private readonly actions: RoomActions) {
     this.remove = button("danger", "Delete room…", () => void this.deleteRoom());
     this.remove.dataset.testid = "delete";
+    this.save = button("quiet", "Export", () => void this.export());
+    this.save.dataset.testid = "export";
+    this.publish = new PublishForm(actions);
+    this.snapshots = new SnapshotsView(actions);
     this.inspect.dataset.testid = "inspect";
     const back = button("quiet", "← Rooms", actions.back);
     back.dataset.testid = "back";
@@ -55,11 +60,12 @@ export class RoomView {
       this.contentsFacts,
       this.transactions.element,
       this.values.element,
+      this.publish.element,
     );
-    const head = h("div", "head", back, this.name, this.inspect, this.remove);
+    const head = h("div", "head", back, this.name, this.inspect, this.save, this.remove);
     const people = h("section", "card", h("h2", "", "People"), this.people.element);
     const channels = h("section", "card", h("h2", "", "Channels"), this.channels.element);
-    this.element.append(head, this.facts, h("div", "columns", people, channels), this.contents);
+    this.element.append(head, this.facts, h("div", "columns", people, channels), this.contents, this.snapshots.element);
     this.open(undefined);
   }
 
@@ -80,7 +86,7 @@ export class RoomView {
     const { requests } = this.actions;
     const room = this.room;
     const isStored = line !== undefined && line.stored_bytes !== null;
-    this.remove.hidden = !isStored;
+    for (const one of [this.remove, this.save, this.snapshots.element]) one.hidden = !isStored;
     say(this.facts, describe(line));
     if (!line) {
       this.people.show([], "Nobody is here.");
@@ -89,6 +95,7 @@ export class RoomView {
     // A closed room is not opened only because somebody looks at the list of its people.
     const people = line.is_open ? await requests.people(room) : [];
     const channels = await requests.channels(room);
+    if (isStored) await this.snapshots.poll(room);
     if (room !== this.room) return;
     this.people.show(people, "Nobody is here.");
     this.channels.show(channels, "Nobody has opened a channel.");
@@ -114,6 +121,7 @@ export class RoomView {
   }
 
   private showContents(contents: Contents): void {
+    this.publish.show(this.room, contents);
     const { part, reset } = contents;
     const facts = [
       part && `A part of the snapshot stands for its transactions up to ${part.as_of} (${size(part.bytes)})`,
@@ -191,7 +199,7 @@ export class RoomView {
   }
 
   private async ban(participant: number, whom: string): Promise<void> {
-    const text = "The user is kept out of this room until the ban is removed: groupwire admin unban.";
+    const text = "The user is kept out of this room until the ban is removed, under Bans.";
     const { requests, ask, attempt } = this.actions;
     if (!(await ask({ title: `Ban ${whom}?`, text, action: "Ban" }))) return;
     await attempt(requests.kick(this.room, participant, "forever"), `Banned ${whom} from this room.`);
@@ -202,6 +210,13 @@ export class RoomView {
     const { requests, ask, attempt } = this.actions;
     if (!(await ask({ title: `Reset ${channel}?`, text, action: "Reset", name: this.room }))) return;
     await attempt(requests.reset(this.room, [channel]), `The channel “${channel}” is reset.`);
+  }
+
+  private async export(): Promise<void> {
+    const { requests, attempt } = this.actions;
+    const room = this.room;
+    const file = await attempt(requests.exported(room));
+    if (file) download(file, `${room.replace(/[^\p{L}\p{N}._-]+/gu, "-")}.groupwire`);
   }
 
   private async deleteRoom(): Promise<void> {
@@ -224,8 +239,6 @@ function describe(line: RoomLine | undefined): string {
   return `${line.is_open ? "Open" : "Closed"} · ${people} · ${stored}`;
 }
 
-export const size = (bytes: number): string => short(bytes, 1024, ["B", "KiB", "MiB", "GiB"]);
-
 function messageColumns(first: "Position" | "Key") {
   return [
     {
@@ -247,11 +260,4 @@ function keyOf({ position, order }: Message): string {
 function shown({ json, text, base64, truncated }: Message): string {
   const whole = json === undefined ? (text ?? `base64 ${base64 ?? ""}`) : JSON.stringify(json);
   return whole.length > MOST_SHOWN || truncated ? `${whole.slice(0, MOST_SHOWN)}…` : whole;
-}
-
-function age(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-  return `${Math.round(seconds / 3600)} h`;
 }

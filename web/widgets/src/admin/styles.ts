@@ -52,6 +52,11 @@ a.quiet { color: inherit; text-decoration: none; }
 .content { display: block; max-width: 620px; white-space: normal; overflow-wrap: anywhere; }
 .contents td { vertical-align: top; }
 
+.publish { margin-top: 10px; }
+.publish textarea { display: block; width: 100%; padding: 7px 10px; border: 1px solid var(--edge); border-radius: 8px; background: var(--bg); color: var(--text); font: inherit; resize: vertical; }
+.publish .answers { margin-top: 8px; align-items: center; }
+.publish input { padding: 4px 8px; border: 1px solid var(--edge); border-radius: 8px; background: var(--bg); }
+
 .question { width: min(440px, calc(100vw - 32px)); padding: 18px 20px; border: 0; border-radius: 14px; background: var(--card); color: var(--text); box-shadow: 0 12px 60px #00000055; }
 .question::backdrop { background: #00000066; }
 .question h2 { font-size: 15px; margin-bottom: 8px; overflow-wrap: anywhere; }

@@ -32,17 +32,22 @@ export function headers({ token }: Access): Record<string, string> {
   return token === "" ? {} : { authorization: `Bearer ${token}` };
 }
 
+export interface RequestOptions {
+  readonly method?: string;
+  /** Is sent as JSON, but a file as it is. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Sends a request. A refusal of the server is a `Refused`. */
-export async function request(
-  access: Access,
-  path: string,
-  { method = "GET", body }: { readonly method?: string; readonly body?: object } = {},
-): Promise<Response> {
-  const kind = body ? { "content-type": "application/json" } : {};
+export async function request(access: Access, path: string, options: RequestOptions = {}): Promise<Response> {
+  const { method = "GET", body, headers: more } = options;
+  const isFile = body instanceof Blob;
+  const kind = body && !isFile ? { "content-type": "application/json" } : {};
   const answer = await fetch(`${access.server}${path}`, {
     method,
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    headers: { ...headers(access), ...kind },
+    ...(body ? { body: isFile ? body : JSON.stringify(body) } : {}),
+    headers: { ...headers(access), ...kind, ...more },
   });
   if (!answer.ok) throw new Refused(answer.status, (await answer.text()).trim());
   return answer;
