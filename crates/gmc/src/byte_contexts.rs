@@ -49,9 +49,10 @@ impl ByteContexts {
         for shift in (0..8).rev() {
             let (a, b) = (self.slot(hash(general, node)), self.slot(hash(special, node)));
             let given = byte >> shift & 1 == 1;
-            let (bit, general, special) = code_pair(coder, self.bits[a], self.bits[b], given);
-            *self.bits.change(a) = general;
-            *self.bits.change(b) = special;
+            let bits = self.bits.change_two(a, b);
+            let (bit, general, special) = code_pair(coder, bits[a], bits[b], given);
+            bits[a] = general;
+            bits[b] = special;
             node = node << 1 | u32::from(bit);
         }
         node as u8

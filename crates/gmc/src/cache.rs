@@ -18,6 +18,8 @@ pub(crate) struct Cache<T> {
     entries: Table<Entry<T>>,
     /// The number of entries of a set: [`WAYS`], or fewer in a smaller table.
     ways: usize,
+    /// The number of sets.
+    sets: u64,
     clock: Table<u32>,
 }
 
@@ -38,6 +40,7 @@ impl<T: Clone + Default> Cache<T> {
         let sets = entries / ways;
         Self {
             ways,
+            sets: sets as u64,
             entries: Table::new(Entry { key: 0, used: 0, value: T::default() }, sets * ways),
             clock: Table::new(0, 1),
         }
@@ -52,44 +55,43 @@ impl<T: Clone + Default> Cache<T> {
         self.index(key).map(|index| &self.entries[index].value)
     }
 
-    /// A copy of the value of `key`, or the default value if the key is not in the table.
-    pub(crate) fn copied(&self, key: u32) -> T {
-        self.find(key).cloned().unwrap_or_default()
-    }
-
     /// The value of `key`, for a change. A key that is not in the table is added with the default value.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
-        let clock = self.tick();
-        let index = self.index(key);
-        let entry = match index {
-            Some(index) => self.entries.change(index),
-            None => {
-                let first = self.set(key);
-                let mut least = first;
-                for index in first + 1..first + self.ways {
-                    if self.entries[index].used < self.entries[least].used {
-                        least = index;
-                    }
-                }
-                let entry = self.entries.change(least);
-                *entry = Entry { key, used: clock, value: T::default() };
-                entry
-            }
-        };
-        entry.used = clock;
-        &mut entry.value
+        let at = self.index(key);
+        self.entry_at(key, at)
     }
 
-    /// Sets the value of `key`. `at` is the index at which the key was found, or `None` if it was not.
-    pub(crate) fn put(&mut self, key: u32, at: Option<usize>, value: T) {
-        let Some(at) = at.filter(|&at| self.entries[at].key == key) else {
-            *self.entry(key) = value;
-            return;
-        };
+    /// The same as [`Cache::entry`]. `at` is the index at which [`Cache::index`] found the key, or `None` if it did not.
+    /// Other keys may have been added since.
+    pub(crate) fn entry_at(&mut self, key: u32, at: Option<usize>) -> &mut T {
+        let at = self.touch(key, at);
+        &mut self.entries.change(at).value
+    }
+
+    /// Marks the key as the one that was used last. A key that is not in the table is added with the default value.
+    /// Returns its index. `at` is as in [`Cache::entry_at`].
+    pub(crate) fn touch(&mut self, key: u32, at: Option<usize>) -> usize {
         let used = self.tick();
-        let entry = self.entries.change(at);
-        entry.used = used;
-        entry.value = value;
+        let at = match at {
+            Some(at) if self.entries[at].key == key => at,
+            _ => self.index(key).unwrap_or_else(|| self.add(key)),
+        };
+        self.entries.change(at).used = used;
+        at
+    }
+
+    /// Gives a key the default value, in the entry of its set that was used longest ago. Returns the entry's index.
+    #[inline(never)]
+    fn add(&mut self, key: u32) -> usize {
+        let first = self.set(key);
+        let mut least = first;
+        for index in first + 1..first + self.ways {
+            if self.entries[index].used < self.entries[least].used {
+                least = index;
+            }
+        }
+        *self.entries.change(least) = Entry { key, used: 0, value: T::default() };
+        least
     }
 
     /// The value at an index that [`Cache::index`] returned.
@@ -130,8 +132,7 @@ impl<T: Clone + Default> Cache<T> {
     }
 
     fn set(&self, key: u32) -> usize {
-        let sets = (self.entries.len() / self.ways) as u64;
-        ((u64::from(hash(key, 1)) * sets) >> 32) as usize * self.ways
+        ((u64::from(hash(key, 1)) * self.sets) >> 32) as usize * self.ways
     }
 }
 

@@ -4,7 +4,6 @@
 //! To "code" is to write in the encoder and to read in the decoder.
 
 use core::mem::size_of;
-use core::ops::Range;
 
 use crate::hash::hash;
 use crate::probability::{Probability, code_pair, mix};
@@ -21,8 +20,8 @@ const ROW: usize = 16;
 const USES: u16 = 31;
 /// The rows of a set: a context can be in any row of one set.
 const WAYS: usize = 4;
-/// The index that stands for "not in the table".
-const NOWHERE: usize = usize::MAX;
+/// The index of a row that is not in the table. The indices of its cells are not in the table either.
+const NOWHERE: usize = usize::MAX - ROW;
 
 /// The rows of two contexts of the same decisions: a general context, which learns fast, and a special one, which
 /// predicts better once it has learned.
@@ -81,9 +80,8 @@ impl ContextTable {
 
     /// The probability that decision `node` is `true`, in 1/65536, also for contexts that have no row.
     pub(crate) fn probability(&self, pair: Pair, node: usize) -> u32 {
-        let cell = |row: usize| {
-            if row == NOWHERE { Probability::EVEN } else { self.cells[row + 1 + node] }
-        };
+        debug_assert!(node + 1 < ROW, "a row has fifteen decisions");
+        let cell = |row: usize| self.cells.get(row + 1 + node).copied().unwrap_or_default();
         let general = cell(pair.general);
         if pair.general == pair.special {
             general.for_coder()
@@ -93,7 +91,7 @@ impl ContextTable {
     }
 
     /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the outcome.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -107,9 +105,10 @@ impl ContextTable {
             return self.cells.change(general).code(coder, bit);
         }
         let special = pair.special + 1 + node;
-        let (bit, a, b) = code_pair(coder, self.cells[general], self.cells[special], bit);
-        *self.cells.change(general) = a;
-        *self.cells.change(special) = b;
+        let cells = self.cells.change_two(general, special);
+        let (bit, a, b) = code_pair(coder, cells[general], cells[special], bit);
+        cells[general] = a;
+        cells[special] = b;
         bit
     }
 
@@ -120,44 +119,58 @@ impl ContextTable {
             if is_next {
                 pair = self.pair(contexts[0], contexts[1], false);
             }
-            self.cells.change(pair.general + 1 + node).adapt(bit);
-            if pair.special != pair.general {
-                self.cells.change(pair.special + 1 + node).adapt(bit);
+            let (general, special) = (pair.general + 1 + node, pair.special + 1 + node);
+            if general == special {
+                self.cells.change(general).adapt(bit);
+                continue;
             }
+            let cells = self.cells.change_two(general, special);
+            cells[general].adapt(bit);
+            cells[special].adapt(bit);
         }
     }
 
-    /// The rows in which a context can be, and the context's tag with a use count of zero.
+    /// The first row of the set in which a context can be, and the context's tag with a use count of zero.
     #[inline]
-    fn places(&self, context: u32) -> (core::iter::StepBy<Range<usize>>, u16) {
+    fn set(&self, context: u32) -> (usize, u16) {
         let context = hash(context, 0);
         let first = ((u64::from(context) * self.sets) >> 32) as usize * WAYS * ROW;
-        ((first..first + WAYS * ROW).step_by(ROW), context as u16 & !USES)
+        (first, context as u16 & !USES)
+    }
+
+    /// The row of a set that has the tag `check`, and the whole tag with its use count.
+    #[inline]
+    fn row(&self, first: usize, check: u16) -> Option<(usize, u16)> {
+        let cells = self.cells.slice(first..first + WAYS * ROW);
+        let tags = [cells[0].0, cells[ROW].0, cells[2 * ROW].0, cells[3 * ROW].0];
+        let way = tags.iter().position(|tag| (tag ^ check) & !USES == 0)?;
+        Some((first + way * ROW, tags[way]))
     }
 
     /// The row of a context, or [`NOWHERE`] if it has none.
+    #[inline]
     fn peek(&mut self, context: u32) -> usize {
-        let (mut rows, check) = self.places(context);
-        rows.find(|&row| (self.cells[row].0 ^ check) & !USES == 0).unwrap_or(NOWHERE)
+        let (first, check) = self.set(context);
+        self.row(first, check).map_or(NOWHERE, |(row, _)| row)
     }
 
     /// The row of a context. If it has none, it gets the least used row of its set.
+    #[inline]
     fn find(&mut self, context: u32) -> usize {
-        let (rows, check) = self.places(context);
-        let first = rows.clone().next().unwrap_or(0);
-        let mut least = first;
-        for row in rows.clone() {
-            let tag = self.cells[row].0;
-            if (tag ^ check) & !USES == 0 {
-                if tag & USES < USES {
-                    *self.cells.change(row) = Probability(tag + 1);
-                }
-                return row;
-            }
-            if tag & USES < self.cells[least].0 & USES {
-                least = row;
-            }
+        let (first, check) = self.set(context);
+        let Some((row, tag)) = self.row(first, check) else { return self.add(first, check) };
+        if tag & USES < USES {
+            *self.cells.change(row) = Probability(tag + 1);
         }
+        row
+    }
+
+    /// Gives the least used row of a set to the context with the tag `check`.
+    #[inline(never)]
+    fn add(&mut self, first: usize, check: u16) -> usize {
+        let rows = (first..first + WAYS * ROW).step_by(ROW);
+        let uses = |row: &usize| self.cells[*row].0 & USES;
+        let least = rows.clone().min_by_key(uses).unwrap_or(first);
         // All use counts of the set decrease, so that a row that was used much is replaced once it is no longer used.
         for row in rows {
             let tag = self.cells[row].0;

@@ -93,8 +93,8 @@ impl<'a> Parts<'a> {
             0 | Format::SPLIT => &[],
             decimals => &self.fraction[1..=usize::from(decimals)],
         };
-        let digits = self.integer.iter().chain(fraction);
-        let value = digits.fold(0i64, |value, &digit| value * 10 + i64::from(digit - b'0'));
+        let append = |value, &digit| value * 10 + i64::from(digit - b'0');
+        let value = fraction.iter().fold(self.integer.iter().fold(0i64, append), append);
         if self.negative { -value } else { value }
     }
 }

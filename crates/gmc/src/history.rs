@@ -126,14 +126,19 @@ impl History {
                     && self.head().wrapping_sub(place.start) >= place.length)
     }
 
-    /// The bytes of the string at this place, which must still be in the ring.
-    pub(crate) fn bytes(&self, place: Place) -> impl Iterator<Item = u8> + '_ {
-        (0..place.length).map(move |at| self.bytes[self.wrap(place.start.wrapping_add(at))])
+    /// The bytes of the string at this place, which must still be in the ring: up to the end of the ring, and from its
+    /// start on.
+    pub(crate) fn bytes(&self, place: Place) -> [&[u8]; 2] {
+        let start = self.wrap(place.start);
+        let length = place.length as usize;
+        let before_end = length.min(self.bytes.len() - start);
+        [start..start + before_end, 0..length - before_end].map(|range| self.bytes.slice(range))
     }
 
     /// Whether the string at this place equals `string`.
     pub(crate) fn equals(&self, place: Place, string: &[u8]) -> bool {
-        place.length as usize == string.len() && self.bytes(place).eq(string.iter().copied())
+        let [first, second] = self.bytes(place);
+        string.strip_prefix(first) == Some(second)
     }
 
     fn contains(&self, position: u32) -> bool {

@@ -110,7 +110,9 @@ impl Keys {
     /// Learns from the values of a message that fits `template`.
     pub(crate) fn learn(&mut self, template: TemplateId, seen: &[Seen]) {
         let latest = self.latest[0];
-        let entry = self.keys.entry(template.index() as u32);
+        let name = template.index() as u32;
+        let at = self.keys.index(name);
+        let entry = self.keys.entry_at(name, at);
         if entry.wait > 0 {
             entry.wait -= 1;
             return;
@@ -132,7 +134,7 @@ impl Keys {
             key.wait = ((1 << key.failures) - 1) * 2;
             (key.age, key.cost, key.trial_cost) = (0, 0, 0);
         }
-        *self.keys.entry(template.index() as u32) = key;
+        *self.keys.entry_at(name, at) = key;
     }
 
     /// Compares the key on trial with the one in use: which of them selects last numbers that are nearer to this
@@ -161,9 +163,9 @@ impl Keys {
     /// Returns the bits of the difference between `number` and the last number at this place of the table, which it
     /// replaces.
     fn probe(&mut self, place: u32, number: i64) -> Option<u8> {
-        let before =
-            self.probes.find(place).map(|before| size(number.wrapping_sub(before.number)) as u8);
-        self.probes.entry(place).number = number;
+        let at = self.probes.index(place);
+        let before = at.map(|at| size(number.wrapping_sub(self.probes.at(at).number)) as u8);
+        self.probes.entry_at(place, at).number = number;
         before
     }
 }

@@ -37,14 +37,17 @@ impl Numeral {
             .then_some(Self { negative, decimal: Decimal { digits, decimals } })
     }
 
+    /// Reads a numeral that has a digit other than zero after the point. `None` if it has none, or cannot be read.
+    pub(crate) fn with_fraction(text: &[u8]) -> Option<Self> {
+        // Most numbers are whole, and are not read at all.
+        let point = text.iter().position(|&byte| byte == b'.')?;
+        let has_fraction = text[point..].iter().any(|byte| matches!(byte, b'1'..=b'9'));
+        if has_fraction { Self::of(text) } else { None }
+    }
+
     /// The number of digits after the point, as written.
     pub(crate) fn decimals(self) -> u32 {
         self.decimal.decimals
-    }
-
-    /// Whether a digit other than zero is after the point.
-    pub(crate) fn has_fraction(self) -> bool {
-        trim(self.decimal).decimals > 0
     }
 
     /// The number multiplied by `scale`, without the part after the point.
@@ -259,6 +262,16 @@ mod tests {
                 Some(Line::with(numeral, line).expect("some line has it"))
             })
             .expect("a text")
+    }
+
+    #[test]
+    fn whole_numbers_have_no_fraction() {
+        for text in ["12", "-7", "0", "12.0", "3.000", "-0.0"] {
+            assert_eq!(Numeral::with_fraction(text.as_bytes()), None, "{text}");
+        }
+        for text in ["12.5", "-0.01", "7.10"] {
+            assert!(Numeral::with_fraction(text.as_bytes()).is_some(), "{text}");
+        }
     }
 
     #[test]

@@ -111,18 +111,19 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     /// Codes decision `node` of a pair of contexts.
     #[inline]
     pub(crate) fn bit(&mut self, pair: Pair, node: usize, bit: bool) -> bool {
-        if self.is_replay() {
-            return bit;
+        match &mut self.learning {
+            Learning::Immediate => self.contexts.code(self.coder, pair, node, bit),
+            Learning::Deferred(trace) => {
+                let bit = if self.read_only {
+                    self.coder.bit(self.contexts.probability(pair, node), bit)
+                } else {
+                    self.contexts.code(self.coder, pair, node, bit)
+                };
+                trace.note(pair.contexts, node, bit);
+                bit
+            }
+            Learning::Replay(_) => bit,
         }
-        let bit = if self.read_only {
-            self.coder.bit(self.contexts.probability(pair, node), bit)
-        } else {
-            self.contexts.code(self.coder, pair, node, bit)
-        };
-        if let Learning::Deferred(trace) = &mut self.learning {
-            trace.note(pair.contexts, node, bit);
-        }
-        bit
     }
 
     /// How many bits the predictors of a hole (a place of messages where values differ) were wrong by when the message

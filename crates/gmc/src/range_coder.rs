@@ -87,6 +87,17 @@ impl<'a> RangeEncoder<'a> {
         Self { low: LOW, high: u32::MAX, start: out.len(), out }
     }
 
+    /// Writes the high bytes that both bounds share. Most decisions settle no byte, so this is not part of
+    /// [`Coder::bit`], which is compiled into many places.
+    #[inline(never)]
+    fn settle(&mut self) {
+        while (self.low ^ self.high) >> 24 == 0 {
+            self.out.push((self.low >> 24) as u8);
+            self.low <<= 8;
+            self.high = self.high << 8 | 0xff;
+        }
+    }
+
     /// Writes the shortest tail that, followed by zeros, lies in the interval.
     pub(crate) fn finish(self) {
         let Self { low, high, start, out } = self;
@@ -125,10 +136,8 @@ impl Coder for RangeEncoder<'_> {
         } else {
             self.low = mid + 1;
         }
-        while (self.low ^ self.high) >> 24 == 0 {
-            self.out.push((self.low >> 24) as u8);
-            self.low <<= 8;
-            self.high = self.high << 8 | 0xff;
+        if (self.low ^ self.high) >> 24 == 0 {
+            self.settle();
         }
         bit
     }
@@ -178,6 +187,16 @@ impl<'a> RangeDecoder<'a> {
         self.read >= self.input.len() && !self.is_exhausted()
     }
 
+    /// Drops the high bytes that both bounds share, and reads as many.
+    #[inline(never)]
+    fn settle(&mut self) {
+        while (self.low ^ self.high) >> 24 == 0 {
+            self.low <<= 8;
+            self.high = self.high << 8 | 0xff;
+            self.read_byte();
+        }
+    }
+
     fn read_byte(&mut self) {
         let byte = self.input.get(self.read).copied().unwrap_or(0);
         self.value = self.value << 8 | u32::from(byte);
@@ -200,10 +219,8 @@ impl Coder for RangeDecoder<'_> {
         } else {
             self.low = mid + 1;
         }
-        while (self.low ^ self.high) >> 24 == 0 {
-            self.low <<= 8;
-            self.high = self.high << 8 | 0xff;
-            self.read_byte();
+        if (self.low ^ self.high) >> 24 == 0 {
+            self.settle();
         }
         bit
     }

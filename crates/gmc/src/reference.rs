@@ -59,18 +59,20 @@ impl Reference {
         at: Option<usize>,
         reference: Self,
     ) {
-        references.put(series.key(), at, reference);
+        *references.entry_at(series.key(), at) = reference;
         let at = references.index(series.label);
         let any_sender = at.map(|at| *references.at(at)).unwrap_or_default();
         let packets = i64::from(reference.stamp.wrapping_sub(any_sender.stamp).max(1));
-        let step = reference.value.wrapping_sub(any_sender.value) / packets;
+        let step = reference.value.wrapping_sub(any_sender.value);
+        // On an ordered link the difference is always one packet, and a division takes long.
+        let step = if packets == 1 { step } else { step / packets };
         let rate = i64::from(any_sender.delta);
         let rate = if any_sender.seen {
             rate + (step.saturating_mul(i64::from(RATE)).saturating_sub(rate)) / RATE_WINDOW
         } else {
             0
         };
-        references.put(series.label, at, Self { delta: narrow(rate), ..reference });
+        *references.entry_at(series.label, at) = Self { delta: narrow(rate), ..reference };
     }
 
     /// The last value, if there is one.

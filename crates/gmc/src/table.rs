@@ -96,6 +96,12 @@ impl<T: Clone> Table<T> {
         self.items.iter()
     }
 
+    /// The item with this index, if there is one.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        self.items.get(index)
+    }
+
     pub(crate) fn slice(&self, range: Range<usize>) -> &[T] {
         &self.items[range]
     }
@@ -114,6 +120,16 @@ impl<T: Clone> Table<T> {
         &mut self.items[index]
     }
 
+    /// Gives access to the items for a change of those with these two indices. These are logged before.
+    #[inline]
+    pub(crate) fn change_two(&mut self, first: usize, second: usize) -> &mut [T] {
+        if let Some(version) = self.changes.version {
+            self.log(version, first);
+            self.log(version, second);
+        }
+        &mut self.items
+    }
+
     /// Replaces an item by `item`, unless the two are equal.
     pub(crate) fn put(&mut self, index: usize, item: T)
     where
@@ -124,11 +140,11 @@ impl<T: Clone> Table<T> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn log(&mut self, version: Version, index: usize) {
         if !self.changes.is_marked {
             self.changes.mark(version);
-        } else if self.changes.places.last() == Some(&place(index)) {
+        } else if self.changes.places.last().is_some_and(|&last| self::index(last) == index) {
             return;
         }
         if self.log.len() == self.log.capacity() {
@@ -196,6 +212,11 @@ impl Changes {
         self.places.truncate(kept);
     }
 
+    /// Whether there are changes later than `version`.
+    fn has_later(&self, version: Version) -> bool {
+        self.marks.back().is_some_and(|mark| mark.version.is_after(version))
+    }
+
     /// The index of the first mark later than `version`.
     fn later(&self, version: Version) -> usize {
         let earlier = self.marks.iter().rev().take_while(|mark| mark.version.is_after(version));
@@ -253,6 +274,10 @@ impl<T: Clone> Versioned for Table<T> {
     }
 
     fn undo(&mut self, version: Version) {
+        // Most tables have not changed.
+        if !self.changes.has_later(version) {
+            return;
+        }
         self.rewind(version);
         self.changes.undo(version);
         self.log.truncate(self.changes.places.len());

@@ -195,6 +195,14 @@ impl Template {
         &self.example[start..end]
     }
 
+    /// A quick test that most messages fail which do not fit the template: of the length, and of the fixed parts at both
+    /// ends.
+    pub(crate) fn can_match(&self, message: &[u8]) -> bool {
+        message.len() >= self.fixed
+            && message.starts_with(self.fixed_before(0))
+            && message.ends_with(self.fixed_before(self.holes.len()))
+    }
+
     /// Whether `message` fits the template. If so, `spans` is filled with the ranges of the values in the message.
     pub(crate) fn matches(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> bool {
         spans.clear();

@@ -21,6 +21,8 @@ pub(crate) struct Templates {
     /// A measure of the uses of each template: it grows with each use, and fades each time that a template is dropped.
     uses: Table<u32>,
     budget: usize,
+    /// Slots from this index on have no template. It does not fall when templates are dropped.
+    top: usize,
     /// The number of messages that have fitted each template.
     fits: Table<u16>,
     memory: Table<usize>,
@@ -50,6 +52,7 @@ impl Templates {
             uses: Table::new(0, count),
             fits: Table::new(0, count),
             budget,
+            top: 0,
             memory: Table::new(count * PLACE, 1),
         }
     }
@@ -79,7 +82,7 @@ impl Templates {
 
     /// All templates with their numbers.
     pub(crate) fn all(&self) -> impl Iterator<Item = (TemplateId, &Template)> {
-        let slots = self.slots.iter().enumerate();
+        let slots = self.slots.slice(0..self.top).iter().enumerate();
         slots.filter_map(|(index, slot)| Some((TemplateId::at(index), slot.as_deref()?)))
     }
 
@@ -99,25 +102,33 @@ impl Templates {
         spans: &mut Vec<Range<usize>>,
     ) -> Option<TemplateId> {
         // A template with text holes fits nearly any message, so another one may take fewer bytes.
-        for &id in likely.iter().flatten() {
-            if let Some(template) = self.get(id)
-                && !template.has_text()
-                && template.matches(message, spans)
-            {
+        let likely = || likely.iter().flatten().filter_map(|&id| Some((id, self.get(id)?)));
+        for (id, template) in likely() {
+            if !template.has_text() && template.matches(message, spans) {
                 return Some(id);
             }
         }
-        let mut best = None;
-        let mut fixed = 0;
-        for (id, template) in self.all() {
-            if (best.is_none() || template.fixed() > fixed) && template.matches(message, spans) {
-                best = Some(id);
-                fixed = template.fixed();
+        // The search starts from a likely template that fits, so that most others are out of the question without being
+        // matched. Of templates with fixed parts of equal length it finds the one with the lowest number.
+        let mut best: Option<(TemplateId, &Template)> = None;
+        let mut is_matched = false;
+        let likely = likely().filter(|(_, template)| template.has_text());
+        for (id, template) in likely.chain(self.all()) {
+            let is_better = best.is_none_or(|(other, than)| {
+                (template.fixed(), other.index()) > (than.fixed(), id.index())
+            });
+            if is_better && template.can_match(message) {
+                is_matched = template.matches(message, spans);
+                if is_matched {
+                    best = Some((id, template));
+                }
             }
         }
-        let found = self.get(best?)?;
-        found.matches(message, spans);
-        best
+        let (id, template) = best?;
+        if !is_matched {
+            template.matches(message, spans);
+        }
+        Some(id)
     }
 
     /// Notes that a message fitted template `id`.
@@ -195,6 +206,7 @@ impl Templates {
             }
         };
         *self.memory.change(0) += size;
+        self.top = self.top.max(free + 1);
         *self.slots.change(free) = Some(Arc::new(template));
         *self.uses.change(free) = USE;
         *self.fits.change(free) = 0;
@@ -229,6 +241,47 @@ impl Templates {
     fn remove(&mut self, index: usize) {
         if let Some(template) = self.slots.change(index).take() {
             *self.memory.change(0) -= template.memory() + OVERHEAD;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::String;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Likely templates make the search shorter and do not change what is found, unless one of them has no text.
+        #[test]
+        fn the_best_template_is_found_from_any_start(
+            messages in proptest::collection::vec("[a-c]{1,2}:'[a-d]{0,3}',[0-9]{1,2};[a-c]?", 1..30),
+            likely in proptest::collection::vec(0usize..16, 0..4),
+        ) {
+            let mut templates = Templates::new(4096);
+            let mut scratch = Scratch::default();
+            for message in &messages {
+                templates.learn(message.as_bytes(), &mut scratch);
+            }
+            let text = |id: &TemplateId| templates.get(*id).is_some_and(Template::has_text);
+            let likely: Vec<_> =
+                likely.into_iter().map(TemplateId::at).filter(text).map(Some).collect();
+            for message in &messages {
+                let message = String::as_bytes(message);
+                let (mut spans, mut expected_spans) = (Vec::new(), Vec::new());
+                let found = templates.best(message, &likely, &mut spans);
+                let fits = |(_, template): &(TemplateId, &Template)| {
+                    template.matches(message, &mut Vec::new())
+                };
+                // Of equally good ones `max_by_key` takes the last.
+                let all = templates.all().filter(fits).collect::<Vec<_>>().into_iter().rev();
+                let expected = all.max_by_key(|(_, template)| template.fixed());
+                prop_assert_eq!(found, expected.map(|(id, _)| id));
+                if let Some((_, template)) = expected {
+                    template.matches(message, &mut expected_spans);
+                    prop_assert_eq!(spans, expected_spans);
+                }
+            }
         }
     }
 }

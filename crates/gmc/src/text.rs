@@ -95,9 +95,11 @@ impl Texts {
         let own_key = hash(series.label, hash(series.sender, 1));
         let read_only = pass.is_read_only();
         let mut recent = |key: u32| {
-            if read_only { self.recents.copied(key) } else { *self.recents.entry(key) }
+            let at = self.recents.index(key);
+            let at = if read_only { at } else { Some(self.recents.touch(key, at)) };
+            (at.map(|at| *self.recents.at(at)).unwrap_or_default(), at)
         };
-        let (own, all) = (recent(own_key), recent(series.label));
+        let ((own, own_at), (all, all_at)) = (recent(own_key), recent(series.label));
         let start = out.len();
         let row = pass.single(hash(series.label, 0x7e7));
         let history = &self.literals.history;
@@ -116,7 +118,7 @@ impl Texts {
         let place = match found {
             Some(place) if place.length as usize > limit => return Err(DecodeError::TooLarge),
             Some(place) => {
-                out.extend(history.bytes(place));
+                history.bytes(place).iter().for_each(|bytes| out.extend_from_slice(bytes));
                 place
             }
             None => {
@@ -133,10 +135,10 @@ impl Texts {
         let is_key = if read_only {
             all.is_key()
         } else {
-            let own = self.recents.entry(own_key);
+            let own = self.recents.entry_at(own_key, own_at);
             *own = Recent { tail, used: 1, ..*own };
             own.places[0] = place;
-            let all = self.recents.entry(series.label);
+            let all = self.recents.entry_at(series.label, all_at);
             let is_key = all.is_key();
             all.note(place);
             is_key

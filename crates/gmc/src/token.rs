@@ -70,6 +70,10 @@ pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Whether the digits before `rest` belong to a word, as in `3f9c-72aa`. In `100ms` they do not.
 fn is_part_of_word(rest: &[u8]) -> bool {
+    // The usual end of a number: a space or a punctuation mark.
+    if rest.first().is_none_or(|&byte| !is_word(byte) && byte != b'-') {
+        return false;
+    }
     let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let run = rest.iter().take_while(|&&byte| is_word(byte) || byte == b'-');
     run.clone().any(|byte| !b"0123456789-".contains(byte))

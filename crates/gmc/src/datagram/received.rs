@@ -420,7 +420,7 @@ impl Received {
         let index = epoch.index.ahead(1);
         let mut last = self.current.number;
         let mut runs = 0;
-        let mut promises = Vec::new();
+        let mut promises = core::mem::take(&mut self.promises);
         for (number, packet) in self.came(self.seen.newest) {
             let lost = number.since(last) > 1;
             runs += if lost { 2 } else { 0 };
@@ -433,14 +433,14 @@ impl Received {
                     packet.map_or(epoch.chain, |packet| epoch.chain.then(number, &packet.batch));
                 epoch = Epoch { index, number, chain };
                 if !self.skips {
-                    promises.push(epoch);
+                    promises.push_back(epoch);
                 }
             }
         }
         if self.skips && epoch != promised {
-            promises.push(epoch);
+            promises.push_back(epoch);
         }
-        self.promises.extend(promises);
+        self.promises = promises;
         debug_assert!(
             self.promises.iter().is_sorted_by(|a, b| b.number.is_after(a.number)),
             "promises are in the order of their numbers"

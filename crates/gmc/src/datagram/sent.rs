@@ -228,12 +228,10 @@ impl Sent {
         if chain_there.seal(index, top) != ack.seal {
             return Err(AckError::Diverged);
         }
-        let came: Vec<PacketNumber> =
-            ack.numbers(top).filter(|&number| number.is_after(self.epoch)).collect();
-        let mut came = came.into_iter().peekable();
+        let mut numbers = ack.numbers(top).filter(|&number| number.is_after(self.epoch)).peekable();
         for packet in self.pending.iter_mut().take(kept) {
-            while came.next_if(|&number| packet.number.is_after(number)).is_some() {}
-            packet.learns = came.next_if_eq(&packet.number).is_some();
+            while numbers.next_if(|&number| packet.number.is_after(number)).is_some() {}
+            packet.learns = numbers.next_if_eq(&packet.number).is_some();
         }
         self.index = index;
         Ok(Some(top))

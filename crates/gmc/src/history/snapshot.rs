@@ -33,7 +33,7 @@ impl History {
         *self.head.change(0) = head.wrapping_sub(left as u32);
         while left > 0 {
             let given: Vec<u8> =
-                given.next().map_or(Vec::new(), |&place| self.bytes(place).collect());
+                given.next().map_or(Vec::new(), |&place| self.bytes(place).concat());
             let string = archive.string(STRING, left, &given)?;
             if string.is_empty() {
                 return Err(SnapshotError::Malformed);
@@ -91,7 +91,7 @@ impl History {
     /// Keeps only the strings at these places, in this order. Returns their new places.
     pub(crate) fn keep(&mut self, places: &[Place]) -> Vec<Place> {
         let strings: Vec<Vec<u8>> =
-            places.iter().map(|&place| self.bytes(place).collect()).collect();
+            places.iter().map(|&place| self.bytes(place).concat()).collect();
         for index in 0..self.bytes.len() {
             self.bytes.put(index, 0);
         }
@@ -137,7 +137,7 @@ mod tests {
         assert!(strings.len() > 10);
         assert!(strings[1..].iter().all(|place| place.length == 7 && history.has(*place)));
         let last = *strings.last().expect("there are some");
-        assert_eq!(history.bytes(last).collect::<Vec<_>>(), [b'a' + 99 % 20; 7]);
+        assert_eq!(history.bytes(last).concat(), [b'a' + 99 % 20; 7]);
         assert!(!history.has(history.stale()));
         let kept = history.keep(&strings[5..8]);
         assert_eq!(history.strings(), kept);

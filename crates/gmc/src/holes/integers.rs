@@ -74,7 +74,8 @@ impl Integers {
         given: i64,
     ) -> (i64, Seen) {
         let label = series.label;
-        let known = match self.categories.find(label) {
+        let at = self.categories.index(label);
+        let known = match at.map(|at| self.categories.at(at)) {
             Some(category) if category.is_few() => category.code(pass, label, given),
             _ => None,
         };
@@ -95,9 +96,10 @@ impl Integers {
             number: (!category.is_few()).then_some(value),
         };
         if pass.is_read_only() {
-            return (value, seen(&self.categories.copied(label)));
+            let category = at.map(|at| *self.categories.at(at)).unwrap_or_default();
+            return (value, seen(&category));
         }
-        let category = self.categories.entry(label);
+        let category = self.categories.entry_at(label, at);
         let seen = seen(category);
         category.note(value);
         (value, seen)

@@ -47,21 +47,16 @@ impl HoleCoder for NumberCoder<'_> {
         let series = value.series();
         let start = out.len();
         let seen = self.code_value(pass, series, value.given, out)?;
-        if pass.is_deferred() {
-            // The search for keys learns from a packet when the packet is acknowledged and learned.
+        // The search for keys learns from a packet when the packet is acknowledged and learned.
+        if seen.is_some() || pass.is_deferred() {
             return Ok(seen);
         }
-        // The search for keys compares numbers by their whole part, since what is after the point may be in another
-        // unit.
         let whole = Parts::of(&out[start..]).value(Format::default());
-        Ok(Some(match seen {
-            Some(seen) => Seen { number: seen.number.map(|_| whole), ..seen },
-            None => Seen {
-                label: series.label,
-                identity: whole as u32,
-                is_key: false,
-                number: Some(whole),
-            },
+        Ok(Some(Seen {
+            label: series.label,
+            identity: whole as u32,
+            is_key: false,
+            number: Some(whole),
         }))
     }
 }
@@ -87,7 +82,7 @@ impl NumberCoder<'_> {
         let Some(mut grid) = Grid::recall(self.grids, series) else {
             let start = out.len();
             let seen = self.code_digits(pass, series, &mut reference, given, out)?;
-            let numeral = Numeral::of(&out[start..]).filter(|numeral| numeral.has_fraction());
+            let numeral = Numeral::with_fraction(&out[start..]);
             if let Some(grid) = numeral.and_then(Grid::starting) {
                 if grid.unit() != Unit::Plain {
                     reference.rebase(grid.last_in(grid.unit(), reference.format.factor()));
@@ -179,11 +174,11 @@ impl NumberCoder<'_> {
         pass: &mut Pass<'_, C>,
         series: Series,
         reference: &mut Reference,
-        given: &[u8],
+        text: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Seen, DecodeError> {
         let decodes = pass.coder.decodes();
-        let parts = if decodes { Parts::default() } else { Parts::of(given) };
+        let parts = if decodes { Parts::default() } else { Parts::of(text) };
         let before = reference.format;
         let format = if decodes { before } else { parts.format(before) };
         let format = code_format(pass, series.label, before, format)?;
@@ -193,7 +188,12 @@ impl NumberCoder<'_> {
         }
 
         let given = if decodes { 0 } else { parts.value(format) };
-        let (value, seen) = self.integers.code_with(pass, series, reference, given);
+        let (value, mut seen) = self.integers.code_with(pass, series, reference, given);
+        // The search for keys compares numbers by their whole part, since what is after the point may be in another
+        // unit.
+        if format.scale() > 0 {
+            seen.number = seen.number.map(|value| value / format.factor());
+        }
         if value.unsigned_abs() >= 10u64.pow(DIGITS_MAX as u32) {
             return Err(DecodeError::Malformed);
         }
@@ -203,7 +203,11 @@ impl NumberCoder<'_> {
         } else {
             value < 0
         };
-        write(value.unsigned_abs(), negative, format, out);
+        if decodes || format.decimals == Format::SPLIT {
+            write(value.unsigned_abs(), negative, format, out);
+        } else {
+            out.extend_from_slice(text);
+        }
         if format.decimals == Format::SPLIT {
             self.code_fraction(pass, series.label, parts.fraction, out)?;
         }

@@ -82,6 +82,7 @@ impl Templates {
                 return Err(SnapshotError::Malformed);
             }
             if archive.decodes() {
+                self.top = number + 1;
                 *self.slots.change(number) = Some(Arc::clone(&template));
             }
             last = Some(template);

@@ -50,7 +50,7 @@ impl Recent {
         }
         // The tail is, as a rule, the end of the newest string.
         let mut usual = [0; 2];
-        for byte in end.into_iter().flat_map(|place| history.bytes(place)) {
+        for &byte in end.into_iter().flat_map(|place| history.bytes(place)).flatten() {
             usual = [usual[1], byte];
         }
         if !archive.flag(TAIL, self.tail == usual) {
@@ -95,7 +95,7 @@ impl Texts {
         let history = &self.literals.history;
         let known = self.recents.find(label).map_or(&[][..], Recent::known);
         let known = known.iter().filter(|&&place| history.has(place));
-        known.map(|&place| hash_message(0x1d, &history.bytes(place).collect::<Vec<_>>())).collect()
+        known.map(|&place| hash_message(0x1d, &history.bytes(place).concat())).collect()
     }
 
     /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. `other` is the place of a
