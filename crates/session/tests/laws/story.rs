@@ -132,7 +132,7 @@ impl Story {
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let mut channels = channels(&mut random);
         // In every second session beyond the recorded ones.
-        channels[0].departures = seed > SEEDS && seed % 2 == 0;
+        channels[0].departures = seed > SEEDS && seed.is_multiple_of(2);
         let transactions = channels.iter().filter(|qos| qos.kind == Kind::Transaction).count();
         let most_memory = most_memory + max_snapshot * transactions;
         let most = match random.below(100) {
