@@ -5,7 +5,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 const client = fileURLToPath(new URL("..", import.meta.url));
 // Within the package, so that the examples find its dependencies.
@@ -13,7 +15,7 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["schema.md"])("the examples of docs/%s compile", async (page) => {
+test.each(["schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
   const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
   expect(examples.length).toBeGreaterThan(0);
   expect(await compile(page, examples)).toBe("");

@@ -1,6 +1,6 @@
 /** Checks values by a schema: what others sent, in whatever version of the application, and what this program sends. */
 
-import { errorInfo, failure } from "../errors.js";
+import { failure } from "../errors.js";
 import type { SchemaIssue, StandardSchema } from "./standard.js";
 
 /** How old data becomes data of a schema. */
@@ -60,7 +60,7 @@ export class Checker<Output = unknown> {
       if (version <= this.version) return fault("schema", said(result.issues));
       return fault("newer", `version ${version} of the application sent it, and this is ${this.version}: load it anew`);
     } catch (error) {
-      return fault("own", errorInfo(error).message);
+      return fault("own", String(error));
     }
   }
 
@@ -95,12 +95,7 @@ export function unmark(json: unknown): readonly [data: unknown, version: number]
   return version === 1 ? [json, 1] : [(json as Record<string, unknown>)[key], version];
 }
 
-function said(issues: readonly SchemaIssue[]): string {
-  return issues
-    .slice(0, 3)
-    .map(({ message, path = [] }) => {
-      const keys = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-      return keys ? `${keys}: ${message}` : message;
-    })
-    .join("; ");
+function said([issue]: readonly SchemaIssue[]): string {
+  const path = issue?.path?.map((part) => String(typeof part === "object" ? part.key : part)) ?? [];
+  return [path.join("."), issue?.message].filter(Boolean).join(": ");
 }
