@@ -71,6 +71,11 @@ export interface ConnectOptions<Presence = unknown> {
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
+   * Channels to open with the first packet, by their names. `Room.channel` returns them without further options. What is sent
+   * on a channel before it is open, and that the room no longer has, is missed.
+   */
+  channels?: Readonly<Record<string, ChannelOptions>>;
+  /**
    * The WebAssembly core in one file. Or a pair of its two parts, of which the second is loaded after the first messages.
    * The core is loaded once per page, so only the first call of `connect` can choose. Default: the two parts in this
    * package.
@@ -234,7 +239,12 @@ export interface Channel {
    * the room is closed. What was too large for the room, once there was a connection, is an `error` of the room.
    */
   send(payload: Payload, options?: SendOptions): Sent;
-  /** Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. */
+  /**
+   * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Transactions
+   * that come before the first listener are kept for it, for all channels together at most 4,096 and 4 MiB; after that they
+   * are lost, and the room emits an `error` with the code `no-listener`. A channel on which a program only sends has a
+   * listener that does nothing.
+   */
   on(event: "message", listener: (message: Message) => void): () => void;
   /** Emitted when the late-joiner state of this channel is complete. */
   on(event: "synced", listener: () => void): () => void;
@@ -243,9 +253,11 @@ export interface Channel {
   /** Emitted when the contract begins to be missed, and when it is kept again. */
   on(event: "contract", listener: (news: ContractEvent) => void): () => void;
   /**
-   * Closes this channel for this participant, in all parts of the program that opened it; others keep it. Messages
+   * Closes this channel for this participant, in all parts of the program that opened it; others keep it. The closing begins
+   * after one second, so that a part of a page that is taken away and shown again costs nothing. Messages
    * that were sent before are delivered first: resolves once the server has confirmed them and the subscription has
-   * ended, or when the room is closed. Until then messages are still received. From now on `send` and the other
+   * ended, or when the room is closed. Until then messages are still received, and transactions are kept for the next
+   * listener if there is none. From now on `send` and the other
    * methods throw. `Room.channel` with the same name opens the channel again; before the subscription has ended, it
    * calls the closing off, and the promise resolves.
    */
@@ -443,7 +455,21 @@ export interface RoomEvents<Presence> {
   pending: number;
   /** The session has moved to another transport, or the reason for the current one has changed. */
   transport: Transport;
+  /** Something of {@link Room.state} has changed: status, participants, transport, own presence, whether something is pending. */
+  state: RoomState<Presence>;
   error: RoomError;
+}
+
+/** What can be shown of a room at one moment. It does not change: the room makes another one. */
+export interface RoomState<Presence = unknown> {
+  readonly name: string;
+  readonly status: Status;
+  readonly self: Participant<Presence> | undefined;
+  readonly participants: ReadonlyMap<number, Participant<Presence>>;
+  /** True while own transactions wait for their confirmation. {@link Room.pending} counts them. */
+  readonly pending: boolean;
+  readonly durability: Durability | undefined;
+  readonly transport: Transport | undefined;
 }
 
 /** A room: the place where participants share channels and presence. */
@@ -452,7 +478,7 @@ export interface Room<Presence = unknown> {
   readonly status: Status;
   /** This participant; undefined before the first connection. */
   readonly self: Participant<Presence> | undefined;
-  /** The other participants, by their ids. */
+  /** The other participants, by their ids. The map does not change: the room makes another one. */
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
   readonly stats: Stats;
   /**
@@ -471,15 +497,27 @@ export interface Room<Presence = unknown> {
   readonly durability: Durability | undefined;
   /** The transport in use; undefined while there is none. */
   readonly transport: Transport | undefined;
+  /** What can be shown of the room now: the same object until something of it changes. */
+  readonly state: RoomState<Presence>;
+  /**
+   * Calls `listener` whenever {@link Room.state} has changed. Returns a function that removes the listener. It needs no `this`.
+   *
+   * @example
+   * ```ts
+   * const { status, participants } = useSyncExternalStore(room.subscribe, () => room.state); // in React
+   * ```
+   */
+  readonly subscribe: (listener: (state: RoomState<Presence>) => void) => () => void;
   /**
    * Changes the allowed transports ({@link ConnectOptions.transports}; undefined restores the default) and moves the
    * session if needed. The current transport stays in use until another one is open.
    */
   setTransports(names: readonly TransportName[] | undefined): void;
   /**
-   * Opens a channel. A second call with the same name returns the same channel, or a new one once the first is closed.
+   * Opens a channel. A second call with the same name returns the same channel, or a new one once the first is closed. A channel
+   * that is open, such as those in {@link ConnectOptions.channels}, needs no `options`.
    */
-  channel(name: string, options: ChannelOptions): Channel;
+  channel(name: string, options?: ChannelOptions): Channel;
   /**
    * Replaces the token, for programs that do not give a function to `connect`. An error with the code `expired`
    * or `revoked` says that the token holds no longer: the room then waits for another one.
@@ -490,8 +528,10 @@ export interface Room<Presence = unknown> {
   /**
    * Registers the function that makes a part of the room's snapshot: the application's state of some channels. It is called
    * when the server wants that part, so that late joiners need not read the whole log. The part must contain exactly the
-   * transactions of its channels that were delivered so far, without own transactions that are not yet ordered. A room
-   * has one part for each name; those who have all of its channels open are sent it.
+   * transactions of its channels that were delivered so far, without own transactions that are not yet ordered. If the function
+   * returns nothing, the server asks another participant. A room
+   * has one part for each name; those who have all of its channels open are sent it. Listen to `snapshot` in the same task as to
+   * the messages of the part's channels.
    *
    * ```ts
    * const shapes = room.channel("shapes", transaction());
@@ -499,7 +539,7 @@ export interface Room<Presence = unknown> {
    * room.on("snapshot", ({ part, data }) => part === "drawing" && draw(data));
    * ```
    */
-  provideSnapshot(make: () => Uint8Array | string, options?: SnapshotOptions): void;
+  provideSnapshot(make: () => Uint8Array | string | undefined, options?: SnapshotOptions): void;
   /** Calls `listener` for each event of this name. Returns a function that removes the listener. */
   on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void;
   /**

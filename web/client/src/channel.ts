@@ -33,13 +33,19 @@ export class RoomChannel implements Channel, DriverChannel {
   #compress: Compress;
   #closing: Promise<void> | undefined;
   #resolveClosing = (): void => {};
+  readonly #listened: () => void;
+  /** Transactions without a listener are kept: there was none yet, and there are not too many. */
+  keeps = true;
 
+  /** `listened` is called when a listener for messages was added. */
   constructor(
     driver: Driver,
     readonly name: string,
     { compress = "template", ...qos }: ChannelOptions,
+    listened: () => void,
   ) {
     this.#driver = driver;
+    this.#listened = listened;
     this.qos = qos;
     this.#compress = compress;
     this.compression = builtIn(compress) ?? OFF;
@@ -108,6 +114,8 @@ export class RoomChannel implements Channel, DriverChannel {
   close(): Promise<void> {
     if (!this.#closing) {
       this.#closing = new Promise((resolve) => (this.#resolveClosing = resolve));
+      // Who opens it again before it is closed misses nothing.
+      this.keeps = true;
       this.#driver.close(this);
     }
     return this.#closing;
@@ -131,6 +139,10 @@ export class RoomChannel implements Channel, DriverChannel {
   on(event: "qos", listener: (qos: Qos) => void): () => void;
   on(event: "contract", listener: (news: ContractEvent) => void): () => void;
   on(event: keyof ChannelEvents, listener: (value: never) => void): () => void {
+    if (event === "message") {
+      this.keeps = false;
+      this.#listened();
+    }
     return this.#events.on(event, listener as (value: unknown) => void);
   }
 
@@ -155,9 +167,9 @@ export class RoomChannel implements Channel, DriverChannel {
     this.#events.emit("contract", news);
   }
 
-  /** Called by the room for each message of this channel. */
-  deliver(message: CoreMessage): void {
-    this.#events.emit("message", new IncomingMessage(message));
+  /** Called by the room for each message of this channel. Returns false if the room should keep it for the first listener. */
+  deliver(message: CoreMessage): boolean {
+    return this.#events.emit("message", new IncomingMessage(message)) || !this.keeps || message.position === 0;
   }
 
   /** Called by the room when the late-joiner state of this channel is complete. */

@@ -82,6 +82,12 @@ const COMPLETE_MS = 1000;
 const COMPLETE_AGAIN_MS = 15_000;
 const LONGEST_COMPLETE_AGAIN_MS = 300_000;
 
+/**
+ * Closing a channel waits for this time, in which opening it again costs nothing: a part of a page that is taken away and
+ * shown again does not change the fan-out group in which the server has this participant.
+ */
+const CLOSE_MS = 1000;
+
 const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
 
 export class Driver {
@@ -103,6 +109,8 @@ export class Driver {
   #earlyBytes = 0;
   /** Channels that were closed before the core was loaded. They are closed after their early messages are sent. */
   #earlyClosings: DriverChannel[] = [];
+  /** Channels whose closing waits, and what cancels it. */
+  readonly #closings = new Map<DriverChannel, () => void>();
   #needsDrain = false;
   readonly #parts = new Set<CodecModule>();
   #plain: string | undefined = "the core is loading";
@@ -187,15 +195,27 @@ export class Driver {
     this.#whenOpen(channel, (core, id) => core.limitRate(id, rate));
   }
 
-  /** Answered by `closed`: of the core, or at once if the channel is not open or the room is closed. */
+  /**
+   * Closes a channel after `CLOSE_MS`. Answered by `closed`: of the core, or at once if the channel is not open or the room is
+   * closed.
+   */
   close(channel: DriverChannel): void {
-    if (this.#hasEnded) channel.closed();
-    else if (!this.#core) this.#earlyClosings.push(channel);
-    else this.#close(this.#core, channel);
+    if (this.#hasEnded) return channel.closed();
+    const close = (): void => {
+      this.#closings.delete(channel);
+      // The room has told its channels that it is closed.
+      if (this.#hasEnded) return;
+      if (this.#core) this.#close(this.#core, channel);
+      else this.#earlyClosings.push(channel);
+    };
+    this.#closings.set(channel, this.#environment.clock.after(CLOSE_MS, close));
   }
 
   /** Calls a closing off that was not answered. */
   reopen(channel: DriverChannel): void {
+    const cancel = this.#closings.get(channel);
+    this.#closings.delete(channel);
+    if (cancel) return cancel();
     this.#earlyClosings = this.#earlyClosings.filter((other) => other !== channel);
     if (this.#core && channel.id !== undefined) {
       this.#core.channel(channel.name, channel.qos, channel.compression);

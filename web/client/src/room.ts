@@ -8,6 +8,7 @@ import type {
   Room,
   RoomError,
   RoomEvents,
+  RoomState,
   SnapshotOptions,
   Stats,
   Status,
@@ -17,10 +18,10 @@ import type {
 import { RoomChannel } from "./channel.js";
 import { encodeJson, encodeText, parseJson } from "./codec.js";
 import { namedStats } from "./compress.js";
-import type { CoreEvent, ParticipantChange } from "./core.js";
+import type { CoreEvent, CoreMessage, ParticipantChange } from "./core.js";
 import { Driver } from "./driver.js";
 import { HERE, type Environment } from "./environment.js";
-import { errorInfo } from "./errors.js";
+import { errorInfo, failure } from "./errors.js";
 import { Emitter, guarded } from "./events.js";
 
 /**
@@ -48,29 +49,43 @@ export function connect<Presence = unknown>(
 
 /** What makes a part of the snapshot. Without `channels`, it stands for all channels with transactions. */
 interface Provider {
-  readonly make: () => Uint8Array | string;
+  readonly make: () => Uint8Array | string | undefined;
   readonly channels: readonly Channel[] | undefined;
 }
 
 /** The application's function for tokens is called again after this time if it failed. */
 const TOKEN_AGAIN_MS = 5_000;
 
+/**
+ * Limits of transactions that are kept until their channel has a listener: twice what a late joiner is sent before the room
+ * asks for a snapshot (`snapshot_after` in crates/session), and about their size in a document.
+ */
+const MAX_KEPT = 4096;
+const MAX_KEPT_BYTES = 4 << 20;
+
+type Kept = CoreMessage | Extract<CoreEvent, { readonly type: "snapshot" }>;
+
 export class ClientRoom<Presence> implements Room<Presence> {
   readonly #driver: Driver;
   readonly #environment: Environment;
   readonly #events = new Emitter<RoomEvents<Presence>>();
   readonly #channels: RoomChannel[] = [];
-  readonly #participants = new Map<number, Participant<Presence>>();
+  #participants = new Map<number, Participant<Presence>>();
   #status: Status = "connecting";
   #id: number | undefined;
   #presence: Presence | undefined;
   readonly #token: ConnectOptions["token"];
   readonly #providers = new Map<string, Provider>();
+  #state: RoomState<Presence> | undefined;
+  /** Transactions of channels without a listener and parts of the snapshot that nobody took, in their order. */
+  #kept: Kept[] = [];
+  #keptBytes = 0;
+  #isWaiting = false;
 
   constructor(
     server: URL,
     readonly name: string,
-    { token, presence, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
+    { token, presence, channels = {}, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
     environment: Environment,
   ) {
     this.#environment = environment;
@@ -86,11 +101,22 @@ export class ClientRoom<Presence> implements Room<Presence> {
       parts: { codecs, brotli },
       WebSocket,
       transports,
-      transport: (transport) => void this.#events.emit("transport", transport),
+      transport: (transport) => {
+        this.#changed();
+        this.#events.emit("transport", transport);
+      },
       emit: (event) => this.#take(event),
       report: (error) => this.#report(error),
     });
+    for (const [channel, qos] of Object.entries(channels)) this.channel(channel, qos);
   }
+
+  get state(): RoomState<Presence> {
+    const { name, status, self, participants, durability, transport } = this;
+    return (this.#state ??= { name, status, self, participants, durability, transport, pending: this.#isWaiting });
+  }
+
+  readonly subscribe = (listener: (state: RoomState<Presence>) => void): (() => void) => this.on("state", listener);
 
   get status(): Status {
     return this.#status;
@@ -129,11 +155,13 @@ export class ClientRoom<Presence> implements Room<Presence> {
     this.#driver.setTransports(names);
   }
 
-  channel(name: string, options: ChannelOptions): Channel {
+  channel(name: string, options?: ChannelOptions): Channel {
     const known = this.#channels.find((channel) => channel.name === name);
     known?.reopen();
     if (known) return known;
-    const channel = new RoomChannel(this.#driver, name, options);
+    if (!options)
+      throw failure("not-open", "own", `the channel "${name}" is not open: name it in \`connect\`, or pass its QoS`);
+    const channel = new RoomChannel(this.#driver, name, options, () => this.#handSoon());
     this.#channels.push(channel);
     this.#offerAll();
     return channel;
@@ -146,14 +174,16 @@ export class ClientRoom<Presence> implements Room<Presence> {
   setPresence(presence: Presence): void {
     this.#driver.setPresence(encodeJson(presence));
     this.#presence = presence;
+    this.#changed();
   }
 
-  provideSnapshot(make: () => Uint8Array | string, { part = "", channels }: SnapshotOptions = {}): void {
+  provideSnapshot(make: () => Uint8Array | string | undefined, { part = "", channels }: SnapshotOptions = {}): void {
     this.#providers.set(part, { make, channels });
     this.#offer(part);
   }
 
   on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void {
+    if (event === "snapshot") this.#handSoon();
     return this.#events.on(event, listener);
   }
 
@@ -183,6 +213,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         if (event.status === this.#status) break;
         this.#status = event.status;
         if (event.status === "closed") this.#channels.forEach((channel) => channel.closed());
+        this.#changed();
         this.#events.emit("status", event.status);
         break;
       case "tokenWanted":
@@ -190,6 +221,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "joined":
         this.#id = event.participant;
+        this.#changed();
         break;
       case "opened":
         this.#channelOf(event.channel)?.opened(event.qos);
@@ -204,11 +236,14 @@ export class ClientRoom<Presence> implements Room<Presence> {
         this.#channelOf(event.channel)?.contractChanged(event.news);
         break;
       case "message":
-        this.#channelOf(event.channel)?.deliver(event);
+      case "snapshot":
+        this.#deliver(event);
         break;
       case "participants":
-        if (event.complete) this.#participants.clear();
+        // The old map stays as it is: it belongs to an earlier state.
+        this.#participants = new Map(event.complete ? [] : this.#participants);
         event.changes.forEach((change) => this.#note(change));
+        this.#changed();
         this.#events.emit("participants", this.#participants);
         break;
       case "synced":
@@ -219,10 +254,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
         // Called at once, because the application's state now contains exactly the transactions up to `asOf`.
         guarded(() => this.#provide(event.part, event.asOf));
         break;
-      case "snapshot":
-        this.#events.emit("snapshot", { part: event.part, data: event.data, asOf: event.asOf });
-        break;
       case "gap":
+        if (event.reason !== "session") this.#forget(event.channel);
         this.#events.emit("gap", {
           reason: event.reason,
           uncertain: event.uncertain,
@@ -233,6 +266,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
         this.#events.emit("drain", undefined);
         break;
       case "pending":
+        this.#isWaiting = event.count > 0;
+        this.#changed();
         this.#events.emit("pending", event.count);
         break;
       case "error": {
@@ -248,8 +283,53 @@ export class ClientRoom<Presence> implements Room<Presence> {
   #closed(channel: RoomChannel | undefined): void {
     if (!channel) return;
     this.#channels.splice(this.#channels.indexOf(channel), 1);
+    this.#forget(channel.id);
     channel.closed();
     this.#offerAll();
+  }
+
+  /** The snapshot of the room's state is another one from now on. */
+  #changed(): void {
+    this.#state = undefined;
+    this.#events.emit("state", this.state);
+  }
+
+  #deliver(event: Kept): void {
+    const from = source(event);
+    // What is kept of a channel comes first.
+    if (!this.#kept.some((kept) => source(kept) === from) && this.#hand(event)) return;
+    // A newer part of the snapshot replaces an older one.
+    if (event.type === "snapshot") this.#forget(from);
+    this.#kept.push(event);
+    this.#keptBytes += event.type === "message" ? event.data.length : 0;
+    if (this.#kept.length <= MAX_KEPT && this.#keptBytes <= MAX_KEPT_BYTES) return;
+    const channel = this.#channels.find(({ id }) => id === from);
+    this.#forget(from);
+    if (!channel) return;
+    channel.keeps = false;
+    const message = `nobody listens on the channel "${channel.name}", so its transactions are lost: listen earlier`;
+    this.#report({ ...errorInfo(failure("no-listener", "own", message)), fatal: false, channel: channel.name });
+  }
+
+  /** Forgets what is kept of a channel or a part; without one, everything. */
+  #forget(from: number | string | undefined): void {
+    this.#kept = this.#kept.filter((kept) => from !== undefined && source(kept) !== from);
+    this.#keptBytes = this.#kept.reduce((sum, { type, data }) => sum + (type === "message" ? data.length : 0), 0);
+  }
+
+  /** Hands over what is kept, after the listeners that the application adds in this task. */
+  #handSoon(): void {
+    if (this.#kept.length === 0) return;
+    this.#environment.soon(() => {
+      const kept = this.#kept;
+      this.#forget(undefined);
+      for (const event of kept) this.#deliver(event);
+    });
+  }
+
+  #hand(event: Kept): boolean {
+    if (event.type === "message") return this.#channelOf(event.channel)?.deliver(event) ?? true;
+    return this.#events.emit("snapshot", { part: event.part, data: event.data, asOf: event.asOf });
   }
 
   #channelOf(id: number | undefined): RoomChannel | undefined {
@@ -280,7 +360,14 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   #provide(part: string, asOf: number): void {
-    const made = this.#providers.get(part)?.make();
+    const provider = this.#providers.get(part);
+    const names = provider?.channels?.map(({ name }) => name);
+    // The application's state lacks what is kept.
+    const lacks = (kept: Kept): boolean => {
+      const name = this.#channelOf(kept.type === "message" ? kept.channel : undefined)?.name;
+      return name === undefined ? source(kept) === part : (names?.includes(name) ?? true);
+    };
+    const made = this.#kept.some(lacks) ? undefined : provider?.make();
     if (made === undefined) return;
     try {
       this.#driver.snapshot(part, asOf, typeof made === "string" ? encodeText(made) : made);
@@ -294,4 +381,9 @@ export class ClientRoom<Presence> implements Room<Presence> {
     if (this.#events.emit("error", error)) return;
     console.error(`groupwire: room "${this.name}": ${error.message}`, error);
   }
+}
+
+/** The channel of a message, or the name of a part of the snapshot. */
+function source(event: Kept): number | string {
+  return event.type === "message" ? event.channel : event.part;
 }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Core, CoreEvent, Output } from "../src/core.js";
+import { HERE } from "../src/environment.js";
 import { connect, transaction, type Room } from "../src/index.js";
 import { until } from "./until.js";
 
@@ -39,6 +40,7 @@ class FakeCore implements Partial<Core> {
   setCodecs(): void {}
   setReason(): void {}
   compress(): void {}
+  durability(): undefined {}
   free(): void {}
   stats() {
     const none = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
@@ -62,7 +64,25 @@ class Socket {
   close(): void {}
 }
 
-beforeEach(() => void (cores.length = 0));
+/** What waits for its time. */
+let timers: { readonly ms: number; readonly run: () => void }[] = [];
+
+beforeEach(() => {
+  cores.length = 0;
+  timers = [];
+  vi.spyOn(HERE.clock, "after").mockImplementation((ms, run) => {
+    const timer = { ms, run };
+    timers.push(timer);
+    return () => (timers = timers.filter((other) => other !== timer));
+  });
+});
+
+/** The second passes after which a channel is closed. */
+function passSecond(): void {
+  const due = timers.filter(({ ms }) => ms === 1000);
+  timers = timers.filter((timer) => !due.includes(timer));
+  for (const { run } of due) run();
+}
 
 function join(): Room {
   return connect("http://server.example/", "room", { WebSocket: Socket });
@@ -90,6 +110,8 @@ test("close resolves when the core reports that the subscription has ended", asy
   const core = await coreOf();
   draw.send("last");
   const closed = draw.close();
+  expect(core.calls).toEqual(["channel draw", "send 0 last"]);
+  passSecond();
   expect(core.calls).toEqual(["channel draw", "send 0 last", "close 0"]);
   expect(await isResolved(closed)).toBe(false);
   expect(draw.close()).toBe(closed);
@@ -105,6 +127,7 @@ test("messages still arrive until the channel is closed", async () => {
   draw.on("message", ({ data }) => got.push(data));
   const core = await coreOf();
   void draw.close();
+  passSecond();
   const fields = {
     sender: 2,
     own: false,
@@ -138,10 +161,23 @@ test("opening a channel before it is closed calls the closing off", async () => 
   const draw = room.channel("draw", transaction());
   const core = await coreOf();
   const closed = draw.close();
+  passSecond();
   expect(room.channel("draw", transaction())).toBe(draw);
   await closed;
   draw.send("still here");
   expect(core.calls.slice(-2)).toEqual(["channel draw", "send 0 still here"]);
+});
+
+test("opening a channel within a second after it was closed costs nothing", async () => {
+  const room = join();
+  const draw = room.channel("draw", transaction());
+  const core = await coreOf();
+  const closed = draw.close();
+  expect(room.channel("draw")).toBe(draw);
+  await closed;
+  passSecond();
+  draw.send("still here");
+  expect(core.calls).toEqual(["channel draw", "send 0 still here"]);
 });
 
 test("a closed channel can be opened again", async () => {
@@ -149,6 +185,7 @@ test("a closed channel can be opened again", async () => {
   const old = room.channel("draw", transaction());
   const core = await coreOf();
   const closed = old.close();
+  passSecond();
   await emit(room, core, { type: "closed", channel: 0 });
   await closed;
   const draw = room.channel("draw", transaction());
@@ -162,6 +199,7 @@ test("a channel that is closed before the core is loaded sends its messages firs
   const draw = room.channel("draw", transaction());
   draw.send("early");
   const closed = draw.close();
+  passSecond();
   const core = await coreOf();
   expect(core.calls).toEqual(["channel draw", "send 0 early", "close 0"]);
   await emit(room, core, { type: "closed", channel: 0 });

@@ -14,6 +14,7 @@ import type {
   Qos,
   Room,
   RoomEvents,
+  RoomState,
   SendOptions,
   Sent,
   Stats,
@@ -138,6 +139,15 @@ export class DoubleRoom<P> implements Room<P> {
     const others = [...this.hub.members].filter((member) => member.id !== this.id);
     return new Map(others.map((member) => [member.id, member.self as Participant<P>]));
   }
+
+  get state(): RoomState<P> {
+    const { name, status, self, participants, transport, durability } = this;
+    return { name, status, self, participants, transport, durability, pending: false };
+  }
+
+  readonly subscribe = (): never => {
+    throw new Error("the double has no subscriptions");
+  };
 
   get stats(): Stats {
     const traffic = (messages: number, bytesBefore: number) => ({

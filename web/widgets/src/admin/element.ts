@@ -221,7 +221,8 @@ export class Administration extends HTMLElement {
       this.say(imported(await this.requests.import(file, false)));
     } catch (error) {
       if (!(error instanceof Refused && error.status === 409)) return this.failed(error);
-      const text = `${error.message} What these rooms hold now is lost; their participants come back to what the file holds.`;
+      const text =
+        "This server has rooms of the same names. What they hold now is lost; their participants come back to what the file holds.";
       const question = { title: "Replace rooms that exist?", text, action: "Replace", name: "replace" };
       if (!(await ask(this.root, question))) return;
       const rooms = await this.attempt(this.requests.import(file, true));

@@ -1,0 +1,267 @@
+/** Maps and lists: values with keys, of which the last operation in the room's order counts. */
+
+import { failure } from "../errors.js";
+import { Checker, type Versions } from "../schema/check.js";
+import type { InputOf, OutputOf, StandardSchema } from "../schema/standard.js";
+import { between } from "./between.js";
+import type { Context, Definition, Shown } from "./context.js";
+import { isName, isRecord, type Cell } from "./operation.js";
+import { CELLS } from "./tables.js";
+
+/** A map from keys to values. The last operation on a key, or on a field of its value, counts. */
+export interface SharedMap<Input, Output> extends Shown<ReadonlyMap<string, Output>> {
+  /** The value of a key, the same object until it changes; undefined if there is none, or if it does not fit the schema. */
+  get(key: string): Output | undefined;
+  set(key: string, value: Input): void;
+  /** Sets fields of a value that is an object; `undefined` removes a field. Does nothing if there is no such value. */
+  patch(key: string, fields: Partial<Input>): void;
+  delete(key: string): void;
+  /**
+   * Shows others a change that is not done yet, such as a drag. It ends with this program's next operation on the key; undefined ends
+   * it without one. It may be lost, and travels at most as often as the QoS of previews says.
+   */
+  preview(key: string, fields: Partial<Input> | undefined): void;
+  /** The value as others are changing it: {@link get} with their previews on top. */
+  previewed(key: string): Output | undefined;
+}
+
+/** A list. Items keep their id when they are moved or changed. */
+export interface SharedList<Input, Output> extends Shown<readonly Output[]> {
+  /** The ids of the items, in their order. */
+  readonly ids: readonly string[];
+  get(id: string): Output | undefined;
+  /** Inserts an item before the one at `index`, and returns its id. */
+  insert(index: number, value: Input): string;
+  push(value: Input): string;
+  set(id: string, value: Input): void;
+  /** Moves an item, so that it has this index afterwards. */
+  move(id: string, index: number): void;
+  delete(id: string): void;
+}
+
+type Any = StandardSchema;
+
+/**
+ * A map of shared data.
+ *
+ * @param schema - of the values. What others set and does not fit is not there for this program, and stays as it is for others
+ */
+export function map<Schema extends Any = Any>(
+  schema?: Schema,
+  versions: Versions = {},
+): Definition<SharedMap<InputOf<Schema>, OutputOf<Schema>>> {
+  return {
+    open: (context, name) => new MapView(context, name, new Checker(name, schema, versions)) as never,
+  };
+}
+
+/** A list of shared data, whose items fit a schema. */
+export function list<Schema extends Any = Any>(
+  schema?: Schema,
+  versions: Versions = {},
+): Definition<SharedList<InputOf<Schema>, OutputOf<Schema>>> {
+  return {
+    open: (context, name) => new ListView(context, name, new Checker(name, schema, versions)) as never,
+  };
+}
+
+/** The values of one name, checked by a schema. */
+class Cells {
+  readonly subscribe: Shown<unknown>["subscribe"];
+  /** What the schema made of a value. Cells are replaced, never changed. */
+  readonly #checked = new WeakMap<Cell, { readonly value: unknown; readonly isValid: boolean }>();
+
+  constructor(
+    readonly context: Context,
+    readonly name: string,
+    readonly checker: Checker,
+    changed: () => void,
+  ) {
+    this.subscribe = (listener) => context.onChange(CELLS + name, listener);
+    context.watch(CELLS + name, changed);
+  }
+
+  cell(key: string): Cell | undefined {
+    const cell = this.context.tables().cell(this.name, key);
+    return cell && cell.length > 1 ? cell : undefined;
+  }
+
+  *entries(): Iterable<[key: string, cell: Cell]> {
+    for (const [key, cell] of this.context.tables().table(CELLS + this.name) as ReadonlyMap<string, Cell>)
+      if (cell.length > 1) yield [key, cell];
+  }
+
+  /** Checks a value once, and tells if it does not fit. */
+  check(cell: Cell, raw: unknown): { readonly value: unknown; readonly isValid: boolean } {
+    const known = this.#checked.get(cell);
+    if (known) return known;
+    const { value, fault } = { value: undefined, ...this.checker.read(raw, cell[2]) };
+    if (fault) this.context.dropped({ where: this.name, ...fault });
+    const checked = { value, isValid: !fault };
+    this.#checked.set(cell, checked);
+    return checked;
+  }
+
+  act(verb: string, ...rest: unknown[]): void {
+    if (verb !== "i" && !isName(rest[0])) throw failure("bad-key", "own", "a key is a text of at most 128 characters");
+    this.context.perform([this.name, verb, ...rest]);
+  }
+
+  /** The version of this program's schema at the end of an action, unless it is the first one. */
+  get version(): readonly number[] {
+    return this.checker.version > 1 ? [this.checker.version] : [];
+  }
+}
+
+class MapView implements SharedMap<unknown, unknown> {
+  readonly #cells: Cells;
+  readonly subscribe: Shown<unknown>["subscribe"];
+  #value: ReadonlyMap<string, unknown> | undefined;
+
+  constructor(context: Context, name: string, checker: Checker) {
+    this.#cells = new Cells(context, name, checker, () => (this.#value = undefined));
+    this.subscribe = this.#cells.subscribe;
+  }
+
+  get value(): ReadonlyMap<string, unknown> {
+    if (this.#value) return this.#value;
+    const value = new Map<string, unknown>();
+    for (const [key, cell] of this.#cells.entries()) {
+      const checked = this.#cells.check(cell, cell[1]);
+      if (checked.isValid) value.set(key, checked.value);
+    }
+    return (this.#value = value);
+  }
+
+  get(key: string): unknown {
+    const cell = this.#cells.cell(key);
+    return cell && this.#cells.check(cell, cell[1]).value;
+  }
+
+  set(key: string, value: unknown): void {
+    this.#cells.checker.write(value);
+    this.#cells.act("s", key, value, ...this.#cells.version);
+  }
+
+  patch(key: string, fields: object): void {
+    const cell = this.#cells.cell(key);
+    if (!cell || !isRecord(cell[1])) return;
+    const { checker } = this.#cells;
+    const isOld = (cell[2] ?? 1) < checker.version;
+    const { value: upgraded } = { value: undefined, ...(isOld && checker.read(cell[1], cell[2])) };
+    const before = isRecord(upgraded) ? upgraded : cell[1];
+    const after = Object.fromEntries(
+      Object.entries({ ...before, ...fields }).filter(([, value]) => value !== undefined),
+    );
+    checker.write(after);
+    // A value of an older version becomes one of this version, as a whole.
+    if (before !== cell[1]) return this.#cells.act("s", key, after, ...this.#cells.version);
+    const removed = Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [field] : []));
+    this.#cells.act("p", key, fields, ...(removed.length > 0 ? [removed] : []));
+  }
+
+  delete(key: string): void {
+    if (this.#cells.cell(key)) this.#cells.act("d", key);
+  }
+
+  preview(key: string, fields: object | undefined): void {
+    this.#cells.context.previews.send(this.#cells.name, key, fields as Record<string, unknown> | undefined);
+  }
+
+  previewed(key: string): unknown {
+    const cell = this.#cells.cell(key);
+    const { context, name, checker } = this.#cells;
+    const shown = cell && context.previews.apply(name, key, cell[1]);
+    if (!cell || shown === cell[1]) return this.get(key);
+    const { value, fault } = { value: undefined, ...checker.read(shown, cell[2]) };
+    return fault ? this.get(key) : value;
+  }
+}
+
+interface Item {
+  readonly id: string;
+  readonly order: string;
+  readonly value: unknown;
+}
+
+class ListView implements SharedList<unknown, unknown> {
+  readonly #cells: Cells;
+  readonly subscribe: Shown<unknown>["subscribe"];
+  #sorted: readonly Item[] | undefined;
+  #value: readonly unknown[] | undefined;
+  #ids: readonly string[] | undefined;
+
+  constructor(context: Context, name: string, checker: Checker) {
+    this.#cells = new Cells(context, name, checker, () => (this.#sorted = this.#value = this.#ids = undefined));
+    this.subscribe = this.#cells.subscribe;
+  }
+
+  get value(): readonly unknown[] {
+    return (this.#value ??= this.#items.map(({ value }) => value));
+  }
+
+  get ids(): readonly string[] {
+    return (this.#ids ??= this.#items.map(({ id }) => id));
+  }
+
+  get(id: string): unknown {
+    const cell = this.#cells.cell(id);
+    return cell && isItem(cell[1]) ? this.#cells.check(cell, cell[1].v).value : undefined;
+  }
+
+  insert(index: number, value: unknown): string {
+    this.#cells.checker.write(value);
+    const id = this.#cells.context.nextId();
+    this.#cells.act("i", this.#orderAt(this.#items, index), value, ...this.#cells.version);
+    return id;
+  }
+
+  push(value: unknown): string {
+    return this.insert(this.#items.length, value);
+  }
+
+  set(id: string, value: unknown): void {
+    const cell = this.#cells.cell(id);
+    if (!cell || !isItem(cell[1])) return;
+    this.#cells.checker.write(value);
+    if ((cell[2] ?? 1) === this.#cells.checker.version) return this.#cells.act("p", id, { v: value });
+    this.#cells.act("s", id, { k: cell[1].k, v: value }, ...this.#cells.version);
+  }
+
+  move(id: string, index: number): void {
+    if (!this.#items.some((item) => item.id === id)) return;
+    const others = this.#items.filter((item) => item.id !== id);
+    this.#cells.act("p", id, { k: this.#orderAt(others, index) });
+  }
+
+  delete(id: string): void {
+    if (this.#cells.cell(id)) this.#cells.act("d", id);
+  }
+
+  get #items(): readonly Item[] {
+    // A batch reads what it has written.
+    this.#cells.context.tables();
+    if (this.#sorted) return this.#sorted;
+    const items: Item[] = [];
+    for (const [id, cell] of this.#cells.entries()) {
+      if (!isItem(cell[1])) continue;
+      const { value, isValid } = this.#cells.check(cell, cell[1].v);
+      if (isValid) items.push({ id, order: cell[1].k, value });
+    }
+    const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+    return (this.#sorted = items.sort((a, b) => compare(a.order, b.order) || compare(a.id, b.id)));
+  }
+
+  /** The order of an item before the one at an index. */
+  #orderAt(items: readonly Item[], index: number): string {
+    const at = Math.max(0, Math.min(index, items.length));
+    const low = items[at - 1]?.order;
+    // Two who insert at one place at once may have taken the same order: then the item comes after both.
+    const high = items.slice(at).find(({ order }) => low === undefined || order > low)?.order;
+    return between(low, high);
+  }
+}
+
+function isItem(value: unknown): value is { readonly k: string; readonly v: unknown } {
+  return isRecord(value) && typeof value.k === "string";
+}

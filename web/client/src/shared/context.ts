@@ -1,0 +1,41 @@
+/** What the kinds of shared data have of the room they are in. */
+
+import type { Invalid } from "../schema/check.js";
+import type { Action } from "./operation.js";
+import type { Previews } from "./previews.js";
+import type { Reducer, Tables } from "./tables.js";
+
+/** Data that can be shown: its value stays the same object until it changes. */
+export interface Shown<Value> {
+  readonly value: Value;
+  /**
+   * Calls `listener` after changes, with the keys that may have changed; changes of one task are told together. Returns a function
+   * that removes the listener. It needs no `this`.
+   */
+  readonly subscribe: (listener: (keys: ReadonlySet<string>) => void) => () => void;
+}
+
+/** One kind of shared data, with its schema. */
+export interface Definition<View> {
+  /** Of data with a reducer of the application. */
+  readonly reducer?: Reducer;
+  /** Makes the view of this data in a room. */
+  open(context: Context, name: string): View;
+}
+
+export interface Context {
+  readonly previews: Previews;
+  /** The tables, with own operations applied. */
+  tables(): Tables;
+  /** Sends an operation, or adds to the batch that is being made. */
+  perform(action: Action): void;
+  /** The id that an item gets which the next action inserts. */
+  nextId(): string;
+  /** Calls a function at each change, before anything else can read the table. */
+  watch(table: string, changed: () => void): void;
+  onChange(table: string, listener: (keys: ReadonlySet<string>) => void): () => void;
+  /** Others sent something that does not fit. */
+  dropped(invalid: Omit<Invalid, "sender">): void;
+  /** This participant; undefined before it has joined. */
+  self(): number | undefined;
+}

@@ -1,0 +1,100 @@
+/**
+ * Operations on shared data, as they travel: JSON arrays whose parts have a fixed order, so that messages resemble each other and
+ * are compressed well. All of them carry their author, the id of one program in one room, and a number that grows by operation.
+ *
+ * ```
+ * [author, number, name, verb, …]                  one action on the data of this name
+ * [author, number, [[name, verb, …], …]]           several actions, which count together or not at all
+ * [author, number, 0, length]                      the author remembers a longer state than the room has
+ * [author, number, 1, length, index, count, text]  a piece of such a state
+ * ```
+ */
+
+/** What an operation does with the data of one name. */
+export type Action = readonly [name: string, verb: string, ...rest: unknown[]];
+
+/** A value and what is known of its changes: the operation that set it, and those that set single fields later. */
+export type Cell = readonly [
+  stamp: string,
+  value?: unknown,
+  version?: number,
+  fields?: Readonly<Record<string, string>>,
+];
+
+export interface Operation {
+  readonly author: string;
+  readonly number: number;
+  readonly content:
+    | { readonly actions: readonly Action[] }
+    | { readonly claim: number }
+    | { readonly restore: number; readonly index: number; readonly count: number; readonly text: string };
+}
+
+/** The longest author id, name and key. A key travels as that of a preview, too, where 256 bytes are the limit. */
+const MAX_NAME = 128;
+
+/** The most pieces of a state: as large as the largest snapshot of a stored room. */
+const MAX_PIECES = 1024;
+
+/** Identifies an operation. */
+export function stampOf(author: string, number: number): string {
+  return `${author}.${number}`;
+}
+
+/** The id of an item that an action inserts: each action of an operation may insert one. */
+export function idAt(stamp: string, at: number): string {
+  return at > 0 ? `${stamp}.${at}` : stamp;
+}
+
+export function encodeActions(author: string, number: number, actions: readonly Action[]): string {
+  const [only, ...more] = actions;
+  return JSON.stringify(only && more.length === 0 ? [author, number, ...only] : [author, number, actions]);
+}
+
+/** Reads an operation that another program wrote. Returns undefined if it is none. */
+export function parseOperation(text: string): Operation | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(json)) return undefined;
+  const [author, number, third, ...rest] = json as unknown[];
+  if (!isName(author) || !isCount(number)) return undefined;
+  const content = parseContent(third, rest);
+  return content && { author, number, content };
+}
+
+function parseContent(third: unknown, rest: readonly unknown[]): Operation["content"] | undefined {
+  if (typeof third === "string") {
+    const action = [third, ...rest];
+    return isAction(action) ? { actions: [action] } : undefined;
+  }
+  if (Array.isArray(third)) return third.every(isAction) ? { actions: third } : undefined;
+  const [length, index, count, text] = rest;
+  if (typeof length !== "number" || length < 0) return undefined;
+  if (third === 0) return { claim: length };
+  const isPiece = third === 1 && isCount(index) && isCount(count) && index < count && count <= MAX_PIECES;
+  return isPiece && typeof text === "string" ? { restore: length, index, count, text } : undefined;
+}
+
+function isAction(value: unknown): value is Action {
+  return Array.isArray(value) && isName(value[0]) && typeof value[1] === "string";
+}
+
+export function isName(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_NAME;
+}
+
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isCell(value: unknown): value is Cell {
+  return Array.isArray(value) && typeof value[0] === "string";
+}

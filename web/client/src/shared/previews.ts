@@ -1,0 +1,98 @@
+/**
+ * Changes that are not done yet, such as a drag: awareness, keyed by what they change. A preview ends with the next operation of its
+ * sender on the same key.
+ */
+
+import type { Channel, Message, Room } from "../api.js";
+import { isRecord } from "./operation.js";
+
+/** Fields of a value, as somebody is changing them. */
+export type Patch = Readonly<Record<string, unknown>>;
+
+export class Previews {
+  readonly #room: Room;
+  readonly #channel: Channel;
+  readonly #changed: (name: string, key: string) => void;
+  /** What this program sends: all fields since the last operation on the key, because a later preview replaces an earlier one. */
+  readonly #own = new Map<string, Patch>();
+  /** What others sent, by name and key, then sender. */
+  readonly #others = new Map<string, Map<number, Patch>>();
+
+  constructor(room: Room, channel: Channel, changed: (name: string, key: string) => void) {
+    this.#room = room;
+    this.#channel = channel;
+    this.#changed = changed;
+    channel.on("message", (message) => this.#receive(message));
+    room.on("participants", (participants) => {
+      for (const [id, senders] of this.#others)
+        for (const sender of senders.keys()) if (participants.get(sender)?.away !== false) this.#remove(id, sender);
+    });
+  }
+
+  /** Shows fields to the others; undefined ends it. */
+  send(name: string, key: string, patch: Patch | undefined): void {
+    const id = idOf(name, key);
+    const merged = patch && { ...this.#own.get(id), ...patch };
+    if (merged) this.#own.set(id, merged);
+    else if (!this.#own.delete(id)) return;
+    // Without a receiver or a connection it is of no use later.
+    if (this.#room.participants.size === 0 || this.#room.status !== "connected") return;
+    this.#channel.send(JSON.stringify(merged ?? null), { key: id });
+  }
+
+  /** A value with what others show of it. */
+  apply(name: string, key: string, value: unknown): unknown {
+    const senders = this.#others.get(idOf(name, key));
+    if (!senders || !isRecord(value)) return value;
+    return [...senders.values()].reduce<unknown>((shown, patch) => ({ ...(shown as object), ...patch }), value);
+  }
+
+  /** This program performs an operation on a key. */
+  performed(name: string, key: string): void {
+    this.#own.delete(idOf(name, key));
+  }
+
+  /** An operation on a key is ordered. */
+  ordered(sender: number, name: string, key: string): void {
+    this.#remove(idOf(name, key), sender);
+  }
+
+  #receive({ sender, key, data, stale }: Message): void {
+    // The operation that ended it came earlier.
+    if (stale || key === undefined) return;
+    const patch = parse(data);
+    if (!patch) return this.#remove(key, sender);
+    let senders = this.#others.get(key);
+    if (!senders) this.#others.set(key, (senders = new Map()));
+    // The latest one counts most.
+    senders.delete(sender);
+    senders.set(sender, patch);
+    this.#tell(key);
+  }
+
+  #remove(id: string, sender: number): void {
+    const senders = this.#others.get(id);
+    if (!senders?.delete(sender)) return;
+    if (senders.size === 0) this.#others.delete(id);
+    this.#tell(id);
+  }
+
+  #tell(id: string): void {
+    const at = id.indexOf("/");
+    this.#changed(id.slice(0, at), id.slice(at + 1));
+  }
+}
+
+/** Names have no slash. */
+function idOf(name: string, key: string): string {
+  return `${name}/${key}`;
+}
+
+function parse(data: string | Uint8Array): Patch | undefined {
+  try {
+    const json: unknown = typeof data === "string" ? JSON.parse(data) : undefined;
+    return isRecord(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,394 @@
+/**
+ * One program's copy of the shared data: the operations in the room's order, and its own operations on top that are not ordered
+ * yet. It does no networking.
+ *
+ * When the server has lost the room, each copy remembers what it had. The longest of these states becomes the *base* of the room
+ * again, and the operations that the room has ordered meanwhile, the *tail*, are applied on top of it once more.
+ */
+
+import type { Step } from "./history.js";
+import { encodeActions, idAt, isCount, parseOperation, stampOf, type Action, type Operation } from "./operation.js";
+import { Tables, type Effect, type Reducer } from "./tables.js";
+
+/**
+ * The authors whose last operation is remembered. Only an operation of these that comes again is recognised: programs that sent
+ * something to the room and are still there, or were recently. 30 bytes each of a snapshot.
+ */
+const MAX_AUTHORS = 1000;
+
+/**
+ * After this many operations since the room began anew, no remembered state becomes its base any more: those who have one are
+ * there within seconds, and until then snapshots hold each operation of the tail.
+ */
+const MAX_TAIL = 1000;
+
+/** The characters of one piece of a state. Each takes three bytes at most, and a message has 60,000. */
+const PIECE = 18_000;
+
+/** An operation as the room ordered it. Without text, the participant has left for good. */
+type Entry = readonly [participant: number, text?: string];
+
+/** A state that was valid before the server lost the room. */
+interface Base {
+  /** The number of operations in it. */
+  readonly length: number;
+  readonly text: string;
+}
+
+interface Pending {
+  readonly number: number;
+  readonly actions: Action[];
+  /** Gets the actions that undo the operation, whenever it was applied. */
+  readonly step: Step;
+  /** What it changed, while it is applied on top of the ordered operations. */
+  effect: Effect | undefined;
+}
+
+export class Replica {
+  readonly tables: Tables;
+  readonly #lost: () => void;
+  /** Own operations that are not ordered, in their order. */
+  #pending: Pending[] = [];
+  /** An own operation that is being made. */
+  #draft: Pending | undefined;
+  #count = 0;
+  #length = 0;
+  #marks = new Map<string, number>();
+  /** The base that the room has. */
+  #base: Base | undefined;
+  /** The operations since the base; undefined once they are too many. */
+  #tail: Entry[] | undefined = [];
+  /** A longer base, which the room lacks. */
+  #remembered: Base | undefined;
+  /** Pieces of a state that are arriving, by their author. */
+  readonly #pieces = new Map<string, { readonly length: number; readonly texts: string[] }>();
+  /** False if operations are missing. */
+  isComplete = true;
+
+  /** `author` is an id that no other program has. `lost`: the room will never have everything that this program had. */
+  constructor(
+    readonly author: string,
+    reducers: ReadonlyMap<string, Reducer>,
+    changed: (table: string, key: string) => void,
+    lost: () => void,
+  ) {
+    this.#lost = lost;
+    this.tables = new Tables(reducers, changed);
+  }
+
+  get pending(): number {
+    return this.#pending.length;
+  }
+
+  /** The length of the state that the room lacks and this program has. */
+  get remembered(): number {
+    return this.#remembered?.length ?? 0;
+  }
+
+  /** True if an operation has been ordered. */
+  has(author: string, number: number): boolean {
+    return number <= (this.#marks.get(author) ?? 0);
+  }
+
+  /** Begins an own operation. */
+  begin(step: Step): void {
+    this.refresh();
+    this.#draft = { number: this.#count + 1, actions: [], step, effect: reversible() };
+  }
+
+  /** Adds an action to the operation that is being made, and applies it. */
+  act(action: Action): void {
+    const { actions, effect } = this.#draft as Pending;
+    // A copy as the others will read it, which nobody changes.
+    actions.push(JSON.parse(JSON.stringify(action)) as Action);
+    this.tables.apply(actions, this.#nextStamp, undefined, effect as Effect, actions.length - 1);
+  }
+
+  /** The id of an item that the next action inserts. */
+  get nextId(): string {
+    return idAt(this.#nextStamp, this.#draft?.actions.length ?? 0);
+  }
+
+  /** Whether the operation that is being made has changed anything. */
+  get hasChanged(): boolean {
+    return (this.#draft?.effect?.journal?.length ?? 0) > 0;
+  }
+
+  /** Ends the operation that is being made, by sending it. If that throws, it is taken back. */
+  commit(send: (text: string) => void): void {
+    const draft = this.#draft as Pending;
+    if (draft.actions.length === 0) return this.abort();
+    try {
+      send(encodeActions(this.author, draft.number, draft.actions));
+    } catch (error) {
+      this.abort();
+      throw error;
+    }
+    this.#draft = undefined;
+    this.#count = draft.number;
+    this.#pending.push(draft);
+    draft.step.inverse = draft.effect?.inverse ?? [];
+  }
+
+  /** Takes the operation back that is being made. */
+  abort(): void {
+    if (this.#draft?.effect) takeBack(this.#draft.effect);
+    this.#draft = undefined;
+  }
+
+  get #nextStamp(): string {
+    return stampOf(this.author, this.#count + 1);
+  }
+
+  /** Applies own operations again that are not applied, on top of the ordered ones. Called before anything is read. */
+  refresh(): void {
+    for (const own of this.#pending) {
+      if (own.effect) continue;
+      own.effect = reversible();
+      this.tables.apply(own.actions, stampOf(this.author, own.number), undefined, own.effect);
+      own.step.inverse = own.effect.inverse;
+    }
+  }
+
+  /** Takes an operation at its place in the room's order. Returns it if it is new. */
+  deliver(sender: number, text: string): Operation | undefined {
+    const operation = parseOperation(text);
+    if (!operation) return undefined;
+    const { author, number, content } = operation;
+    if ("restore" in content) this.#collect(author, content);
+    if (!("actions" in content)) return operation;
+    const isNew = !this.has(author, number);
+    // An operation that comes again after a gap counts once.
+    if (isNew) this.#order(sender, text, operation, content.actions);
+    this.#follow([sender, text]);
+    return isNew ? operation : undefined;
+  }
+
+  /** A participant has left the room for good. */
+  departed(participant: number): void {
+    this.#rollBack();
+    this.#apply([participant]);
+    this.#follow([participant]);
+  }
+
+  /** Own operations that are not ordered will never be: the room does not take them. */
+  refuse(): void {
+    this.#rollBack();
+    for (const { step } of this.#pending) step.inverse = [];
+    this.#pending = [];
+  }
+
+  /** The state for those who join later; undefined if this program does not have all of it. */
+  snapshot(): string | undefined {
+    this.#rollBack();
+    if (!this.isComplete || this.#remembered || this.tables.isPartial || this.#pieces.size > 0) return undefined;
+    if (this.#tail) return `[${this.#base?.length ?? 0},${this.#base?.text ?? 0},${JSON.stringify(this.#tail)}]`;
+    return `[${this.#length},${this.#encode()}]`;
+  }
+
+  /** Replaces the ordered operations by a snapshot of another participant. Returns false if it is malformed. */
+  load(snapshot: string): boolean {
+    this.#rollBack();
+    try {
+      const [length, state, tail] = JSON.parse(snapshot) as [number, unknown, Entry[] | undefined];
+      const base = state === 0 ? undefined : { length, text: JSON.stringify(state) };
+      this.#begin(base, !tail);
+      this.#base = tail ? base : undefined;
+      this.#tail = tail && [];
+      for (const entry of tail ?? []) this.#applyAgain(entry);
+      if (tail) this.#tail = [...tail];
+    } catch {
+      this.isComplete = false;
+      return false;
+    }
+    this.isComplete = true;
+    this.#pieces.clear();
+    this.#dropOrdered();
+    this.#settleBases();
+    return true;
+  }
+
+  /** The server has lost the room: this program remembers what it has. */
+  restart(): void {
+    this.#rollBack();
+    // A state without some reducer's actions counts less than one operation, so that a whole one wins.
+    const length = this.tables.isPartial ? this.#length / 2 ** 32 : this.#length;
+    this.#remembered = length > 0 && this.isComplete ? { length, text: this.#encode() } : this.#remembered;
+    this.tables.dropHolders();
+    this.#base = undefined;
+    this.#tail = [];
+    this.#pieces.clear();
+  }
+
+  /** An administrator has emptied the channel. */
+  clear(): void {
+    this.#rollBack();
+    this.#remembered = undefined;
+    this.#base = undefined;
+    this.#tail = [];
+    this.#pieces.clear();
+    this.#begin(undefined, false);
+    this.isComplete = true;
+  }
+
+  /** An operation that says how much this program remembers. */
+  claim(): string {
+    return JSON.stringify([this.author, ++this.#count, 0, this.remembered]);
+  }
+
+  /** Operations that make the remembered state the base of the room. */
+  restore(): string[] {
+    const { length, text } = this.#remembered ?? { length: 0, text: "" };
+    const count = Math.ceil(text.length / PIECE);
+    return Array.from({ length: count }, (_, index) => {
+      const piece = text.slice(index * PIECE, (index + 1) * PIECE);
+      return JSON.stringify([this.author, ++this.#count, 1, length, index, count, piece]);
+    });
+  }
+
+  #order(sender: number, text: string, operation: Operation, actions: readonly Action[]): void {
+    const isOwn = operation.author === this.author;
+    const first = this.#pending[0];
+    if (isOwn && first?.number === operation.number && first.effect) {
+      // It is applied already, right on top of the ordered operations, and so are the other own ones behind it.
+      this.#pending.shift();
+      this.#mark(operation);
+      this.#length += 1;
+      this.tables.settle(first.effect.deleted);
+      this.tables.hold(actions, sender, { inverse: [], deleted: [] });
+      return;
+    }
+    this.#rollBack();
+    const effect = this.#apply([sender, text]);
+    if (!isOwn) return;
+    const own = this.#pending.find(({ number }) => number === operation.number);
+    if (own && effect) own.step.inverse = effect.inverse;
+    this.#dropOrdered();
+  }
+
+  /** Applies an entry to the ordered state. */
+  #apply([participant, text]: Entry): Effect | undefined {
+    const effect: Effect = { inverse: [], deleted: [] };
+    if (text === undefined) {
+      this.tables.departed(participant, effect);
+      return effect;
+    }
+    const operation = parseOperation(text);
+    if (!operation || !("actions" in operation.content) || this.has(operation.author, operation.number))
+      return undefined;
+    this.#mark(operation);
+    this.#length += 1;
+    const { author, number, content } = operation;
+    this.tables.apply(content.actions, stampOf(author, number), participant, effect);
+    this.tables.settle(effect.deleted);
+    return effect;
+  }
+
+  #applyAgain(entry: Entry): void {
+    if (!Array.isArray(entry) || typeof entry[0] !== "number") throw new TypeError("an entry is malformed");
+    this.#apply(entry);
+  }
+
+  /** Adds an entry to the tail, if there is one. */
+  #follow(entry: Entry): void {
+    this.#tail?.push(entry);
+    if (!this.#tail || this.#tail.length < MAX_TAIL) return;
+    if (this.#remembered) {
+      // It comes too late.
+      this.#replay(this.#base);
+      this.#forgetRemembered();
+    }
+    this.#base = undefined;
+    this.#tail = undefined;
+    this.#pieces.clear();
+  }
+
+  #collect(author: string, piece: Extract<Operation["content"], { readonly restore: number }>): void {
+    const { restore: length, index, count, text } = piece;
+    if (!this.#tail || length <= (this.#base?.length ?? 0)) return;
+    if (index === 0) this.#pieces.set(author, { length, texts: [] });
+    const pieces = this.#pieces.get(author);
+    if (pieces?.length !== length || pieces.texts.length !== index) return void this.#pieces.delete(author);
+    pieces.texts.push(text);
+    if (pieces.texts.length < count) return;
+    this.#pieces.delete(author);
+    this.#rebase({ length, text: pieces.texts.join("") });
+  }
+
+  /** The room has a longer base. */
+  #rebase(base: Base): void {
+    const before = this.#base;
+    try {
+      this.#replay(base);
+    } catch {
+      // It is malformed, for everybody alike.
+      return this.#replay(this.#remembered ?? before);
+    }
+    this.#base = base;
+    this.#settleBases();
+  }
+
+  /** Chooses between the base of the room and what is remembered. */
+  #settleBases(): void {
+    if (!this.#remembered) return;
+    if (this.#tail && this.#remembered.length > (this.#base?.length ?? 0)) this.#replay(this.#remembered);
+    else this.#forgetRemembered();
+  }
+
+  /** The room has what is remembered, or will never have it. */
+  #forgetRemembered(): void {
+    const [, marks] = JSON.parse(this.#remembered?.text ?? "[0,[]]") as [unknown, [string, number][]];
+    this.#remembered = undefined;
+    if (marks.some(([author, number]) => !this.has(author, number))) this.#lost();
+  }
+
+  /** Builds the ordered state anew, from a base and the tail. */
+  #replay(base: Base | undefined): void {
+    this.#rollBack();
+    this.#begin(base, false);
+    for (const entry of this.#tail ?? []) this.#apply(entry);
+    this.#dropOrdered();
+  }
+
+  /** Own operations are not pending any more that the ordered state has. */
+  #dropOrdered(): void {
+    this.#pending = this.#pending.filter(({ number }) => !this.has(this.author, number));
+  }
+
+  #begin(base: Base | undefined, keepsHolders: boolean): void {
+    const [tables, marks] = (base ? JSON.parse(base.text) : [[[], []], []]) as [unknown, [string, number][]];
+    const valid = marks.every(([author, number]) => typeof author === "string" && isCount(number));
+    if (!valid) throw new TypeError("an author is malformed");
+    this.tables.decode(tables);
+    if (!keepsHolders) this.tables.dropHolders();
+    this.#marks = new Map(marks);
+    this.#length = base?.length ?? 0;
+  }
+
+  #encode(): string {
+    return JSON.stringify([this.tables.encode(), [...this.#marks]]);
+  }
+
+  /** Remembers that an operation was ordered. The authors are in the order of their last operations. */
+  #mark({ author, number }: Operation): void {
+    this.#marks.delete(author);
+    this.#marks.set(author, number);
+    if (this.#marks.size > MAX_AUTHORS) this.#marks.delete(this.#marks.keys().next().value as string);
+  }
+
+  /** Takes own operations back that are not ordered, so that the tables hold the ordered ones alone. */
+  #rollBack(): void {
+    for (const own of this.#pending.toReversed()) {
+      if (own.effect) takeBack(own.effect);
+      own.effect = undefined;
+    }
+  }
+}
+
+function reversible(): Effect & { readonly journal: (() => void)[] } {
+  return { journal: [], inverse: [], deleted: [] };
+}
+
+function takeBack({ journal = [] }: Effect): void {
+  for (const undo of journal.toReversed()) undo();
+}

@@ -1,0 +1,340 @@
+/** Shared data in a room: connects a program's copy with the room's channels. */
+
+import { awareness, transaction } from "../qos.js";
+import type { ChannelOptions, Channel, Gap, Message, Room } from "../api.js";
+import { failure } from "../errors.js";
+import { Emitter } from "../events.js";
+import type { Invalid } from "../schema/check.js";
+import type { Context, Definition } from "./context.js";
+import { History, type Step } from "./history.js";
+import type { Action } from "./operation.js";
+import { Previews } from "./previews.js";
+import { Replica } from "./replica.js";
+import { CELLS, type Reducer, type Tables } from "./tables.js";
+
+/** The options of {@link shared}. */
+export interface SharedOptions {
+  /** The name of the channel and of the part of the snapshot. Previews have the channel with `/preview` behind it. Default: `shared`. */
+  readonly name?: string;
+  /** The QoS of previews. Default: at most 25 a second of each key, of no use after 250 ms. */
+  readonly previews?: Omit<ChannelOptions, "kind">;
+  /** Where this program's id among the authors comes from. Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** Why this program does not have all of the shared data. */
+export type Lost =
+  /** Transactions are missing that the room no longer has: load the page anew. */
+  | "history"
+  /** The server has lost the room, and this program came back too late with what it had. */
+  | "restart"
+  /** A snapshot is malformed. */
+  | "snapshot";
+
+/** What all shared data of a room has in common. */
+export interface SharedControls {
+  readonly room: Room;
+  /** False if something is missing ({@link SharedControls.onLost}). */
+  readonly isComplete: boolean;
+  /** True while the server has lost the room, and the room does not have everything again that this program has. */
+  readonly isRestoring: boolean;
+  /** The number of own operations that are not ordered. They are applied already. */
+  readonly pending: number;
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
+  /** Undoes the last own operation that others have not overwritten. Returns false if there is none. */
+  undo(): boolean;
+  redo(): boolean;
+  /** Makes one operation of everything that `run` does: it counts as a whole or not at all, and is undone as a whole. */
+  batch<Result>(run: () => Result): Result;
+  /** Calls `listener` after changes of any data. Returns a function that removes the listener. It needs no `this`. */
+  readonly subscribe: (listener: () => void) => () => void;
+  /** Calls `listener` when something is lost. Returns a function that removes the listener. */
+  onLost(listener: (why: Lost) => void): () => void;
+}
+
+/** Shared data of these definitions. */
+export type Shared<Definitions> = SharedControls & {
+  readonly [Name in keyof Definitions]: Definitions[Name] extends Definition<infer View> ? View : never;
+};
+
+/** What {@link shared} returns. */
+export interface SharedData<Definitions> {
+  /**
+   * Opens the data in a room. Do it in the task in which the room was made.
+   *
+   * @param invalid - called for what others sent and does not fit a schema
+   */
+  open(room: Room, invalid?: (invalid: Invalid) => void): Shared<Definitions>;
+}
+
+/**
+ * Describes shared data: values that all participants of a room see alike, and change at once.
+ *
+ * @example
+ * ```ts
+ * const board = shared({ shapes: map(Shape), score: counter() });
+ * const { shapes, score } = board.open(connect("wss://example.com", "demo"));
+ * shapes.set("a", { x: 1, y: 2 });
+ * shapes.subscribe(() => draw(shapes.value));
+ * ```
+ */
+export function shared<const Definitions extends Readonly<Record<string, Definition<unknown>>>>(
+  definitions: Definitions,
+  options: SharedOptions = {},
+): SharedData<Definitions> {
+  for (const name of Object.keys(definitions))
+    if (!/^[^/]{1,64}$/.test(name) || TAKEN.includes(name) || name in SharedRoom.prototype)
+      throw failure("bad-name", "own", `shared data cannot be named "${name}": take another name`);
+  return {
+    open: (room, invalid) => {
+      const opened = new SharedRoom(room, definitions, options, invalid);
+      return Object.assign(opened, opened.views) as unknown as Shared<Definitions>;
+    },
+  };
+}
+
+/** Properties of {@link SharedControls} that the prototype lacks. */
+const TAKEN = ["room", "subscribe", "views", "previews"];
+
+/** Changes of a table (`t` and its name), changes of anything, and losses. */
+type Events = Record<`t${string}`, ReadonlySet<string>> & { readonly any: undefined; readonly lost: Lost };
+
+class SharedRoom implements SharedControls, Context {
+  readonly views: Readonly<Record<string, unknown>>;
+  readonly #channel: Channel;
+  readonly #replica: Replica;
+  readonly #history: History;
+  readonly previews: Previews;
+  readonly #invalid: ((invalid: Invalid) => void) | undefined;
+  readonly #watchers = new Map<string, () => void>();
+  readonly #events = new Emitter<Events>();
+  /** The keys that have changed and were not told, by their tables. */
+  #changed = new Map<string, Set<string>>();
+  /** Operations that the client did not take yet. */
+  readonly #outbox: string[] = [];
+  #isBatch = false;
+  /** Who remembers how much, in the room's order, since the server lost the room. */
+  #claims: { readonly participant: number; readonly isOwn: boolean; readonly length: number }[] = [];
+  #hasRestored = false;
+
+  constructor(
+    readonly room: Room,
+    definitions: Readonly<Record<string, Definition<unknown>>>,
+    { name = "shared", previews = {}, random = Math.random }: SharedOptions,
+    invalid: ((invalid: Invalid) => void) | undefined,
+  ) {
+    const reducers = new Map<string, Reducer>();
+    for (const [key, { reducer }] of Object.entries(definitions)) if (reducer) reducers.set(key, reducer);
+    this.#channel = room.channel(name, transaction());
+    const author = Math.floor((1 + random()) * 36 ** 8)
+      .toString(36)
+      .slice(1);
+    const changed = (table: string, key: string): void => this.#note(table, key);
+    this.#replica = new Replica(author, reducers, changed, () => this.#lose("restart"));
+    this.#invalid = invalid;
+    this.#history = new History((actions, step) => this.#make(actions, step, true));
+    const pointers = room.channel(`${name}/preview`, awareness({ maxRate: 25, deadline: 250, ...previews }));
+    this.previews = new Previews(room, pointers, (data, key) => this.#note(CELLS + data, key));
+    const views = Object.entries(definitions).map(([key, definition]) => [key, definition.open(this, key)]);
+    this.views = Object.fromEntries(views) as Record<string, unknown>;
+    this.#listen();
+  }
+
+  get isComplete(): boolean {
+    return this.#replica.isComplete;
+  }
+
+  get isRestoring(): boolean {
+    return this.#replica.remembered > 0;
+  }
+
+  get pending(): number {
+    return this.#replica.pending;
+  }
+
+  get canUndo(): boolean {
+    return this.#history.canUndo;
+  }
+
+  get canRedo(): boolean {
+    return this.#history.canRedo;
+  }
+
+  undo(): boolean {
+    return this.#history.undo();
+  }
+
+  redo(): boolean {
+    return this.#history.redo();
+  }
+
+  batch<Result>(run: () => Result): Result {
+    // A batch within another one is a part of it.
+    if (this.#isBatch) return run();
+    const step: Step = { inverse: [] };
+    this.#replica.begin(step);
+    this.#isBatch = true;
+    let result: Result;
+    try {
+      result = run();
+    } catch (error) {
+      this.#replica.abort();
+      throw error;
+    } finally {
+      this.#isBatch = false;
+    }
+    this.#commit(step);
+    return result;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => this.#events.on("any", listener);
+
+  onLost(listener: (why: Lost) => void): () => void {
+    return this.#events.on("lost", listener);
+  }
+
+  tables(): Tables {
+    if (!this.#isBatch) this.#replica.refresh();
+    return this.#replica.tables;
+  }
+
+  perform(action: Action): void {
+    const [name, , key] = action;
+    if (typeof key === "string") this.previews.performed(name, key);
+    if (this.#isBatch) this.#replica.act(action);
+    else this.#make([action], { inverse: [] }, false);
+  }
+
+  nextId(): string {
+    return this.#replica.nextId;
+  }
+
+  watch(table: string, changed: () => void): void {
+    this.#watchers.set(table, changed);
+  }
+
+  onChange(table: string, listener: (keys: ReadonlySet<string>) => void): () => void {
+    return this.#events.on(`t${table}`, listener);
+  }
+
+  dropped(invalid: Omit<Invalid, "sender">): void {
+    this.#invalid?.({ ...invalid, sender: undefined });
+  }
+
+  self(): number | undefined {
+    return this.room.self?.id;
+  }
+
+  #listen(): void {
+    const { name } = this.#channel;
+    this.#channel.on("message", (message) => this.#deliver(message));
+    this.room.provideSnapshot(() => this.#replica.snapshot(), { part: name, channels: [this.#channel] });
+    this.room.on("snapshot", ({ part, data }) => {
+      if (part === name && !this.#replica.load(new TextDecoder().decode(data))) this.#lose("snapshot");
+    });
+    this.room.on("gap", (gap) => this.#gap(gap));
+    this.room.on("synced", () => {
+      if (!this.isRestoring) return;
+      try {
+        this.#send(this.#replica.claim());
+      } catch {
+        // This participant may not publish: others who can bring the state back.
+      }
+    });
+    this.room.on("participants", () => this.#restore());
+    this.room.on("drain", () => this.#flush());
+    this.room.on("pending", (count) => {
+      // The room does not take the others, for example because this participant may not publish.
+      if (count === 0 && this.#outbox.length === 0 && this.room.status !== "closed") this.#replica.refuse();
+    });
+  }
+
+  #deliver({ sender, data, departed }: Message & { readonly departed?: number | undefined }): void {
+    if (departed !== undefined) return this.#replica.departed(departed);
+    const operation = typeof data === "string" ? this.#replica.deliver(sender, data) : undefined;
+    if (!operation) return;
+    const { content, author } = operation;
+    if ("claim" in content) {
+      this.#claims.push({ participant: sender, isOwn: author === this.#replica.author, length: content.claim });
+      this.#restore();
+    }
+    if (!("actions" in content)) return;
+    for (const [name, , key] of content.actions) if (typeof key === "string") this.previews.ordered(sender, name, key);
+  }
+
+  #gap({ reason, channel }: Gap): void {
+    if (reason === "incarnation") {
+      this.#replica.restart();
+      this.#claims = [];
+      this.#hasRestored = false;
+    }
+    if (channel !== this.#channel.name) return;
+    if (reason === "reset") this.#replica.clear();
+    if (reason !== "history") return;
+    this.#replica.isComplete = false;
+    this.#lose("history");
+  }
+
+  /**
+   * Sends what this program remembers, if it is the longest state: each program with one has said how long it is, and the first
+   * in the room's order of those with the longest one sends it.
+   */
+  #restore(): void {
+    const { self, participants } = this.room;
+    const isHere = (id: number): boolean => id === self?.id || participants.get(id)?.away === false;
+    const claims = this.#claims.filter(({ participant }) => isHere(participant));
+    const longest = Math.max(...claims.map(({ length }) => length));
+    const isFirst = claims.find(({ length }) => length === longest)?.isOwn;
+    const remembered = this.#replica.remembered;
+    if (!isFirst || remembered === 0 || longest !== remembered || this.#hasRestored) return;
+    this.#hasRestored = true;
+    for (const text of this.#replica.restore()) this.#send(text);
+  }
+
+  /** Makes an operation of actions. Returns false if it would change nothing and is `vain`, so that it was not made. */
+  #make(actions: readonly Action[], step: Step, vain: boolean): boolean {
+    this.#replica.begin(step);
+    for (const action of actions) this.#replica.act(action);
+    if (vain && !this.#replica.hasChanged) {
+      this.#replica.abort();
+      return false;
+    }
+    if (vain) this.#replica.commit((text) => this.#send(text));
+    else this.#commit(step);
+    return true;
+  }
+
+  #commit(step: Step): void {
+    this.#replica.commit((text) => this.#send(text));
+    if (step.inverse.length > 0) this.#history.add(step);
+  }
+
+  #send(text: string): void {
+    if (this.#outbox.length > 0 || this.#channel.send(text) === "not-now") this.#outbox.push(text);
+  }
+
+  #flush(): void {
+    while (this.#outbox[0] !== undefined && this.#channel.send(this.#outbox[0]) !== "not-now") this.#outbox.shift();
+  }
+
+  #lose(why: Lost): void {
+    this.#events.emit("lost", why);
+  }
+
+  #note(table: string, key: string): void {
+    this.#watchers.get(table)?.();
+    if (this.#changed.size === 0) void Promise.resolve().then(() => this.#tell());
+    const keys = this.#changed.get(table) ?? new Set();
+    this.#changed.set(table, keys.add(key));
+  }
+
+  /** Tells the changes of a task. */
+  #tell(): void {
+    this.#replica.refresh();
+    const changed = this.#changed;
+    this.#changed = new Map();
+    for (const [table, keys] of changed) this.#events.emit(`t${table}`, keys);
+    this.#events.emit("any", undefined);
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * The state of shared data: a reducer over operations. It does not look at schemas and takes any name, so it is the same
+ * for all programs that saw the same operations, whatever version of the application they run.
+ */
+
+import { idAt, isCell, isCount, isName, isRecord, type Action, type Cell } from "./operation.js";
+
+/** A reducer of the application. */
+export interface Reducer {
+  readonly initial: unknown;
+  /** Returns the next value, and leaves the present one as it is. */
+  readonly reduce: (value: unknown, action: unknown) => unknown;
+  /** Returns the action that undoes another one, which comes to this value; undefined: it cannot be undone. */
+  readonly invert: ((action: unknown, value: unknown) => unknown) | undefined;
+}
+
+/**
+ * How many deleted values are remembered, so that the undo of a deletion brings back a value only if nobody did anything else
+ * with it since. They take 100 bytes each of a snapshot.
+ */
+const MAX_DELETED = 2000;
+
+/** The most names of data that programs may use in one room. */
+const MAX_TABLES = 1000;
+
+/** What the tables are called: by the kind of data, then its name. */
+export const CELLS = "m";
+export const COUNTER = "c";
+export const REDUCED = "r";
+export const LOCK = "l";
+export const TURNS = "t";
+
+/** What an operation did besides its changes. */
+export interface Effect {
+  /** Takes the changes back, in reverse. Undefined: they are not to be taken back. */
+  readonly journal?: (() => void)[];
+  /** Actions that undo the operation, the last one first, if nobody else has changed the same since. */
+  readonly inverse: Action[];
+  /** Values that it deleted. */
+  readonly deleted: Deleted[];
+}
+
+type Deleted = readonly [table: string, key: string, stamp: string];
+
+type Table = ReadonlyMap<string, unknown>;
+
+const EMPTY: Table = new Map();
+
+export class Tables {
+  readonly #tables = new Map<string, Map<string, unknown>>();
+  #deleted: Deleted[] = [];
+  /** True if there were actions for reducers that this program does not have. */
+  isPartial = false;
+
+  /** `changed` is called for each change. */
+  constructor(
+    readonly reducers: ReadonlyMap<string, Reducer>,
+    readonly changed: (table: string, key: string) => void,
+  ) {}
+
+  table(name: string): Table {
+    return this.#tables.get(name) ?? EMPTY;
+  }
+
+  cell(name: string, key: unknown): Cell | undefined {
+    return this.table(CELLS + name).get(key as string) as Cell | undefined;
+  }
+
+  /**
+   * Applies the actions of an operation, from the one with the index `from` on. Locks and turns belong to the participant `sender`; without one, the operation is not
+   * ordered yet and does not concern them.
+   */
+  apply(actions: readonly Action[], stamp: string, sender: number | undefined, effect: Effect, from = 0): void {
+    for (let at = from; at < actions.length; at += 1) {
+      const action = actions[at] as Action;
+      if (sender !== undefined) this.#hold(action, sender, effect);
+      this.#act(action, stamp, idAt(stamp, at), effect);
+    }
+  }
+
+  /** Applies what an operation does with locks and turns, once it is ordered. */
+  hold(actions: readonly Action[], sender: number, effect: Effect): void {
+    for (const action of actions) this.#hold(action, sender, effect);
+  }
+
+  /** A participant has left the room for good. */
+  departed(participant: number, effect: Effect): void {
+    for (const [name, table] of this.#tables) {
+      if (name[0] === LOCK && table.get("") === participant) this.#write(name, "", undefined, effect);
+      if (name[0] === TURNS) this.#leaveTurns(name, participant, effect);
+    }
+  }
+
+  /** Remembers what an ordered operation deleted. */
+  settle(deleted: readonly Deleted[]): void {
+    this.#deleted.push(...deleted);
+    while (this.#deleted.length > MAX_DELETED) {
+      const [table, key, stamp] = this.#deleted.shift() as Deleted;
+      const cell = this.table(table).get(key) as Cell | undefined;
+      if (cell?.length === 1 && cell[0] === stamp) this.#put(table, key, undefined);
+    }
+  }
+
+  /** Forgets who holds locks and turns. */
+  dropHolders(): void {
+    for (const name of this.#tables.keys()) if (name[0] === LOCK || name[0] === TURNS) this.#put(name, "", undefined);
+  }
+
+  encode(): unknown {
+    return [[...this.#tables].map(([name, table]) => [name, [...table]]), this.#deleted];
+  }
+
+  /** Replaces everything by what another participant encoded. Throws if that is malformed. */
+  decode(json: unknown): void {
+    const [tables, deleted] = json as [[string, [string, unknown][]][], Deleted[]];
+    for (const [name, table] of this.#tables) for (const key of table.keys()) this.changed(name, key);
+    this.#tables.clear();
+    for (const [name, entries] of tables)
+      for (const [key, value] of entries)
+        if (isName(key) && (name[0] !== CELLS || isCell(value))) this.#put(name, key, value);
+    this.#deleted = deleted.filter(Array.isArray);
+    this.isPartial = false;
+  }
+
+  #act([name, verb, key, second, third]: Action, stamp: string, id: string, effect: Effect): void {
+    switch (verb) {
+      case "s":
+        return this.#setCell(name, key, versioned(stamp, second, third), effect);
+      case "i":
+        return this.#setCell(
+          name,
+          id,
+          versioned(stamp, second === undefined ? second : { k: key, v: second }, third),
+          effect,
+        );
+      case "d":
+        // What is not there is not deleted: the mark that somebody else deleted it stays.
+        return this.#setCell(name, this.cell(name, key)?.length === 1 ? 0 : key, [stamp], effect);
+      case "p":
+        return this.#setFields(name, key, patched(stamp, second, third), effect);
+      case "r":
+        // Brings a value back, if the last operations that changed it are still the expected ones.
+        if (JSON.stringify(signature(this.cell(name, key))) !== JSON.stringify(second)) return;
+        return this.#setCell(name, key, third === 0 ? undefined : third, effect);
+      case "q":
+        return this.#setFields(name, key, isRecord(second) ? Object.entries(second) : [], effect);
+      case "+":
+        if (!Number.isFinite(key)) return;
+        this.#write(
+          COUNTER + name,
+          "",
+          ((this.table(COUNTER + name).get("") as number) ?? 0) + (key as number),
+          effect,
+        );
+        return void effect.inverse.unshift([name, "+", -(key as number)]);
+      case "a":
+        return this.#reduce(name, key, effect);
+    }
+  }
+
+  #setCell(name: string, key: unknown, cell: unknown, effect: Effect): void {
+    if (!isName(key) || (cell !== undefined && !isCell(cell))) return;
+    const before = this.cell(name, key);
+    // Nothing is there, and nothing comes.
+    if (!before && (cell?.length ?? 1) === 1) return;
+    this.#write(CELLS + name, key, cell, effect);
+    effect.inverse.unshift([name, "r", key, signature(cell), before ?? 0]);
+  }
+
+  /**
+   * Sets those fields of which the last operation that changed them is the expected one. Each has that, the operation that
+   * changes it now, and a value unless it is to be removed.
+   */
+  #setFields(
+    name: string,
+    key: unknown,
+    entries: readonly (readonly [field: string, entry: unknown])[],
+    effect: Effect,
+  ): void {
+    const cell = this.cell(name, key);
+    if (!cell || !isRecord(cell[1])) return;
+    const value = new Map(Object.entries(cell[1]));
+    const fields = new Map(Object.entries(cell[3] ?? {}));
+    const before = new Map<string, unknown>();
+    for (const [field, entry] of entries) {
+      const [expected, stamp, content] = (Array.isArray(entry) ? entry : []) as unknown[];
+      const last = fields.get(field) ?? cell[0];
+      if ((expected !== 0 && expected !== last) || typeof stamp !== "string") continue;
+      before.set(field, value.has(field) ? [stamp, last, value.get(field)] : [stamp, last]);
+      if (stamp === cell[0]) fields.delete(field);
+      else fields.set(field, stamp);
+      if (content === undefined) value.delete(field);
+      else value.set(field, content);
+    }
+    if (before.size === 0) return;
+    const rest = fields.size > 0 ? [cell[2] ?? 1, Object.fromEntries(fields)] : cell.slice(2, 3);
+    this.#write(CELLS + name, key as string, [cell[0], Object.fromEntries(value), ...rest], effect);
+    effect.inverse.unshift([name, "q", key, Object.fromEntries(before)]);
+  }
+
+  #reduce(name: string, action: unknown, effect: Effect): void {
+    const reducer = this.reducers.get(name);
+    this.isPartial ||= !reducer;
+    try {
+      const before = this.table(REDUCED + name).get("") ?? reducer?.initial;
+      const inverse = reducer?.invert?.(action, before);
+      this.#write(REDUCED + name, "", reducer?.reduce(before, action), effect);
+      if (inverse !== undefined) effect.inverse.unshift([name, "a", inverse]);
+    } catch {
+      // The action is malformed. It has no effect for anybody, because all run the same reducer.
+    }
+  }
+
+  #hold([name, verb]: Action, sender: number, effect: Effect): void {
+    const lock = LOCK + name;
+    const holder = this.table(lock).get("");
+    if (verb === "l" && holder === undefined) this.#write(lock, "", sender, effect);
+    if (verb === "f" && holder === sender) this.#write(lock, "", undefined, effect);
+    const turns = TURNS + name;
+    const line = this.#line(turns);
+    if (verb === "j" && !line.includes(sender)) this.#write(turns, "", [...line, sender], effect);
+    if (verb === "k") this.#leaveTurns(turns, sender, effect);
+    if (verb === "n" && line[0] === sender) this.#write(turns, "", [...line.slice(1), sender], effect);
+  }
+
+  #line(table: string): readonly number[] {
+    return (this.table(table).get("") as readonly number[] | undefined) ?? [];
+  }
+
+  #leaveTurns(table: string, participant: number, effect: Effect): void {
+    const rest = this.#line(table).filter((other) => other !== participant);
+    this.#write(table, "", rest.length > 0 ? rest : undefined, effect);
+  }
+
+  #write(name: string, key: string, value: unknown, effect: Effect): void {
+    const before = this.table(name).get(key);
+    // A program that makes up names cannot fill the memory of the others.
+    if (before === value || (!this.#tables.has(name) && this.#tables.size >= MAX_TABLES)) return;
+    effect.journal?.push(() => this.#put(name, key, before));
+    if (name.startsWith(CELLS) && (value as Cell | undefined)?.length === 1)
+      effect.deleted.push([name, key, (value as Cell)[0]]);
+    this.#put(name, key, value);
+  }
+
+  #put(name: string, key: string, value: unknown): void {
+    const table = this.#tables.get(name) ?? new Map<string, unknown>();
+    if (value === undefined) table.delete(key);
+    else table.set(key, value);
+    if (table.size > 0) this.#tables.set(name, table);
+    else this.#tables.delete(name);
+    this.changed(name, key);
+  }
+}
+
+/** A cell; nothing without a value. */
+function versioned(stamp: string, value: unknown, version: unknown): unknown {
+  return value === undefined ? 0 : isCount(version) && version > 1 ? [stamp, value, version] : [stamp, value];
+}
+
+/** The fields of a patch, which expects nothing. */
+function patched(stamp: string, set: unknown, removed: unknown): [field: string, entry: unknown][] {
+  const fields = isRecord(set) ? Object.entries(set).map(([field, value]) => [field, [0, stamp, value]]) : [];
+  const gone = Array.isArray(removed) ? removed.filter(isName).map((field) => [field, [0, stamp]]) : [];
+  return [...fields, ...gone] as [string, unknown][];
+}
+
+/** The operations that a value was last changed by. Two of them that are equal name the same value. */
+function signature(cell: Cell | undefined): unknown {
+  if (!cell) return 0;
+  return cell[3] ? [cell[0], cell[3]] : cell[0];
+}

@@ -1,0 +1,99 @@
+/** Counters, and data with a reducer of the application: one value for each name. */
+
+import { failure } from "../errors.js";
+import { Checker } from "../schema/check.js";
+import type { InputOf, StandardSchema } from "../schema/standard.js";
+import type { Context, Definition, Shown } from "./context.js";
+import { COUNTER, REDUCED } from "./tables.js";
+
+/** A number to which everybody adds. */
+export interface SharedCounter extends Shown<number> {
+  add(difference: number): void;
+}
+
+/** A value that a reducer makes of actions, in the room's order. */
+export interface SharedReducer<Value, Action> extends Shown<Value> {
+  dispatch(action: Action): void;
+}
+
+/** A counter of shared data, which begins at 0. */
+export function counter(): Definition<SharedCounter> {
+  return {
+    open: (context, name) => {
+      const value = (): number =>
+        (context
+          .tables()
+          .table(COUNTER + name)
+          .get("") as number | undefined) ?? 0;
+      return {
+        get value() {
+          return value();
+        },
+        subscribe: (listener) => context.onChange(COUNTER + name, listener),
+        add: (difference) => {
+          if (!Number.isFinite(difference)) throw failure("invalid", "own", `a counter counts numbers: ${difference}`);
+          context.perform([name, "+", difference]);
+        },
+      };
+    },
+  };
+}
+
+/** The options of {@link reducer}. */
+export interface ReducerOptions<Value, Action, Schema> {
+  /** Actions of others that do not fit have no effect. It is the same for all versions of the application, as the reducer is. */
+  readonly schema?: Schema;
+  /** Returns the action that undoes another one, which comes to this value. Default: actions cannot be undone. */
+  readonly undo?: (action: Action, value: Value) => Action | undefined;
+}
+
+/**
+ * Data with a reducer of the application. The value and the actions are JSON.
+ *
+ * @param initial - the value before the first action
+ * @param reduce - returns the next value, of the present value and the action alone. All programs in a room must have the same one: give a
+ *   changed reducer another name
+ */
+export function reducer<Value, Action, Schema extends StandardSchema<Action> = StandardSchema<Action>>(
+  initial: Value,
+  reduce: (value: Value, action: Action) => Value,
+  { schema, undo }: ReducerOptions<Value, Action, Schema> = {},
+): Definition<SharedReducer<Value, InputOf<Schema>>> {
+  return {
+    reducer: {
+      initial,
+      reduce: (value, action) => reduce(value as Value, valid(schema, action) as Action),
+      invert: undo as ((action: unknown, value: unknown) => unknown) | undefined,
+    },
+    open: (context, name) => opened(context, name, initial, schema),
+  };
+}
+
+function opened<Value, Action>(
+  context: Context,
+  name: string,
+  initial: Value,
+  schema: StandardSchema | undefined,
+): SharedReducer<Value, Action> {
+  const checker = new Checker(name, schema, {});
+  return {
+    get value() {
+      return (context
+        .tables()
+        .table(REDUCED + name)
+        .get("") ?? initial) as Value;
+    },
+    subscribe: (listener) => context.onChange(REDUCED + name, listener),
+    dispatch: (action) => {
+      checker.write(action);
+      context.perform([name, "a", action]);
+    },
+  };
+}
+
+/** What a schema makes of an action. Throws if it does not fit. */
+function valid(schema: StandardSchema | undefined, action: unknown): unknown {
+  const result = schema?.["~standard"].validate(action) ?? { value: action };
+  if ("then" in result || result.issues) throw new TypeError("the action does not fit its schema");
+  return result.value;
+}

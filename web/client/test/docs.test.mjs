@@ -1,0 +1,67 @@
+/** The examples of the documentation compile. */
+
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, expect, test, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const client = fileURLToPath(new URL("..", import.meta.url));
+// Within the package, so that the examples find its dependencies.
+mkdirSync(join(client, "node_modules"), { recursive: true });
+const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each(["schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
+  const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
+  expect(examples.length).toBeGreaterThan(0);
+  expect(await compile(page, examples)).toBe("");
+});
+
+test("an example that is wrong does not compile", async () => {
+  const wrong = ['import { connect } from "groupwire";\nconnect("wss://example.com", 5);\n'];
+  expect(await compile("wrong", wrong)).toMatch(/wrong-1\.ts\(2,30\): error TS2345/);
+});
+
+/** The blocks of TypeScript of a Markdown text. */
+function examplesOf(markdown) {
+  return [...markdown.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+}
+
+/** What the compiler says of the examples. */
+async function compile(page, examples) {
+  const root = join(folder, page);
+  mkdirSync(root);
+  const files = examples.map((code, at) => {
+    const file = join(root, `${page}-${at + 1}.ts`);
+    writeFileSync(file, code);
+    return file;
+  });
+  const source = (name) => [join(client, "src", name)];
+  const paths = {
+    groupwire: source("index.ts"),
+    "groupwire/schema": source("schema.ts"),
+    "groupwire/shared": source("shared.ts"),
+    "groupwire/testing": source("testing.ts"),
+  };
+  const compilerOptions = { paths, module: "ESNext", moduleResolution: "Bundler" };
+  const config = {
+    extends: join(client, "tsconfig.json"),
+    compilerOptions,
+    include: [],
+    files: [...files, join(client, "test/docs/globals.d.ts"), join(client, "src/node-modules.d.ts")],
+  };
+  const project = join(root, "tsconfig.json");
+  writeFileSync(project, JSON.stringify(config));
+  try {
+    await promisify(execFile)(join(client, "../node_modules/.bin/tsc"), ["--noEmit", "--project", project], {
+      cwd: dirname(project),
+    });
+    return "";
+  } catch (error) {
+    return error.stdout || String(error);
+  }
+}

@@ -1,0 +1,3 @@
+/** What the examples of the documentation take from the application around them. */
+
+declare function show(...things: unknown[]): void;
