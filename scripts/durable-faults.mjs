@@ -157,6 +157,44 @@ const OF_THE_STORE = [
 /** The room: nobody is told of a transaction before it is durable, and a loaded room is the one that was stored. */
 const OF_THE_ROOM = [
   {
+    name: "nobody is told who left",
+    file: "room/mod.rs",
+    from: "        log.append_departure(id, *now);\n        inspector",
+    to: "        inspector",
+    tests: ["--package", "groupwire-session", "--test", "laws", "clients_that_begin_plain"],
+  },
+  {
+    name: "a client ignores who left",
+    file: "client/delivery.rs",
+    from: "(incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);",
+    to: `if incoming.departed.is_some() {
+            return Ok(());
+        }
+        (incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);`,
+    tests: ["--package", "groupwire-session", "--test", "laws", "clients_that_begin_plain"],
+  },
+  {
+    name: "a loaded room forgets of whom to say that they left",
+    file: "room/mod.rs",
+    from: "room.absent = log.authors_to_depart().collect();",
+    to: "",
+    tests: "departures::",
+  },
+  {
+    name: "the facts do not say of whom to say that they left",
+    file: "room/log/facts.rs",
+    from: "let departures = self.departures.stored();",
+    to: "let departures = Vec::new();",
+    tests: "departures::",
+  },
+  {
+    name: "a loaded room says again who left",
+    file: "room/log/facts.rs",
+    from: "Some(departed) => log.departures.written(departed, channel),",
+    to: "Some(_) => {}",
+    tests: "departures::",
+  },
+  {
     name: "the gate is open",
     file: "room/log/transactions.rs",
     from: "self.durable.unwrap_or(self.head)",

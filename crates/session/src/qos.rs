@@ -47,6 +47,8 @@ pub struct Qos {
     /// True if the channel shares no compression context with other channels. With a shared context, the length of a message
     /// reveals something about other messages (law 5 in docs/laws.md).
     pub private: bool,
+    /// True if the room writes into the channel that a participant left, after the participant's transactions on it (wire W113).
+    pub departures: bool,
     /// The share of messages that may be lost or late, in 1/1000; 0 for transactions.
     pub loss: u16,
     /// The longest useful time from the sending application to the receiving one. A later message is of no use. `None` means
@@ -70,6 +72,7 @@ impl Qos {
             overflow: Overflow::Aggregate,
             priority: 128,
             private: false,
+            departures: false,
             loss: 0,
             deadline: None,
             rate_min: Rate::ZERO,
@@ -119,6 +122,12 @@ impl Qos {
         self
     }
 
+    /// Lets the room write into a channel of transactions that a participant left, if it has sent transactions on it (wire W113).
+    pub const fn departures(mut self) -> Self {
+        self.departures = true;
+        self
+    }
+
     /// True if one message per tick may be too few for the lowest useful rate, when some messages are lost (wire W30).
     pub(crate) fn outruns(&self, tick: Duration) -> bool {
         u128::from(self.rate_min.millihertz()) * tick.as_micros() > TOO_FEW
@@ -137,6 +146,9 @@ impl Qos {
         }
         if self.kind == Kind::Transaction && self.overflow == Overflow::Conflate {
             return wrong("a transaction channel never drops a value: use aggregate");
+        }
+        if self.kind == Kind::Awareness && self.departures {
+            return wrong("only a channel of transactions records departures");
         }
         if self.loss > 1000 {
             return wrong("loss is a share in 1/1000, at most 1000");
@@ -159,7 +171,7 @@ impl Qos {
     }
 
     /// Checks that an open channel may change from this QoS to `other`: kind, overflow and `private` must stay the same
-    /// (wire W77).
+    /// (wire W77), and `departures`.
     ///
     /// # Errors
     /// [`Error::InvalidQos`] says what must stay the same, or what contradicts in `other`.
@@ -175,6 +187,11 @@ impl Qos {
                 why: "a channel stays private, or not, while it is open: open another channel",
             });
         }
+        if self.departures != other.departures {
+            return Err(Error::InvalidQos {
+                why: "a channel records departures, or not, as long as it is there: open another channel",
+            });
+        }
         Ok(())
     }
 
@@ -185,7 +202,7 @@ impl Qos {
         out.u8(self.kind as u8);
         out.u8(self.overflow as u8);
         out.u8(self.priority);
-        out.u8(u8::from(self.private));
+        out.u8(u8::from(self.private) | u8::from(self.departures) << 1);
         out.varint(u64::from(self.loss));
         out.varint(self.deadline.map_or(0, |deadline| deadline.as_millis() as u64));
         out.varint(u64::from(self.rate_min.millihertz()));
@@ -204,7 +221,8 @@ impl Qos {
             _ => return Err(reader.malformed()),
         };
         let priority = reader.u8()?;
-        let private = reader.u8()? & 1 == 1;
+        let flags = reader.u8()?;
+        let (private, departures) = (flags & 1 != 0, flags & 2 != 0);
         let loss = u16::try_from(reader.varint()?).map_err(|_| reader.malformed())?;
         let deadline = match reader.varint()? {
             0 => None,
@@ -212,7 +230,17 @@ impl Qos {
         };
         let rate_min = Rate::from_millihertz(reader.varint_u32()?);
         let rate_max = Rate::from_millihertz(reader.varint_u32()?);
-        let qos = Qos { kind, overflow, priority, private, loss, deadline, rate_min, rate_max };
+        let qos = Qos {
+            kind,
+            overflow,
+            priority,
+            private,
+            departures,
+            loss,
+            deadline,
+            rate_min,
+            rate_max,
+        };
         qos.validate().map_err(|_| reader.malformed())?;
         Ok(qos)
     }
@@ -266,6 +294,7 @@ mod tests {
             Qos { overflow: Overflow::Conflate, ..Qos::transaction() },
             Qos::awareness().loss_per_mille(1001),
             Qos::awareness().rate(30, 25),
+            Qos::awareness().departures(),
             Qos::awareness().deadline(Duration::ZERO),
         ] {
             assert!(matches!(qos.validate(), Err(Error::InvalidQos { .. })), "{qos:?}");
@@ -278,6 +307,13 @@ mod tests {
         let mut out = Vec::new();
         qos.write(&mut out);
         assert_eq!(Qos::read(&mut Reader::new(&out, "qos")), Ok(qos));
+        // W113: an awareness channel cannot record departures.
+        out[3] |= 2;
+        assert!(matches!(Qos::read(&mut Reader::new(&out, "qos")), Err(Error::Malformed { .. })));
+        let qos = Qos::transaction().departures();
+        out.clear();
+        qos.write(&mut out);
+        assert_eq!((out[3], Qos::read(&mut Reader::new(&out, "qos"))), (2, Ok(qos)));
     }
 
     #[test]

@@ -105,6 +105,7 @@ fn incoming(message: Incoming) -> Plain {
         .with("index", message.index.get())
         .with("stale", message.stale)
         .with("state", message.state)
+        .with("departed", message.departed.map(|participant| participant.get()))
 }
 
 fn change(change: ParticipantChange) -> JsValue {

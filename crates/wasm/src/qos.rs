@@ -38,6 +38,7 @@ pub(crate) fn read(from: &Plain) -> Result<Qos, Error> {
         qos.priority = priority(value)?;
     }
     qos.private = from.flag("private").unwrap_or(false);
+    qos.departures = from.flag("departures").unwrap_or(false);
     Ok(qos)
 }
 
@@ -48,6 +49,7 @@ pub(crate) fn write(qos: &Qos) -> Plain {
         .with("overflow", if qos.overflow == Overflow::Conflate { "conflate" } else { "aggregate" })
         .with("priority", f64::from(qos.priority))
         .with("private", qos.private)
+        .with("departures", qos.departures)
         .with("loss", f64::from(qos.loss) / 1000.0);
     if let Some(deadline) = qos.deadline {
         object = object.with("deadline", crate::millis(deadline));

@@ -13,6 +13,8 @@ LARGEST_TRANSACTION = 16 << 20
 
 TRANSACTION_QOS = {"kind": TRANSACTION, "overflow": AGGREGATE, "priority": 128, "flags": 0, "loss": 0,
                    "deadline_ms": 0, "rate_min": 0, "rate_max": 0}
+# Records who left, after what it sent on the channel (W113).
+DEPARTURES_QOS = {**TRANSACTION_QOS, "flags": 2}
 AWARENESS_QOS = {"kind": AWARENESS, "overflow": CONFLATE, "priority": 128, "flags": 0, "loss": 50,
                  "deadline_ms": 250, "rate_min": 0, "rate_max": 25_000}
 

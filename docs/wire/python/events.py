@@ -66,6 +66,8 @@ class Message:
     is_state: bool
     is_fill: bool
     is_stale: bool
+    # The participant that left, in the room's own entry about that (W113).
+    departed: Optional[int] = None
 
     @property
     def text(self):

@@ -13,6 +13,7 @@ ONLY_FROM_SERVER = OWN | STATE | FILL
 LONGEST_KEY = 256
 LONGEST_EXTENSIONS = 1024
 KEY_LENGTH_BASE = 32
+DEPARTED = 1
 
 
 @dataclass
@@ -30,6 +31,11 @@ class Record:
     priority: Optional[int] = None
     extensions: Optional[bytes] = None
 
+    @property
+    def departed(self):
+        """The participant that left, in the room's own entry about that; else None (W113)."""
+        return read_extensions(self.extensions or b"").get(DEPARTED)
+
 
 def read_record(reader, from_server, max_message=60_000):
     """Reads one record and checks what can be checked without knowing the session."""
@@ -43,7 +49,7 @@ def read_record(reader, from_server, max_message=60_000):
         record.priority = content.u8()
     if record.flags & EXTENSIONS:
         record.extensions = content.bytes(at_most=LONGEST_EXTENSIONS)
-        check_extensions(record.extensions)
+        check_extensions(record, from_server)
     record.octets = content.rest()
     check_octets(record, max_message)
     return record
@@ -73,12 +79,22 @@ def read_key(content):
     return content.take(length)
 
 
-def check_extensions(octets):
-    """Walks over extensions, none of which has a meaning yet."""
-    reader = Reader(octets)
+def check_extensions(record, from_server):
+    """Refuses a departure that the room itself did not write (W113)."""
+    if DEPARTED in read_extensions(record.extensions) and not (from_server and record.sender == 0):
+        raise malformed("a departure that is not the room's own entry")
+
+
+def read_extensions(octets):
+    """Reads the extensions that have a meaning, by their types; others are skipped (W19)."""
+    reader, known = Reader(octets), {}
     while not reader.is_at_end():
-        reader.varint()
-        reader.bytes()
+        number, value = reader.varint(), Reader(reader.bytes())
+        if number == DEPARTED:
+            known[number] = value.varint32()
+            if not value.is_at_end():
+                raise malformed("a departure of more than a number")
+    return known
 
 
 def check_octets(record, max_message):

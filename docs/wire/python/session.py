@@ -578,8 +578,8 @@ class Session:
 
     def _read_awareness(self, record, channel, now):
         """An awareness message; it is dropped if it is no news, or the channel is closed (W42, W85)."""
-        if record.flags & (FILL | GOES_ON | CONTINUES):
-            raise malformed("awareness as a fill or as a piece")
+        if record.flags & (FILL | GOES_ON | CONTINUES) or record.departed is not None:
+            raise malformed("awareness as a fill, as a piece or as a departure")
         index, after = self.incoming.read_awareness(record)
         if channel.status != OPEN or record.sender == self.participant:
             return
@@ -597,7 +597,7 @@ class Session:
             key=record.key, priority=record.priority, is_transaction=position is not None, number=number,
             position=position, after=after, age_ms=record.age * 4 + (self.round_trip or 0) / 2000,
             is_state=bool(record.flags & STATE), is_fill=bool(record.flags & FILL),
-            is_stale=after is not None and self.delivered.get(record.sender, 0) > after))
+            is_stale=after is not None and self.delivered.get(record.sender, 0) > after, departed=record.departed))
 
     # Messages of this client.
 

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import events
-from channels import AWARENESS_QOS, OPEN
+from channels import AWARENESS_QOS, DEPARTURES_QOS, OPEN
 from client import Client
 
 URL = os.environ.get("GROUPWIRE_URL", "")
@@ -74,6 +74,20 @@ class Server(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(of_ann)
         self.assertEqual(of_bob, (False, 200))
         self.assertEqual(ann.session.waiting, [])
+
+    async def test_departures(self):
+        """Who left stands in the channel, after what it sent there (W113)."""
+        ann, bob = await self.join("Ann"), await self.join("Bob")
+        for client in (ann, bob):
+            client.open("pen", qos=DEPARTURES_QOS)
+            await client.until(lambda: client.session.channels["pen"].is_synced)
+        ann.send("pen", "mine")
+        await ann.until(lambda: len(of(ann, events.Ordered)) == 1)
+        await ann.leave()
+        await bob.until(lambda: len(messages(bob, "pen")) == 2)
+        mine, entry = messages(bob, "pen")
+        self.assertEqual((mine.sender, mine.departed), (me(ann), None))
+        self.assertEqual((entry.sender, entry.departed, entry.octets), (0, me(ann), b""))
 
     async def test_awareness(self):
         """Of each key the last value arrives, text and octets, and nothing comes back to its sender."""

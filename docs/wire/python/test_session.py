@@ -7,7 +7,7 @@ from channels import AWARENESS_QOS, CLOSING, OPEN, SHUT, ChannelError
 from errors import MALFORMED, REPLACED, SILENT, UNKNOWN_CHANNEL
 from frames import CLIENT, Frame, read_packet, write_packet
 from numbering import MODULUS
-from records import CONTINUES, FILL, GOES_ON, KEY, OWN, TEXT, Record
+from records import CONTINUES, EXTENSIONS, FILL, GOES_ON, KEY, OWN, TEXT, Record
 from session import ENDED, Session
 
 CHANNELS = (("draw", None), ("pointer", AWARENESS_QOS))
@@ -146,6 +146,19 @@ class Cases(unittest.TestCase):
             self.hear(Frame("MESSAGES", {"records": [Record(1, 2, TEXT | flags, 0, 0, 0, b"x")]}))
         self.session.shut("draw", self.now)
         self.assertEqual(self.session.channels["draw"].have(self.session.position), 1)
+
+    def test_departures(self):
+        """Only the room itself says who left, as a transaction (W113)."""
+        def entry(channel, sender, extensions):
+            return Frame("MESSAGES", {"records": [Record(channel, sender, EXTENSIONS, 0, 0, 0, extensions=extensions)]})
+        self.hear(Frame("SYNCED", {"id": 0}))
+        heard, = self.hear(entry(1, 0, bytes([9, 1, 0, 1, 1, 7])))
+        self.assertEqual((heard.departed, heard.sender, heard.octets, heard.position), (7, 0, b"", 1))
+        heard, = self.hear(entry(1, 0, bytes([9, 1, 0])))
+        self.assertIsNone(heard.departed)
+        for wrong in (entry(1, 2, bytes([1, 1, 7])), entry(2, 0, bytes([1, 1, 7])), entry(1, 0, bytes([1, 2, 7, 7]))):
+            self.assertEqual(self.broken(self.hear(wrong)), (MALFORMED, True))
+            self.setUp()
 
     def test_unknown_channel(self):
         """A record of a channel that never was open is an error that the server is told."""

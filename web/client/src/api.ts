@@ -33,6 +33,11 @@ export interface Qos {
    * about the messages that share its context. Default: false.
    */
   private?: boolean;
+  /**
+   * Only for transactions: when a participant that has sent some on this channel leaves for good, the server writes that into the
+   * channel, at a place in the order (`Message.departed`). Whoever opens a channel first decides. Default: false.
+   */
+  departures?: boolean;
 }
 
 /** The options of a channel: its QoS, which all participants share, and this participant's own settings. */
@@ -197,6 +202,12 @@ export interface Message {
   readonly stale: boolean;
   /** True for a message of the late-joiner state: it describes the room as it was when this participant joined. */
   readonly state: boolean;
+  /**
+   * The id of a participant that has left for good, in the server's own entry about that: `sender` is 0, and `data` is empty. It comes
+   * after everything that the participant sent on the channel before it left, once. If it resumes its session after that, it is told,
+   * too. Undefined in all other messages; only channels with the option `departures` have such entries.
+   */
+  readonly departed: number | undefined;
 }
 
 /** A channel: one type of message in a room. */
@@ -216,7 +227,7 @@ export interface Channel {
    * Requests another QoS for all participants; omitted fields stay as they are. The server decides: it answers with the
    * event `qos` if it changed, or with an `error` of the room if not.
    */
-  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private">>): void;
+  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures">>): void;
   /**
    * Asks the server to send this participant at most `perSecond` values of each key per second, always the newest;
    * undefined removes the limit. Only for channels that conflate.

@@ -96,7 +96,7 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#driver.contract(this);
   }
 
-  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private">>): void {
+  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures">>): void {
     this.#mustBeOpen();
     this.#driver.setQos(this, { ...this.qos, ...change });
   }
@@ -192,8 +192,9 @@ class IncomingMessage implements Message {
   readonly index: number;
   readonly stale: boolean;
   readonly state: boolean;
+  readonly departed: number | undefined;
 
-  constructor({ data, sender, own, key, age, position, index, stale, state }: CoreMessage) {
+  constructor({ data, sender, own, key, age, position, index, stale, state, departed }: CoreMessage) {
     this.data = data;
     this.sender = sender;
     this.own = own;
@@ -203,6 +204,7 @@ class IncomingMessage implements Message {
     this.index = index;
     this.stale = stale;
     this.state = state;
+    this.departed = departed;
   }
 
   json<T = unknown>(): T {

@@ -128,7 +128,17 @@ test("messages still arrive until the channel is closed", async () => {
   const core = await coreOf();
   void draw.close();
   passSecond();
-  const fields = { sender: 2, own: false, key: undefined, age: 0, position: 1, index: 1, stale: false, state: false };
+  const fields = {
+    sender: 2,
+    own: false,
+    key: undefined,
+    age: 0,
+    position: 1,
+    index: 1,
+    stale: false,
+    state: false,
+    departed: undefined,
+  };
   await emit(room, core, { type: "message", channel: 0, data: "late", ...fields });
   await emit(room, core, { type: "closed", channel: 0 });
   await emit(room, core, { type: "message", channel: 0, data: "later", ...fields });

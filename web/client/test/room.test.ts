@@ -95,7 +95,16 @@ test("a message arrives as it was sent, with its fields", async () => {
     ),
   );
   expect(got).toMatchObject([
-    { data: '{"x":[1]}', sender: 5, own: false, position: 1, stale: false, state: false, key: undefined },
+    {
+      data: '{"x":[1]}',
+      sender: 5,
+      own: false,
+      position: 1,
+      stale: false,
+      state: false,
+      key: undefined,
+      departed: undefined,
+    },
     { data: "mine", sender: 1, own: true, position: 2, index: 1 },
     { data: Uint8Array.of(0, 255), sender: 5, position: 0, index: 1, key: "k" },
   ]);

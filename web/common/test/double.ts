@@ -234,6 +234,7 @@ export class DoubleRoom<P> implements Room<P> {
       index: post.index,
       stale: false,
       state,
+      departed: undefined,
     });
   }
 }

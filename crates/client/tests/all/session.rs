@@ -18,6 +18,7 @@ use crate::support::{
 
 over_every_transport! {
     two_clients_exchange_messages_and_one_leaves
+    w113_who_left_stands_in_the_order
     dropping_all_handles_leaves
     transactions_survive_broken_connections
     a_channel_may_be_opened_while_joining
@@ -74,6 +75,28 @@ async fn a_snapshot_is_compressed_in_both_directions(over: Over) {
     // On loopback a fast codec is best, or none; at first the client does not know that.
     let bytes = bob.stats().bytes_in_after as usize;
     assert!(bytes < state.len(), "{bytes} of {}", state.len());
+}
+
+async fn w113_who_left_stands_in_the_order(over: Over) {
+    let server = Running::start(any_port()).await;
+    let (ann, mut to_ann) = server.connect(over, "departures");
+    let (bob, mut to_bob) = server.connect(over, "departures");
+    let qos = Qos::transaction().departures();
+    let pen = ann.channel("pen", qos).unwrap();
+    bob.channel("pen", qos).unwrap();
+    synced(&mut to_ann).await;
+    synced(&mut to_bob).await;
+    let ann_id = ann.joined().await.unwrap();
+    pen.send("mine", SendOptions::default()).unwrap();
+    let message = |event: &Event| match event {
+        Event::Message(message) => Some(message.clone()),
+        _ => None,
+    };
+    until(&mut to_ann, message).await;
+    ann.leave().await;
+    let (mine, entry) = (until(&mut to_bob, message).await, until(&mut to_bob, message).await);
+    assert_eq!((mine.sender, mine.departed), (ann_id, None));
+    assert_eq!((entry.sender.get(), entry.departed, entry.position.get()), (0, Some(ann_id), 2));
 }
 
 async fn two_clients_exchange_messages_and_one_leaves(over: Over) {

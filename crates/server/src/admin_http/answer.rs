@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use groupwire_session::ParticipantId;
 use groupwire_session::room::LookedAt;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +21,9 @@ pub(super) struct MessageLine {
     order: Option<u64>,
     /// The participant that sent it; 0 is the room itself.
     sender: u32,
+    /// The participant that left, if this is the room's own entry about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    departed: Option<u32>,
     /// Milliseconds since the sending application made it.
     age_ms: u64,
     /// The size of the content in bytes.
@@ -55,6 +59,7 @@ impl MessageLine {
             position: is_transaction.then(|| one.position.get()),
             order: (!is_transaction).then(|| one.order.get()),
             sender: one.sender.get(),
+            departed: one.departed.map(ParticipantId::get),
             age_ms: u64::try_from(one.age.as_millis()).unwrap_or(u64::MAX),
             size: one.size,
             truncated,
@@ -96,7 +101,7 @@ fn key(key: Vec<u8>) -> Key {
 mod tests {
     use std::time::Duration;
 
-    use groupwire_session::{Order, ParticipantId, Position};
+    use groupwire_session::{Order, Position};
     use serde_json::json;
 
     use super::*;
@@ -108,6 +113,7 @@ mod tests {
             sender: ParticipantId(0),
             key: key.map(Into::into),
             text,
+            departed: None,
             size,
             bytes: bytes.into(),
             age: Duration::from_millis(5),

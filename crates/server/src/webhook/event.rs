@@ -153,7 +153,7 @@ impl Event {
     }
 
     pub(super) fn transaction(room: &str, transaction: &Ordered<'_>, user: Option<&str>) -> Self {
-        let Ordered { position, sender, channel, key, ref bytes, text } = *transaction;
+        let Ordered { position, sender, channel, key, ref bytes, text, departed } = *transaction;
         let mut data = json!({
             "room": room,
             "position": position.get(),
@@ -162,6 +162,9 @@ impl Event {
             "user": user,
             "key_base64": key.map(|key| STANDARD.encode(key)),
         });
+        if let Some(departed) = departed {
+            data["departed"] = departed.get().into();
+        }
         if let Ok(content) = str::from_utf8(bytes)
             && text
             && json_length(content) <= MAX_TEXT.max(content.len())
@@ -258,6 +261,7 @@ mod tests {
             key: Some(&[255, 0]),
             bytes: Cow::Borrowed(bytes),
             text,
+            departed: None,
         };
         let event =
             parsed(&Event::transaction("r\"oom", &ordered("häuser".as_bytes(), true), None));
@@ -270,6 +274,12 @@ mod tests {
         let event = parsed(&Event::transaction("room", &ordered(&[1, 2], false), Some("ann")));
         assert_eq!(event["data"]["base64"], "AQI=");
         assert_eq!((&event["data"]["user"], event["data"].get("text")), (&json!("ann"), None));
+        assert_eq!(event["data"].get("departed"), None);
+        let departed = Some(ParticipantId(9));
+        let (sender, key) = (ParticipantId(0), None);
+        let entry = Ordered { sender, key, departed, ..ordered(&[], false) };
+        let event = parsed(&Event::transaction("room", &entry, None));
+        assert_eq!((&event["data"]["departed"], &event["data"]["base64"]), (&json!(9), &json!("")));
     }
 
     #[test]
@@ -283,6 +293,7 @@ mod tests {
                 key: Some(&[7; 1000]),
                 bytes: Cow::Borrowed(text.as_bytes()),
                 text: true,
+                departed: None,
             };
             let event = Event::transaction(&"r".repeat(256), &transaction, Some("ann"));
             assert!(event.0.len() <= MAX_EVENT, "{}", event.0.len());

@@ -336,6 +336,7 @@ impl Joined {
                 text: item.text,
                 key: item.key.as_deref(),
                 priority: item.priority,
+                departed: None,
                 bytes: &item.bytes,
                 packed: packed.map(|(_, packed)| packed),
                 coding,

@@ -88,6 +88,7 @@ impl Delivery<'_> {
             own: false,
             stale: false,
             state: record.state,
+            departed: record.departed,
         };
         let is_fill = matches!(record.number, Number::Fill { .. });
         let content = match record.number {

@@ -167,6 +167,9 @@ pub struct Incoming {
     pub stale: bool,
     /// It is part of the state that a late joiner is sent.
     pub state: bool,
+    /// The participant that left for good, if this is the room's own entry about that, which has no content. Channels have such
+    /// entries if their QoS says so ([`Qos::departures`](crate::Qos::departures)).
+    pub departed: Option<ParticipantId>,
 }
 
 /// What changed about a participant.

@@ -125,6 +125,7 @@ impl Session {
             own: true,
             stale: false,
             state: false,
+            departed: None,
         }));
     }
 

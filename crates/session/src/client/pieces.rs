@@ -116,6 +116,7 @@ mod tests {
             text: false,
             key: piece.begins().then_some(b"plan"),
             priority: None,
+            departed: None,
             bytes,
             packed: None,
             coding: Coding::Alone,

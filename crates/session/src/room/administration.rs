@@ -110,6 +110,8 @@ pub struct LookedAt {
     pub key: Option<Vec<u8>>,
     /// True if the content was sent as text.
     pub text: bool,
+    /// The participant that left, if this is the room's own entry about that.
+    pub departed: Option<ParticipantId>,
     /// The size of the content in bytes.
     pub size: usize,
     /// The beginning of the content.

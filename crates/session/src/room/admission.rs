@@ -60,6 +60,7 @@ impl Room {
                 return;
             }
         };
+        self.absent.remove(&admitted.id);
         self.common.stats.count_join(admitted.outcome, admitted.has_been_here);
         self.welcome(now, link, &opening.hello, &admitted, max_datagram);
         let Room { peers, common, .. } = self;

@@ -162,6 +162,7 @@ impl Room {
         for id in ids {
             self.check(now, id, settled);
         }
+        self.end_absences(now);
         self.review_streams(now);
         let Common { packing, chunks, .. } = &mut self.common;
         match self.peers.is_empty() {
@@ -182,7 +183,7 @@ impl Room {
         self.end_hold();
         self.count_receivers();
         self.tell_upstream(now);
-        let next = (!self.peers.is_empty()).then(|| now + HOUSEKEEPING);
+        let next = (!self.is_empty()).then(|| now + HOUSEKEEPING);
         self.common.timers.housekeeping = next;
         self.ask_for_part(now);
     }

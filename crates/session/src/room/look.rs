@@ -127,6 +127,7 @@ fn looked_at(
         sender: message.sender,
         key: message.key.as_ref().map(|key| key.to_vec()),
         text: message.text,
+        departed: message.departed,
         size: bytes.len(),
         bytes: bytes[..bytes.len().min(max_bytes)].to_vec(),
         age: now.saturating_sub(message.born),

@@ -32,7 +32,7 @@ mod timers;
 mod upstream;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -77,6 +77,10 @@ pub struct Room {
     settling: Order,
     /// When participants are looked at again for a part of the snapshot, even if the one that was asked has not sent it.
     snapshot_due: Option<Duration>,
+    /// Participants of a room that was loaded who have not resumed yet, though channels have to be told once they have left (wire
+    /// W113), and when they have.
+    absent: BTreeSet<ParticipantId>,
+    absent_until: Option<Duration>,
     /// The participant that was asked for a part of the snapshot last, and the part's number there.
     last_asked: (ParticipantId, u32),
 }
@@ -92,6 +96,8 @@ impl Room {
             common: Common::new(config, authority),
             settling: Order(0),
             snapshot_due: None,
+            absent: BTreeSet::new(),
+            absent_until: None,
             last_asked: (ParticipantId(0), 0),
         }
     }
@@ -117,6 +123,7 @@ impl Room {
         room.common.storing = Some(storing);
         room.common.ticked_head = log.head();
         room.settling = log.order();
+        room.absent = log.authors_to_depart().collect();
         room.common.log = log;
         Ok(room)
     }
@@ -131,9 +138,10 @@ impl Room {
         self.common.log.incarnation()
     }
 
-    /// True if the room has no participants, neither connected nor away.
+    /// True if the room has no participants, neither connected nor away. In a room that was loaded, those count as away who have not
+    /// resumed yet and of whom channels will be told that they left.
     pub fn is_empty(&self) -> bool {
-        self.peers.is_empty()
+        self.peers.is_empty() && self.absent.is_empty()
     }
 
     /// True if nobody has ever joined: the room then holds nothing worth keeping.
@@ -165,6 +173,10 @@ impl Room {
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         self.common.now = now;
+        if self.absent_until.is_none() && !self.absent.is_empty() {
+            self.absent_until = Some(now + self.common.config.timing.away);
+            self.common.timers.begin_housekeeping(now);
+        }
         match input {
             Input::Join { link, opening, identity, secrets, max_datagram } => {
                 self.join(now, link, opening, identity, secrets, max_datagram);
@@ -305,7 +317,8 @@ impl Room {
     /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common { log, pieces, roster, timers, links, config, now, .. } = &mut self.common;
+        let Common { log, pieces, roster, timers, links, config, now, inspector, .. } =
+            &mut self.common;
         pieces.forget(id);
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
@@ -313,7 +326,23 @@ impl Room {
         log.end_session(id, (config.wall + *now).as_secs());
         roster.leave(id);
         timers.tick_for_leaver();
+        log.append_departure(id, *now);
+        inspector.advance(log.head());
         self.common.emit(Event::Left { participant: id });
+    }
+
+    /// Writes that participants left who have not resumed in time since the room was loaded.
+    fn end_absences(&mut self, now: Duration) {
+        if self.absent_until.is_none_or(|until| now < until) {
+            return;
+        }
+        let Common { log, timers, inspector, .. } = &mut self.common;
+        for id in core::mem::take(&mut self.absent) {
+            log.append_departure(id, now);
+        }
+        inspector.advance(log.head());
+        timers.schedule_tick(now);
+        self.absent_until = None;
     }
 
     fn shut_down(&mut self, now: Duration, retry: Duration, step: Duration) {

@@ -23,6 +23,9 @@ pub struct Ordered<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// True if the content was sent as text. It is UTF-8 then.
     pub text: bool,
+    /// The participant that left, if this is the room's own entry about that, which has no content. Channels have such entries if
+    /// their QoS says so ([`Qos::departures`](crate::Qos::departures)).
+    pub departed: Option<ParticipantId>,
 }
 
 impl Room {
@@ -65,6 +68,7 @@ impl Room {
                     _ => Cow::Owned(core::mem::take(&mut begun)),
                 },
                 text: message.text,
+                departed: message.departed,
             })
         })
     }

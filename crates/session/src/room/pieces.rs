@@ -109,6 +109,7 @@ mod tests {
             sender: ParticipantId(1),
             key: None,
             priority: None,
+            departed: None,
             text: false,
             piece,
             bytes: alloc::vec![7; size].into(),

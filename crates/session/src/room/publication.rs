@@ -29,6 +29,7 @@ impl Room {
             sender: ParticipantId(0),
             key: key.map(Into::into),
             priority: None,
+            departed: None,
             text,
             piece: Default::default(),
             bytes: bytes.into(),

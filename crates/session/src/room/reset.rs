@@ -29,6 +29,7 @@ impl Room {
                 sender,
                 key: None,
                 priority: None,
+                departed: None,
                 text: false,
                 piece: Default::default(),
                 bytes: [].into(),

@@ -35,6 +35,9 @@ const PACKED: u32 = 128;
 const GOES_ON: u32 = 256;
 const CONTINUES: u32 = 512;
 
+/// The type of the extension with the participant that left (wire W113).
+const DEPARTED: u64 = 1;
+
 /// The direction in which a record is sent. The meaning of the record's `gap` and `stamp` depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -70,6 +73,8 @@ pub(crate) struct Record<'a> {
     pub(crate) text: bool,
     pub(crate) key: Option<&'a [u8]>,
     pub(crate) priority: Option<u8>,
+    /// The participant that left, if the message is the room's entry about that (wire W113).
+    pub(crate) departed: Option<ParticipantId>,
     /// The message itself.
     pub(crate) bytes: &'a [u8],
     /// If a codec packed the message: the packed form of `bytes`. The record then contains it instead of `bytes`.
@@ -122,6 +127,10 @@ impl Record<'_> {
         if let Some(priority) = self.priority {
             flags |= PRIORITY;
             out.u8(priority);
+        }
+        if let Some(departed) = self.departed {
+            flags |= EXTENSIONS;
+            write_departed(departed, out);
         }
         if self.packed.is_some() {
             flags |= PACKED;
@@ -195,8 +204,13 @@ pub(crate) fn read<'a>(
         0 => None,
         _ => Some(reader.u8()?),
     };
-    if flags & EXTENSIONS != 0 {
-        skip_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?;
+    let departed = match flags & EXTENSIONS {
+        0 => None,
+        _ => read_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?,
+    };
+    let is_of_room = direction == Direction::ToClient && sender == ParticipantId(0);
+    if departed.is_some() && !(is_of_room && kind == Kind::Transaction) {
+        return Err(Error::malformed("record: only the room says who departed"));
     }
     let rest = reader.rest();
     let packed = (flags & PACKED != 0).then_some(rest);
@@ -251,6 +265,7 @@ pub(crate) fn read<'a>(
         text,
         key,
         priority,
+        departed,
         bytes,
         packed,
         coding,
@@ -268,14 +283,32 @@ fn read_piece(flags: u32, kind: Kind) -> Result<Piece, Error> {
     }
 }
 
-/// Checks that extensions are well-formed, and ignores them: no extension has a type yet (wire W19).
-fn skip_extensions(bytes: &[u8]) -> Result<(), Error> {
+/// W113: the extension that says who left.
+fn write_departed(departed: ParticipantId, out: &mut Vec<u8>) {
+    let mut value = Vec::new();
+    value.varint(departed.into());
+    let mut extension = Vec::new();
+    extension.varint(DEPARTED);
+    extension.bytes(&value);
+    out.bytes(&extension);
+}
+
+/// Reads extensions, and skips those of unknown types (wire W19). Returns the participant that left, if one says so.
+fn read_extensions(bytes: &[u8]) -> Result<Option<ParticipantId>, Error> {
     let mut reader = Reader::new(bytes, "extensions");
+    let mut departed = None;
     while !reader.is_empty() {
-        reader.varint()?;
-        reader.bytes(MAX_EXTENSIONS, "extension")?;
+        let number = reader.varint()?;
+        let value = reader.bytes(MAX_EXTENSIONS, "extension")?;
+        if number == DEPARTED {
+            let mut value = Reader::new(value, "extension");
+            departed = Some(ParticipantId(value.varint_u32()?));
+            if !value.is_empty() {
+                return Err(value.malformed());
+            }
+        }
     }
-    Ok(())
+    Ok(departed)
 }
 
 #[cfg(test)]
@@ -295,6 +328,33 @@ mod tests {
         let record = to_server(EXTENSIONS, &[3, 9, 1, 0xee, b'h', b'i']).unwrap();
         assert_eq!(record.bytes, b"hi");
         assert!(matches!(to_server(EXTENSIONS, &[3, 9, 9, 9]), Err(Error::Malformed { .. })));
+    }
+
+    #[test]
+    fn w113_only_the_room_says_who_departed() {
+        let to_client = |kind: Kind, sender: u32, content: &[u8]| {
+            let mut numbering = Numbering::default();
+            let fields = [1, sender, EXTENSIONS, 0, 0, 0];
+            let direction = Direction::ToClient;
+            let read = read(fields, content, kind, direction, &mut numbering, 1000, None);
+            read.map(|record| record.departed)
+        };
+        let entry = [3, 1, 1, 7];
+        let departed = Ok(Some(ParticipantId(7)));
+        assert_eq!(to_client(Kind::Transaction, 0, &entry), departed);
+        assert_eq!(to_client(Kind::Transaction, 0, &[6, 5, 1, 0, 1, 1, 7]), departed);
+        for (kind, sender, content) in [
+            (Kind::Transaction, 3, &entry[..]),
+            (Kind::Awareness, 0, &entry),
+            (Kind::Transaction, 0, &[2, 1, 0]),
+            (Kind::Transaction, 0, &[4, 1, 2, 7, 7]),
+            (Kind::Transaction, 0, &[7, 1, 5, 0xff, 0xff, 0xff, 0xff, 0x1f]),
+        ] {
+            let malformed =
+                matches!(to_client(kind, sender, content), Err(Error::Malformed { .. }));
+            assert!(malformed, "{kind:?} of {sender}: {content:?}");
+        }
+        assert!(matches!(to_server(EXTENSIONS, &entry), Err(Error::Malformed { .. })));
     }
 
     #[test]

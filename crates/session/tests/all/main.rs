@@ -11,6 +11,7 @@ mod conversations;
 mod copies;
 mod corners;
 mod datagrams;
+mod departures;
 mod durable;
 #[cfg(feature = "tracing")]
 mod events;

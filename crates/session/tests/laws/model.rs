@@ -1,7 +1,7 @@
 //! What everybody has to see: the room's one order and each sender's own count, put together from what all are told, and
 //! checked against what was handed to `send`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::client::{Event, GapReason, Incoming, Outgoing, Status};
@@ -19,6 +19,8 @@ pub(crate) struct Ordered {
     pub(crate) channel: usize,
     /// Of all that has to arrive as it was sent.
     pub(crate) content: u64,
+    /// The participant that left, in the room's own entry about that.
+    pub(crate) departed: Option<u32>,
 }
 
 pub(crate) struct Model {
@@ -32,6 +34,8 @@ pub(crate) struct Model {
     /// Whose number in this incarnation a participant's is.
     pub(crate) owners: BTreeMap<u32, usize>,
     pub(crate) order: BTreeMap<u64, Ordered>,
+    /// The participants that left and have not come back.
+    pub(crate) left: BTreeSet<u32>,
     placed: BTreeMap<(u32, u32), u64>,
     /// Awareness by sender, channel and index.
     pub(crate) spoken: BTreeMap<(u32, usize, u32), u64>,
@@ -58,6 +62,7 @@ impl Model {
             numbers: Vec::new(),
             owners: BTreeMap::new(),
             order: BTreeMap::new(),
+            left: BTreeSet::new(),
             placed: BTreeMap::new(),
             spoken: BTreeMap::new(),
             delivered: 0,
@@ -75,6 +80,7 @@ impl Model {
         self.numbers.clear();
         self.owners.clear();
         self.order.clear();
+        self.left.clear();
         self.placed.clear();
         self.spoken.clear();
     }
@@ -102,12 +108,14 @@ impl Model {
         }
         match event {
             room::Event::Joined { participant, .. } => {
+                self.left.remove(&participant.get());
                 let Some(owner) = owner else { return };
                 let before = self.owners.insert(participant.get(), owner);
                 let is_same = before.is_none_or(|before| before == owner);
                 assert!(is_same, "law 2: participant {participant} is two people");
             }
             room::Event::Left { participant } => {
+                self.left.insert(participant.get());
                 if let Some(&owner) = self.owners.get(&participant.get()) {
                     self.apps[owner].fresh_since = now;
                 }
@@ -244,6 +252,9 @@ impl Model {
         assert!(!text || std::str::from_utf8(bytes).is_ok(), "law 1: a text that is none");
         let reads = app.reads[channel];
         assert!(reads || message.own, "law 5: person {at} reads channel {channel}, unasked");
+        if let Some(departed) = message.departed {
+            return self.departed(at, channel, departed.get(), message);
+        }
         let owner = self.owners.get(sender).copied();
         if owner.is_none() && app.taint == Taint::Datagrams && message.position.get() == 0 {
             // A damaged datagram may name anybody.
@@ -281,7 +292,8 @@ impl Model {
             }
         }
         if message.position.get() > 0 || message.own {
-            let ordered = Ordered { sender: *sender, counter: *index, channel, content };
+            let (sender, counter) = (*sender, *index);
+            let ordered = Ordered { sender, counter, channel, content, departed: None };
             return self.transaction(at, ordered, message, said);
         }
         if is_garbled {
@@ -296,6 +308,18 @@ impl Model {
             "W31: person {at} was told state of {sender}, who left"
         );
         self.awareness(at, channel, content, message, said);
+    }
+
+    /// W113: the room's own entry that a participant left.
+    fn departed(&mut self, at: usize, channel: usize, departed: u32, message: &Incoming) {
+        let Incoming { sender, index, bytes, .. } = message;
+        let is_sound = sender.get() == 0 && bytes.is_empty() && message.position.get() > 0;
+        assert!(is_sound && self.channels[channel].departures, "W113: person {at}: {message:?}");
+        let (sender, counter) = (sender.get(), index.get());
+        let content = fnv(u64::from(departed), b"departed");
+        let departed = Some(departed);
+        let ordered = Ordered { sender, counter, channel, content, departed };
+        self.transaction(at, ordered, message, None);
     }
 
     /// W18, W19, W31: what was said long before somebody came is state to it, and only the newest values and transactions
@@ -417,7 +441,7 @@ impl Model {
 
 /// What a document holds of a transaction: nobody else's may stand in its place.
 pub(crate) fn place(ordered: &Ordered) -> u64 {
-    let Ordered { sender, counter, channel, content } = ordered;
+    let Ordered { sender, counter, channel, content, .. } = ordered;
     fnv(
         content ^ (u64::from(*sender) << 32),
         &[&counter.to_le_bytes()[..], &[*channel as u8]].concat(),

@@ -130,7 +130,9 @@ impl Story {
         // What was made of messages and snapshots (W49, W55), and what codecs work with.
         let most_memory = most_memory + (1 << 20);
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
-        let channels = channels(&mut random);
+        let mut channels = channels(&mut random);
+        // In every second session beyond the recorded ones.
+        channels[0].departures = seed > SEEDS && seed % 2 == 0;
         let transactions = channels.iter().filter(|qos| qos.kind == Kind::Transaction).count();
         let most_memory = most_memory + max_snapshot * transactions;
         let most = match random.below(100) {

@@ -1,6 +1,6 @@
 //! What has to hold at the end, when everybody who is still there can be reached again and had the time to catch up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::client::Status;
@@ -12,6 +12,10 @@ use crate::world::World;
 
 pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     let model = &world.model;
+    // What came to nobody is not in the order that people's reports make.
+    if keeps_last_values && model.apps.iter().all(|app| app.taint < Taint::Stream) {
+        departures(model);
+    }
     for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| !app.is_gone) {
         let client = &world.people[at].client;
         // Garbled, the other end may seem to be of another version, where trying again cannot help.
@@ -44,6 +48,27 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
 fn is_fair(app: &App, error: &str) -> bool {
     let faults = ["malformed", "does not decode", "unsupported", "not allowed", "was not opened"];
     app.taint != Taint::None || !faults.iter().any(|fault| error.contains(fault))
+}
+
+/// W113: on a channel that records departures, whoever left after it had sent something is said to have left, once; nobody is who
+/// has sent nothing since it came, or is still there.
+fn departures(model: &Model) {
+    let channels = model.channels.iter().enumerate().filter(|(_, qos)| qos.departures);
+    for (channel, _) in channels {
+        let mut present = BTreeSet::new();
+        let of_channel = model.order.iter().filter(|(_, one)| one.channel == channel);
+        for (position, one) in of_channel {
+            match one.departed {
+                None => _ = present.insert(one.sender),
+                Some(departed) => {
+                    let had_sent = present.remove(&departed);
+                    assert!(had_sent, "W113: {position}: {departed} had sent nothing on {channel}");
+                }
+            }
+        }
+        let unsaid: Vec<&u32> = present.intersection(&model.left).collect();
+        assert!(unsaid.is_empty(), "W113: {unsaid:?} left, and {channel} does not say so");
+    }
 }
 
 /// Law 2: all of the order that is for this person, at its place, once.

@@ -214,7 +214,10 @@ const NO_MEMORY: Memory = { recall: () => undefined, worked() {}, fellBack() {} 
 function describe(output: Output, of: (channel: number | undefined) => string): (() => string) | undefined {
   switch (output.type) {
     case "message": {
-      const { channel, data, sender, own, key, position, stale } = output;
+      const { channel, data, sender, own, key, position, stale, departed } = output;
+      if (departed !== undefined) {
+        return () => `is told that participant ${departed} has left${of(channel)}, position ${position}`;
+      }
       const what = own ? "has its own message confirmed" : `receives from participant ${sender}`;
       const where = `${key === undefined ? "" : `, key "${key}"`}${position > 0 ? `, position ${position}` : ""}`;
       return () => `${what}${of(channel)}${where}${stale ? ", stale" : ""}: ${shown(data)}`;

@@ -402,3 +402,32 @@ test("codecs in modules of their own are loaded, which takes no simulated time",
   expect(got).toHaveBeenCalledWith("again and ".repeat(500));
   expect(a.stats.channels.get("log")?.sent.codec).toBe("zstd");
 });
+
+test("W113: a channel tells who left, at one place in the order, also after a restart and to the one who comes back", async () => {
+  const net = start({ seed: 3, durability: "local", away: 1000, loss: 0.05 });
+  const names = ["a", "b", "c"];
+  const tabs = names.map((name) => net.join({ name }));
+  const pens = tabs.map((room) => room.channel("pen", transaction({ departures: true })));
+  const got: string[][] = pens.map((pen) => {
+    const texts: string[] = [];
+    pen.on("message", ({ data, departed }) => texts.push(departed === undefined ? String(data) : `${departed} left`));
+    return texts;
+  });
+  await net.settle();
+  const [a, b] = tabs.map(({ self }) => self?.id);
+  pens[0]?.send("a takes it");
+  pens[1]?.send("b waits");
+  await net.settle();
+  net.partition("b");
+  net.crashTab("a");
+  net.restartServer();
+  await net.run(8000);
+  pens[2]?.send("c goes on");
+  net.heal("b");
+  await net.settle();
+  expect(got[2]).toEqual(["a takes it", "b waits", `${a} left`, `${b} left`, "c goes on"]);
+  expect(got[1]).toEqual(got[2]);
+  expect(tabs[1]?.self?.id).toBe(b);
+  expect(pens[2]?.qos.departures).toBe(true);
+  expect(net.log()).toContain(`is told that participant ${a} has left on "pen"`);
+});

@@ -2,10 +2,12 @@
 //! counters of participants. A log is made of them again after a restart.
 //!
 //! ```text
-//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [requests]     `requests`: see published.rs
+//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [departures:bytes] [requests]
+//!            `departures`: if `version` is 3, see departures.rs; `requests`: see published.rs
 //! channels = (number:varint name:bytes qos)*
 //! counters = (participant:varint counter:varint left:varint)*     in the order in which they left; 0 is the room itself
 //! content  = flags:u8 born:varint [priority:u8] [key:bytes] [request:24 octets] message     of a transaction; `born` in ms, Unix time
+//!          | flags:u8 born:varint participant:varint     that the participant left (W113)
 //! part     = version:u8 counters:bytes state
 //!          | reset:u8                     a reset of the part's channels (W102)
 //! ```
@@ -31,6 +33,9 @@ const VERSION: u8 = 1;
 /// Stands in place of a version in what is stored of a reset.
 const RESET: u8 = 2;
 
+/// The version of facts in which departures stand. Rooms without them have facts of [`VERSION`], which older servers read.
+const VERSION_WITH_DEPARTURES: u8 = 3;
+
 /// Flags of a transaction.
 const TEXT: u8 = 1;
 const KEY: u8 = 2;
@@ -39,6 +44,7 @@ const GOES_ON: u8 = 8;
 const CONTINUES: u8 = 16;
 const REQUEST: u8 = 32;
 const RESETS: u8 = 64;
+const DEPARTED: u8 = 128;
 
 /// The counters of participants who left are stored for this long.
 const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -56,7 +62,8 @@ impl Log {
     ) -> Vec<u8> {
         self.sessions.forget_before((wall + now).saturating_sub(KEPT_AFTER_LEAVING).as_secs());
         let mut facts = Vec::new();
-        facts.u8(VERSION);
+        let departures = self.departures.stored();
+        facts.u8(if departures.is_empty() { VERSION } else { VERSION_WITH_DEPARTURES });
         facts.varint(self.sessions.forgotten().unwrap_or_default().into());
         let mut channels = Vec::new();
         for (number, channel) in self.channels().filter(|(number, _)| stored.contains(number)) {
@@ -82,6 +89,9 @@ impl Log {
             counters.varint(here);
         }
         facts.bytes(&counters);
+        if !departures.is_empty() {
+            facts.bytes(&departures);
+        }
         facts.extend_from_slice(&self.published.requests(wall + now));
         facts
     }
@@ -100,7 +110,8 @@ impl Log {
             | flag(GOES_ON, message.piece.goes_on())
             | flag(CONTINUES, !message.piece.begins())
             | flag(REQUEST, request.is_some())
-            | flag(RESETS, resets));
+            | flag(RESETS, resets)
+            | flag(DEPARTED, message.departed.is_some()));
         content.varint((wall + message.born).as_millis() as u64);
         if let Some(priority) = message.priority {
             content.u8(priority);
@@ -110,6 +121,9 @@ impl Log {
         }
         if let Some(request) = request {
             request.write(&mut content);
+        }
+        if let Some(departed) = message.departed {
+            content.varint(departed.into());
         }
         content.extend_from_slice(&message.bytes);
         StoredTransaction {
@@ -168,6 +182,9 @@ impl Log {
         if let Some((counter, _)) = former.remove(&ParticipantId(0)) {
             log.published.counter = counter;
         }
+        if !log.departures.channels().all(|channel| log.has_channel(channel)) {
+            return Err(Error::malformed("stored departures: their channels"));
+        }
         log.transactions = Transactions::stored(head);
         for part in parts {
             if part.content == [RESET] {
@@ -211,6 +228,14 @@ impl Log {
                 known.0 = known.0.max(counter);
             }
             if position > log.trimmed(channel) {
+                // The facts may be older than the transaction.
+                match message.departed {
+                    Some(departed) => log.departures.written(departed, channel),
+                    None if log.channel(channel).qos.departures && author > ParticipantId(0) => {
+                        log.departures.note(author, channel);
+                    }
+                    None => {}
+                }
                 let order = Order(0);
                 let one = Transaction { message, counter, position, order };
                 log.insert_whole(&mut begun, one);
@@ -269,7 +294,8 @@ impl Log {
     /// left.
     fn read_facts(&mut self, facts: &[u8]) -> Result<Known, Error> {
         let mut reader = Reader::new(facts, "facts of a stored room");
-        if reader.u8()? != VERSION {
+        let version = reader.u8()?;
+        if version != VERSION && version != VERSION_WITH_DEPARTURES {
             return Err(reader.malformed());
         }
         let forgotten = ParticipantId(reader.varint_u32()?);
@@ -287,6 +313,9 @@ impl Log {
             self.channels[number as usize - 1] = Channel { name: name.into(), qos };
         }
         let mut counters = Reader::new(reader.bytes(usize::MAX, "counters")?, "stored counters");
+        if version == VERSION_WITH_DEPARTURES {
+            self.departures.restore(reader.bytes(usize::MAX, "departures")?)?;
+        }
         self.published.restore(reader.rest())?;
         let mut known = BTreeMap::new();
         while !counters.is_empty() {
@@ -306,7 +335,7 @@ impl Log {
     ) -> Result<Message, Error> {
         let mut reader = Reader::new(content, "stored transaction");
         let flags = reader.u8()?;
-        let own = if sender == ParticipantId(0) { REQUEST | RESETS } else { 0 };
+        let own = if sender == ParticipantId(0) { REQUEST | RESETS | DEPARTED } else { 0 };
         if flags & !(TEXT | KEY | PRIORITY | GOES_ON | CONTINUES | own) != 0 {
             return Err(reader.malformed());
         }
@@ -328,12 +357,17 @@ impl Log {
         if flags & RESETS != 0 {
             self.reset_at(channel, position);
         }
+        let departed = match flags & DEPARTED {
+            0 => None,
+            _ => Some(ParticipantId(reader.varint_u32()?)),
+        };
         let (text, bytes) = (flags & TEXT != 0, reader.rest());
         if text && core::str::from_utf8(bytes).is_err() {
             return Err(Error::InvalidText { what: "stored text" });
         }
         let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
-        Ok(Message { channel, sender, key, priority, text, piece, bytes: bytes.into(), born })
+        let bytes = bytes.into();
+        Ok(Message { channel, sender, key, priority, departed, text, piece, bytes, born })
     }
 }
 

@@ -16,6 +16,8 @@ pub(in crate::room) struct Message {
     pub(in crate::room) sender: ParticipantId,
     pub(in crate::room) key: Option<Box<[u8]>>,
     pub(in crate::room) priority: Option<u8>,
+    /// The participant that left, if the message is the room's own entry about that (wire W113).
+    pub(in crate::room) departed: Option<ParticipantId>,
     pub(in crate::room) text: bool,
     /// Which piece of a transaction it is. The log holds all pieces of one, at positions that follow each other.
     pub(in crate::room) piece: Piece,

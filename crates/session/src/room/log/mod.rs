@@ -8,6 +8,7 @@
 //!
 //! The log depends on no transport, tick or codec. What a store keeps of it is in `facts.rs`.
 
+mod departures;
 mod due;
 mod facts;
 mod filter;
@@ -31,6 +32,7 @@ pub(super) use sessions::Session;
 pub(super) use transactions::{Part, Reset};
 
 use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
+use departures::Departures;
 use published::Published;
 use sessions::Sessions;
 use transactions::Transactions;
@@ -60,6 +62,8 @@ pub(super) struct Log {
     transactions: Transactions,
     /// What the room itself has published.
     published: Published,
+    /// Who has to be said to have left, in channels that record departures (wire W113).
+    departures: Departures,
     /// Channels to be reset once the transactions at these positions are durable (wire W102).
     resets: BTreeMap<ChannelNo, Position>,
 }
@@ -76,6 +80,7 @@ impl Log {
             values: Values::new(),
             transactions: Transactions::new(),
             published: Published::default(),
+            departures: Departures::default(),
             resets: BTreeMap::new(),
         }
     }
@@ -90,6 +95,9 @@ impl Log {
         if let Some(session) = self.sessions.present_mut(message.sender) {
             debug_assert!(counter == session.counter.next(), "checked before");
             session.counter = counter;
+            if self.channels[message.channel.place()].qos.departures {
+                self.departures.note(message.sender, message.channel);
+            }
             self.order = self.order.next();
             self.transactions.push(self.order, message, counter, &self.limits);
         }
@@ -110,6 +118,33 @@ impl Log {
             self.published.remember(request, position, day);
         }
         position
+    }
+
+    /// Writes into the channels that record departures, and that have transactions of this participant, that it left (wire W113).
+    /// A channel is told nothing if the room's positions are used up.
+    pub(super) fn append_departure(&mut self, participant: ParticipantId, now: Duration) {
+        for channel in self.departures.take(participant) {
+            if self.check_positions(1).is_err() {
+                break;
+            }
+            let message = Message {
+                channel,
+                sender: ParticipantId(0),
+                key: None,
+                priority: None,
+                departed: Some(participant),
+                text: false,
+                piece: Default::default(),
+                bytes: [].into(),
+                born: now,
+            };
+            self.append_own(message, None, now);
+        }
+    }
+
+    /// The participants of whom channels have to be told once they have left (wire W113).
+    pub(super) fn authors_to_depart(&self) -> impl Iterator<Item = ParticipantId> {
+        self.departures.authors()
     }
 
     /// The request with this key that the room has carried out, and the position of its transaction.

@@ -429,6 +429,7 @@ mod tests {
                 sender: ParticipantId(1),
                 key: None,
                 priority: None,
+                departed: None,
                 text: false,
                 piece,
                 bytes: [7].into(),

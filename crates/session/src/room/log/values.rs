@@ -201,6 +201,7 @@ mod tests {
             sender: ParticipantId(sender),
             key: Some(key.to_le_bytes().into()),
             priority: None,
+            departed: None,
             text: false,
             piece: Default::default(),
             bytes: Box::default(),

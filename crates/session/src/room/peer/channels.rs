@@ -199,6 +199,8 @@ impl Peer {
         };
         let known = common.log.channel(channel);
         let existing = known.qos;
+        // W113: clients that do not know the bit do not send it.
+        let qos = Qos { departures: existing.departures, ..qos };
         let request = ChangeRequest {
             room: &common.config.name,
             identity: &self.identity,

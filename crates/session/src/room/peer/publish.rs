@@ -138,6 +138,7 @@ impl<'a> Publisher<'a> {
             sender: self.id,
             key: record.key.map(Into::into),
             priority: record.priority,
+            departed: None,
             text: record.text,
             piece: record.piece,
             bytes: record.bytes.into(),

@@ -95,6 +95,7 @@ mod tests {
             text: false,
             key: None,
             priority: None,
+            departed: None,
             bytes,
             packed: None,
             coding: Coding::Shared,

@@ -342,6 +342,7 @@ fn read_qos(words: &str) -> Qos {
         overflow: if overflow == 0 { Overflow::Conflate } else { Overflow::Aggregate },
         priority: priority as u8,
         private: private == 1,
+        departures: false,
         loss: loss as u16,
         deadline: (deadline > 0).then(|| Duration::from_millis(deadline.into())),
         rate_min: Rate::from_millihertz(rate_min),
