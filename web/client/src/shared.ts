@@ -1,5 +1,5 @@
 /**
- * Shared data: maps, lists, counters and reducers that all participants of a room see alike. Changes are applied at once, and
+ * Shared data: maps, lists, counters, reducers, locks and turns that all participants of a room see alike. Changes are applied at once, and
  * the room's order decides.
  *
  * @packageDocumentation
@@ -9,8 +9,10 @@ export type { Invalid, Versions } from "./schema/check.js";
 export type { StandardSchema } from "./schema/standard.js";
 export type { SharedList, SharedMap } from "./shared/cells.js";
 export type { Definition, Shown } from "./shared/context.js";
+export type { SharedLock, SharedTurns } from "./shared/holders.js";
 export type { Lost, Shared, SharedControls, SharedData, SharedOptions } from "./shared/shared.js";
 export type { ReducerOptions, SharedCounter, SharedReducer } from "./shared/values.js";
 export { list, map } from "./shared/cells.js";
+export { lock, turns } from "./shared/holders.js";
 export { shared } from "./shared/shared.js";
 export { counter, reducer } from "./shared/values.js";

@@ -86,7 +86,7 @@ export interface TypedRoom<D extends RoomDefinition> {
 }
 
 /** A received message whose data fits the schema. */
-export interface TypedMessage<Output> extends Omit<Message, "json" | "data"> {
+export interface TypedMessage<Output> extends Omit<Message, "json" | "data" | "departed"> {
   readonly value: Output;
 }
 
@@ -217,6 +217,8 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
 
   on(event: "message", listener: (message: TypedMessage<unknown>) => void): () => void {
     return this.channel.on(event, (message) => {
+      // The room's own entry about who left has no data: whoever wants it listens on `channel`.
+      if (message.departed !== undefined) return;
       const read = this.#read(message);
       if (read.fault) return this.#tell({ where: this.channel.name, sender: message.sender, ...read.fault });
       const { sender, own, key, age, position, index, stale, state } = message;

@@ -126,7 +126,7 @@ class SharedRoom implements SharedControls, Context {
   ) {
     const reducers = new Map<string, Reducer>();
     for (const [key, { reducer }] of Object.entries(definitions)) if (reducer) reducers.set(key, reducer);
-    this.#channel = room.channel(name, transaction());
+    this.#channel = room.channel(name, transaction({ departures: true }));
     const author = Math.floor((1 + random()) * 36 ** 8)
       .toString(36)
       .slice(1);
@@ -250,7 +250,7 @@ class SharedRoom implements SharedControls, Context {
     });
   }
 
-  #deliver({ sender, data, departed }: Message & { readonly departed?: number | undefined }): void {
+  #deliver({ sender, data, departed }: Message): void {
     if (departed !== undefined) return this.#replica.departed(departed);
     const operation = typeof data === "string" ? this.#replica.deliver(sender, data) : undefined;
     if (!operation) return;

@@ -4,8 +4,8 @@
  */
 
 import { expect } from "vitest";
-import { counter, list, map, reducer, shared, type Shared } from "../../src/shared.js";
-import { simulate, type Message, type Room, type Simulation } from "../../src/testing.js";
+import { counter, list, lock, map, reducer, shared, turns, type Shared } from "../../src/shared.js";
+import { simulate, type Room, type Simulation } from "../../src/testing.js";
 import { reference, type Ordered, type Seen } from "./reference.js";
 
 const definitions = {
@@ -13,6 +13,8 @@ const definitions = {
   notes: map(),
   texts: list(),
   score: counter(),
+  pen: lock(),
+  game: turns(),
   ledger: reducer([] as readonly string[], (entries, entry: string) => [...entries, entry]),
 };
 type Data = Shared<typeof definitions>;
@@ -103,7 +105,7 @@ class Run {
     data.onLost((why) => this.#count(`lost ${why}`));
     room.on("snapshot", () => this.#count("snapshot"));
     room.channel("shared").on("message", (message) => {
-      const { sender, data, position, departed } = message as Message & { readonly departed?: number };
+      const { sender, data, position, departed } = message;
       program.epoch ??= this.#orders.length - 1;
       const order = this.#orders[program.epoch] as Map<number, Ordered>;
       const entry = { sender, text: String(data), departed };
@@ -140,6 +142,10 @@ class Run {
       () => data.texts.set(id, `${name} ${value}`),
       () => data.texts.delete(id),
       () => data.score.add(value),
+      () => data.pen.acquire(),
+      () => data.pen.release(),
+      () => data.game.join(),
+      () => data.game.next(),
     ];
     if (this.#chance(0.25)) return void data.undo();
     if (this.#chance(0.1)) return void data.redo();
@@ -200,6 +206,11 @@ class Run {
       expect(data.isComplete, `${name} is complete`).toBe(true);
       expect([data.isRestoring, data.pending], `${name} has settled`).toEqual([false, 0]);
       expect(seen(data, isWhole), name).toEqual(isWhole ? expected : partly(expected));
+      if (isWhole && data.pen.holder !== undefined) {
+        const { room } = data;
+        const isHere = data.pen.holder === room.self?.id || room.participants.has(data.pen.holder);
+        expect(isHere, `${name} knows who holds the lock`).toBe(true);
+      }
       for (const entry of ordered) expect(expected.ledger, `${name} had it`).toContain(entry);
     }
     this.#count("runs");
@@ -218,13 +229,13 @@ class Run {
   }
 }
 
-function seen({ shapes, notes, texts, score, ledger }: Data, isWhole: boolean): Partial<Seen> {
+function seen({ shapes, notes, texts, score, ledger, pen, game }: Data, isWhole: boolean): Partial<Seen> {
   const cells: Record<string, unknown> = {};
   for (const [key, value] of shapes.value) cells[`shapes/${key}`] = value;
   if (!isWhole) return { cells, score: score.value };
   for (const [key, value] of notes.value) cells[`notes/${key}`] = value;
   const lists = texts.value.length > 0 ? { texts: texts.value } : {};
-  return { cells, lists, score: score.value, ledger: ledger.value, holder: undefined, line: [] };
+  return { cells, lists, score: score.value, ledger: ledger.value, holder: pen.holder, line: game.value };
 }
 
 /** What an older version of the application sees. */

@@ -1,7 +1,7 @@
 import { afterEach, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { defineRoom, type Invalid } from "../../src/schema.js";
-import { counter, list, map, reducer, shared, type Lost, type Shared } from "../../src/shared.js";
+import { counter, list, lock, map, reducer, shared, turns, type Lost, type Shared } from "../../src/shared.js";
 import {
   forSeeds,
   simulate,
@@ -447,6 +447,84 @@ test("values of others that do not fit are not there, are told once, and stay fo
   expect(late.shapes.get("wrong")).toEqual({ x: "left" });
   expect(() => a.shapes.set("mine", { x: "left" } as never)).toThrow(/"shapes" does not fit its schema: x/);
   expect(() => a.shapes.patch("right", { x: "left" } as never)).toThrow(/"shapes" does not fit/);
+});
+
+const game = { pen: lock(), turns: turns() };
+
+test("the first in the room's order holds a lock, and nobody before that", () =>
+  forSeeds(10, async (seed) => {
+    const net = start({ seed, jitter: 50 });
+    const [a, b] = net.join(2).map((room) => shared(game, { random: net.random }).open(room)) as [
+      Shared<typeof game>,
+      Shared<typeof game>,
+    ];
+    await net.settle();
+    a.pen.acquire();
+    b.pen.acquire();
+    expect([a.pen.isMine, b.pen.isMine]).toEqual([false, false]);
+    await net.settle();
+    const [holder, other] = a.pen.isMine ? [a, b] : [b, a];
+    expect([holder.pen.isMine, other.pen.isMine, other.pen.holder]).toEqual([true, false, holder.room.self?.id]);
+    other.pen.release();
+    await net.settle();
+    expect([holder.pen.isMine, holder.canUndo]).toEqual([true, false]);
+    holder.pen.release();
+    await net.settle();
+    other.pen.acquire();
+    await net.settle();
+    expect([holder.pen.isMine, other.pen.isMine]).toEqual([false, true]);
+  }));
+
+test("a lock and a turn become free when their holder has left for good, and whoever comes back does not hold them", async () => {
+  const net = start({ away: 1000 });
+  const [a, b, c] = net.join(3).map((room) => shared(game, { random: net.random }).open(room)) as [
+    Shared<typeof game>,
+    Shared<typeof game>,
+    Shared<typeof game>,
+  ];
+  for (const { room } of [a, b, c]) room.on("error", () => {});
+  await net.settle();
+  for (const each of [a, b, c]) {
+    each.turns.join();
+    await net.run(200);
+  }
+  a.pen.acquire();
+  await net.settle();
+  const ids = [a, b, c].map(({ room }) => room.self?.id);
+  expect([a.turns.isMine, b.turns.value]).toEqual([true, ids]);
+  net.partition(a.room);
+  await net.run(5000);
+  // It is away, and may come back.
+  expect(b.pen.holder).toBe(ids[0]);
+  await net.run(4000);
+  expect([b.pen.holder, b.turns.value, b.turns.isMine]).toEqual([undefined, ids.slice(1), true]);
+  // It does not know yet.
+  expect(a.pen.isMine).toBe(true);
+  b.pen.acquire();
+  b.turns.next();
+  net.heal(a.room);
+  await net.settle();
+  expect([a, b, c].map(({ pen }) => pen.isMine)).toEqual([false, true, false]);
+  expect([a, b, c].map(({ turns }) => turns.current)).toEqual([ids[2], ids[2], ids[2]]);
+});
+
+test("after the server has lost the room, nobody holds anything", async () => {
+  const net = start({ durability: "memory" });
+  const [a, b] = net.join(2).map((room) => shared(game, { random: net.random }).open(room)) as [
+    Shared<typeof game>,
+    Shared<typeof game>,
+  ];
+  for (const { room } of [a, b]) room.on("error", () => {});
+  a.pen.acquire();
+  a.turns.join();
+  await net.settle();
+  expect(a.pen.isMine).toBe(true);
+  net.restartServer();
+  await net.settle();
+  expect([a.pen.holder, b.pen.holder, b.turns.value]).toEqual([undefined, undefined, []]);
+  b.pen.acquire();
+  await net.settle();
+  expect(b.pen.isMine).toBe(true);
 });
 
 test("malformed operations have no effect", async () => {
