@@ -232,6 +232,7 @@ impl Decoder {
         }
         if received.base() != base {
             self.stream = self.stream.empty();
+            self.log_memory = 0;
             self.remaining = self.stream.remaining();
             received.set_budget(self.remaining / 4 * 3);
         }
@@ -261,6 +262,8 @@ impl Decoder {
             Move::Stay => read_at(stream, &mut coder, newest, newest.number, trace, done)?,
             Move::On(epoch) => {
                 learn(stream, received, epoch);
+                // Nothing else changes the logs: what is logged while a packet is read is undone.
+                self.log_memory = stream.log_memory();
                 read_at(stream, &mut coder, epoch, epoch.number, trace, done)?
             }
             Move::Back(epoch) => {
@@ -302,6 +305,7 @@ impl Decoder {
             return Err(DecodeError::CheckFailed);
         }
         self.stream = stream;
+        self.log_memory = self.stream.log_memory();
         received.start(base);
         self.remaining = self.stream.remaining();
         received.set_budget(self.remaining / 4 * 3);
@@ -312,7 +316,11 @@ impl Decoder {
     /// memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
-        self.log_memory = self.stream.log_memory();
+        debug_assert_eq!(
+            self.log_memory,
+            self.stream.log_memory(),
+            "only learning changes the logs"
+        );
         while self.log_memory + received.memory() > self.remaining + self.extra_memory
             && let Some(oldest) = received.forget_oldest()
         {

@@ -54,7 +54,7 @@ impl Probability {
         let flip = u32::from(bit).wrapping_neg() & 0xfff;
         let age = self.age();
         let p = self.p() ^ flip;
-        let p = p - (p * RATE[age] >> 16);
+        let p = p - ((p * RATE[age]) >> 16);
         Self(((p ^ flip) as u16) << 4 | (age as u16 + 1).min(15))
     }
 
@@ -103,7 +103,7 @@ pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     let sum = (general.p() * weight_general + special.p() * weight_special) << 4;
     let p = if cfg!(feature = "fast") {
         let reciprocal = RECIPROCAL[general.age()][special.age()];
-        (u64::from(sum) * reciprocal >> RECIPROCAL_SHIFT) as u32
+        ((u64::from(sum) * reciprocal) >> RECIPROCAL_SHIFT) as u32
     } else {
         sum / (weight_general + weight_special)
     };
@@ -143,7 +143,7 @@ mod tests {
             let probability = |p: u32, age: usize| Probability((p << 4) as u16 | age as u16);
             for (p, q) in [(0, 0), (4095, 4095), (0, 4095), (4095, 0), (1234, 3210)] {
                 let mixed = mix(probability(p, general), probability(q, special));
-                assert_eq!(mixed, ((p * weight + q * special_weight) << 4) / weights | 8);
+                assert_eq!(mixed, (((p * weight + q * special_weight) << 4) / weights) | 8);
             }
         }
     }

@@ -142,10 +142,27 @@ impl<T: Clone> Table<T> {
 
     #[inline(never)]
     fn log(&mut self, version: Version, index: usize) {
+        let Changes { places, is_marked, .. } = &mut self.changes;
+        if *is_marked {
+            if places.last().is_some_and(|&last| self::index(last) == index) {
+                return;
+            }
+            // The usual case, in few instructions.
+            if self.log.len() < self.log.capacity() && places.len() < places.capacity() {
+                places.push(place(index));
+                self.log.push(self.items[index].clone());
+                return;
+            }
+        }
+        self.log_first(version, index);
+    }
+
+    /// Logs an item where the version has no mark yet, or the log has to grow.
+    #[cold]
+    #[inline(never)]
+    fn log_first(&mut self, version: Version, index: usize) {
         if !self.changes.is_marked {
             self.changes.mark(version);
-        } else if self.changes.places.last().is_some_and(|&last| self::index(last) == index) {
-            return;
         }
         if self.log.len() == self.log.capacity() {
             self.tidy();
