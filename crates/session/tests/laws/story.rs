@@ -38,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) shared: u64,
     /// The people who were slowed down because of a quota.
     pub(crate) limited: usize,
+    /// How often it is said that somebody left.
+    pub(crate) departures: usize,
 }
 
 struct Story {
@@ -91,7 +93,9 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
     let World { digest, packets, ref model, .. } = story.world;
     let (delivered, shared) = (model.delivered, model.shared);
-    Outcome { digest, packets, delivered, shared, limited: story.world.limited.len() }
+    let departures = model.order.values().filter(|one| one.departed.is_some()).count();
+    let limited = story.world.limited.len();
+    Outcome { digest, packets, delivered, shared, limited, departures }
 }
 
 impl Story {
@@ -131,8 +135,12 @@ impl Story {
         let most_memory = most_memory + (1 << 20);
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let mut channels = channels(&mut random);
-        // In every second session beyond the recorded ones.
-        channels[0].departures = seed > SEEDS && seed.is_multiple_of(2);
+        // In every second session beyond the recorded ones; there, who does not come back soon has left.
+        if seed > SEEDS && seed.is_multiple_of(2) {
+            config.timing.away = MS * 1500;
+            let transactions = channels.iter_mut().filter(|qos| qos.kind == Kind::Transaction);
+            transactions.for_each(|qos| qos.departures = true);
+        }
         let transactions = channels.iter().filter(|qos| qos.kind == Kind::Transaction).count();
         let most_memory = most_memory + max_snapshot * transactions;
         let most = match random.below(100) {
