@@ -66,6 +66,8 @@ struct Story {
     plain: Option<Random>,
     /// Who began plain, and has not called [`Client::complete`](groupwire_session::Client::complete) yet.
     plain_ones: Vec<usize>,
+    /// In sessions whose channels record departures, more people leave (W113). These choices are drawn apart, too.
+    leaving: Option<Random>,
     /// The quotas, in sessions beyond [`QUOTA_SEEDS`].
     quotas: Option<Play>,
 }
@@ -79,6 +81,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         story.step();
         story.close_or_open();
         story.complete();
+        story.leave();
         story.flood();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
@@ -169,6 +172,7 @@ impl Story {
             closing: (seed % 4 == 3 && !is_calm).then(|| Random::new(!seed)),
             plain: (seed > SEEDS).then(|| Random::new(seed ^ 0x91a1)),
             plain_ones: Vec::new(),
+            leaving: (seed > SEEDS && seed.is_multiple_of(2)).then(|| Random::new(seed ^ 0x1ea5e)),
             quotas,
         };
         if story.quotas.is_some() {
@@ -496,6 +500,21 @@ impl Story {
                 let pause = MS * self.random.below(40) as u32;
                 self.world.run(pause);
             }
+        }
+    }
+
+    /// Somebody leaves, or is away for longer than it may be.
+    fn leave(&mut self) {
+        let Some(random) = self.leaving.as_mut().filter(|_| !self.is_calm) else { return };
+        let at = random.below(self.world.people.len() as u64) as usize;
+        if at == 0 || self.world.model.apps[at].is_gone || random.chance(85) {
+            return;
+        }
+        if random.chance(50) {
+            self.world.model.apps[at].is_gone = true;
+            self.world.people[at].client.leave();
+        } else {
+            self.world.cut(at, MS * 2500);
         }
     }
 
