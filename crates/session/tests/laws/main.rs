@@ -52,9 +52,15 @@ fn the_laws_hold_with_quotas() {
 
 #[test]
 fn the_laws_hold_for_clients_that_begin_plain() {
+    let mut departures = 0;
     for seed in story::SEEDS + 1..=story::SEEDS + PLAIN_SESSIONS {
-        assert!(catch_unwind(|| repeats(seed)).is_ok(), "SEED={seed}: a law is broken");
+        let outcome = catch_unwind(|| repeats(seed));
+        let outcome = outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken"));
+        departures += u64::from(outcome.departures > 0);
     }
+    // W113: every second of these sessions has a channel that records departures.
+    println!("in {departures} of {PLAIN_SESSIONS} sessions it is said that somebody left");
+    assert!(departures >= PLAIN_SESSIONS / 10, "{departures} sessions");
 }
 
 #[test]

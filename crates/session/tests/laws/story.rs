@@ -38,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) shared: u64,
     /// The people who were slowed down because of a quota.
     pub(crate) limited: usize,
+    /// How often it is said that somebody left.
+    pub(crate) departures: usize,
 }
 
 struct Story {
@@ -64,6 +66,8 @@ struct Story {
     plain: Option<Random>,
     /// Who began plain, and has not called [`Client::complete`](groupwire_session::Client::complete) yet.
     plain_ones: Vec<usize>,
+    /// In sessions whose channels record departures, more people leave (W113). These choices are drawn apart, too.
+    leaving: Option<Random>,
     /// The quotas, in sessions beyond [`QUOTA_SEEDS`].
     quotas: Option<Play>,
 }
@@ -77,6 +81,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         story.step();
         story.close_or_open();
         story.complete();
+        story.leave();
         story.flood();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
@@ -91,7 +96,9 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
     let World { digest, packets, ref model, .. } = story.world;
     let (delivered, shared) = (model.delivered, model.shared);
-    Outcome { digest, packets, delivered, shared, limited: story.world.limited.len() }
+    let departures = model.order.values().filter(|one| one.departed.is_some()).count();
+    let limited = story.world.limited.len();
+    Outcome { digest, packets, delivered, shared, limited, departures }
 }
 
 impl Story {
@@ -131,8 +138,12 @@ impl Story {
         let most_memory = most_memory + (1 << 20);
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let mut channels = channels(&mut random);
-        // In every second session beyond the recorded ones.
-        channels[0].departures = seed > SEEDS && seed.is_multiple_of(2);
+        // In every second session beyond the recorded ones; there, who does not come back soon has left.
+        if seed > SEEDS && seed.is_multiple_of(2) {
+            config.timing.away = MS * 1500;
+            let transactions = channels.iter_mut().filter(|qos| qos.kind == Kind::Transaction);
+            transactions.for_each(|qos| qos.departures = true);
+        }
         let transactions = channels.iter().filter(|qos| qos.kind == Kind::Transaction).count();
         let most_memory = most_memory + max_snapshot * transactions;
         let most = match random.below(100) {
@@ -161,6 +172,7 @@ impl Story {
             closing: (seed % 4 == 3 && !is_calm).then(|| Random::new(!seed)),
             plain: (seed > SEEDS).then(|| Random::new(seed ^ 0x91a1)),
             plain_ones: Vec::new(),
+            leaving: (seed > SEEDS && seed.is_multiple_of(2)).then(|| Random::new(seed ^ 0x1ea5e)),
             quotas,
         };
         if story.quotas.is_some() {
@@ -488,6 +500,21 @@ impl Story {
                 let pause = MS * self.random.below(40) as u32;
                 self.world.run(pause);
             }
+        }
+    }
+
+    /// Somebody leaves, or is away for longer than it may be.
+    fn leave(&mut self) {
+        let Some(random) = self.leaving.as_mut().filter(|_| !self.is_calm) else { return };
+        let at = random.below(self.world.people.len() as u64) as usize;
+        if at == 0 || self.world.model.apps[at].is_gone || random.chance(85) {
+            return;
+        }
+        if random.chance(50) {
+            self.world.model.apps[at].is_gone = true;
+            self.world.people[at].client.leave();
+        } else {
+            self.world.cut(at, MS * 2500);
         }
     }
 

@@ -182,8 +182,11 @@ impl Log {
         if let Some((counter, _)) = former.remove(&ParticipantId(0)) {
             log.published.counter = counter;
         }
-        if !log.departures.channels().all(|channel| log.has_channel(channel)) {
-            return Err(Error::malformed("stored departures: their channels"));
+        let is_known = |author| ParticipantId(0) < author && author <= last_participant;
+        if !log.departures.channels().all(|channel| log.has_channel(channel))
+            || !log.departures.authors().all(is_known)
+        {
+            return Err(Error::malformed("stored departures: their channels or participants"));
         }
         log.transactions = Transactions::stored(head);
         for part in parts {

@@ -177,7 +177,10 @@ impl Person {
     fn note(&mut self, event: Event) {
         match &event {
             Event::Message(message) => {
-                let text = String::from_utf8_lossy(&message.bytes).into_owned();
+                let text = match message.departed {
+                    Some(departed) => format!("{departed} left"),
+                    None => String::from_utf8_lossy(&message.bytes).into_owned(),
+                };
                 if message.channel == ChannelId(0) {
                     self.document.push(text.clone());
                     if message.own {
