@@ -139,6 +139,8 @@ test-readme: build ## run the README's commands
 soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100)
 	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) KILLS=$(SOAK_KILLS) POWER_CUTS=$(SOAK_POWER_CUTS) \
 		node scripts/skipped.mjs cargo test $(LOCKED) --release
+	cd web && GROUPWIRE_SEEDS=$(SOAK_SESSIONS) npx vitest run client/test/shared/law.test.ts
+	node scripts/shared-mutations.mjs
 
 # The check links nothing, so that it needs no fuzzing library, which is C++.
 fuzz-check: ## check that the fuzz targets compile

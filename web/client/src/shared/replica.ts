@@ -142,6 +142,8 @@ export class Replica {
 
   /** Applies own operations again that are not applied, on top of the ordered ones. Called before anything is read. */
   refresh(): void {
+    // All are taken back together, so if the last one is applied, all are.
+    if (this.#pending.at(-1)?.effect) return;
     for (const own of this.#pending) {
       if (own.effect) continue;
       own.effect = reversible();
