@@ -26,9 +26,10 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     random::set_input(data);
-    // In sessions of seeds that are not recorded clients begin plain, and there are quotas in those of the highest seeds.
+    // In sessions of seeds that are not recorded clients begin plain; beyond others there are quotas, or rooms are large.
     let seed = match data.first().map_or(0, |byte| byte & 3) {
         1 => story::SEEDS + 1,
+        2 => story::LARGE_SEEDS + 1,
         3 => story::QUOTA_SEEDS + 1,
         _ => 1,
     };

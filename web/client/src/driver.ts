@@ -236,6 +236,12 @@ export class Driver {
     this.#schedule();
   }
 
+  wantPage(after: number): void {
+    this.#mustBeOpen();
+    this.#core?.wantPage(after);
+    this.#schedule();
+  }
+
   /** Replaces the token. */
   setToken(token: Uint8Array): void {
     this.#mustBeOpen();

@@ -63,6 +63,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
   readonly #participants = new Map<number, Participant<Presence>>();
   #status: Status = "connecting";
   #id: number | undefined;
+  /** The number of participants of a large room; undefined if the room is not large. */
+  #count: number | undefined;
   #presence: Presence | undefined;
   readonly #token: ConnectOptions["token"];
   readonly #providers = new Map<string, Provider>();
@@ -102,6 +104,14 @@ export class ClientRoom<Presence> implements Room<Presence> {
 
   get participants(): ReadonlyMap<number, Participant<Presence>> {
     return this.#participants;
+  }
+
+  get complete(): boolean {
+    return this.#count === undefined;
+  }
+
+  get count(): number {
+    return this.#count ?? this.#participants.size + 1;
   }
 
   get stats(): Stats {
@@ -148,6 +158,10 @@ export class ClientRoom<Presence> implements Room<Presence> {
     this.#presence = presence;
   }
 
+  askForPage(after = 0): void {
+    this.#driver.wantPage(after);
+  }
+
   provideSnapshot(make: () => Uint8Array | string, { part = "", channels }: SnapshotOptions = {}): void {
     this.#providers.set(part, { make, channels });
     this.#offer(part);
@@ -190,6 +204,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "joined":
         this.#id = event.participant;
+        this.#count = undefined;
         break;
       case "opened":
         this.#channelOf(event.channel)?.opened(event.qos);
@@ -211,6 +226,15 @@ export class ClientRoom<Presence> implements Room<Presence> {
         event.changes.forEach((change) => this.#note(change));
         this.#events.emit("participants", this.#participants);
         break;
+      case "count":
+        this.#count = event.complete ? undefined : event.count;
+        this.#events.emit("participants", this.#participants);
+        break;
+      case "page": {
+        const participants = event.participants.map((one) => this.#described(one));
+        this.#events.emit("page", { participants, last: event.last });
+        break;
+      }
       case "synced":
         if (event.channel === undefined) this.#events.emit("synced", undefined);
         else this.#channelOf(event.channel)?.synced();
@@ -258,13 +282,13 @@ export class ClientRoom<Presence> implements Room<Presence> {
 
   #note(change: ParticipantChange): void {
     const { id, state } = change;
-    if (state === "left" || id === this.#id) {
-      this.#participants.delete(id);
-      return;
-    }
-    const presence = parseJson(change.presence) as Presence | undefined;
-    const user = change.user === undefined ? {} : { user: change.user };
-    this.#participants.set(id, { id, ...user, presence, away: state === "away" });
+    if (state === "left" || id === this.#id) this.#participants.delete(id);
+    else this.#participants.set(id, this.#described(change));
+  }
+
+  #described({ id, state, user, presence }: ParticipantChange): Participant<Presence> {
+    const known = user === undefined ? {} : { user };
+    return { id, ...known, presence: parseJson(presence) as Presence | undefined, away: state === "away" };
   }
 
   /** Parts of the snapshot without a list of channels stand for all that are open. */

@@ -139,6 +139,13 @@ export class DoubleRoom<P> implements Room<P> {
     return new Map(others.map((member) => [member.id, member.self as Participant<P>]));
   }
 
+  /** The double's rooms are small. */
+  readonly complete = true;
+
+  get count(): number {
+    return this.hub.members.size;
+  }
+
   get stats(): Stats {
     const traffic = (messages: number, bytesBefore: number) => ({
       messages,
@@ -180,6 +187,9 @@ export class DoubleRoom<P> implements Room<P> {
     this.presence = presence;
     this.hub.announce();
   }
+
+  /** Everybody is among the participants. */
+  askForPage(): void {}
 
   provideSnapshot(): void {
     // The hub keeps its whole log, so it never asks for a snapshot.

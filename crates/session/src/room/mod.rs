@@ -17,6 +17,7 @@ mod inspection;
 mod inspector;
 mod log;
 mod look;
+mod news;
 mod ordered;
 mod peer;
 mod pieces;
@@ -312,7 +313,9 @@ impl Room {
         }
         log.end_session(id, (config.wall + *now).as_secs());
         roster.leave(id);
-        timers.tick_for_leaver();
+        if roster.has_changed() {
+            timers.tick_for_leaver();
+        }
         self.common.emit(Event::Left { participant: id });
     }
 

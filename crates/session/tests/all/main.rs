@@ -10,6 +10,7 @@ mod conversation;
 mod conversations;
 mod copies;
 mod corners;
+mod crowd;
 mod datagrams;
 mod durable;
 #[cfg(feature = "tracing")]
@@ -19,6 +20,7 @@ mod groups;
 mod hostile;
 mod inspect;
 mod large;
+mod large_rooms;
 mod parts;
 mod quotas;
 mod redundancy;

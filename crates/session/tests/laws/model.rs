@@ -1,7 +1,7 @@
 //! What everybody has to see: the room's one order and each sender's own count, put together from what all are told, and
 //! checked against what was handed to `send`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::client::{Event, GapReason, Incoming, Outgoing, Status};
@@ -31,11 +31,17 @@ pub(crate) struct Model {
     numbers: Vec<usize>,
     /// Whose number in this incarnation a participant's is.
     pub(crate) owners: BTreeMap<u32, usize>,
+    /// The participants that are in the room, here or away.
+    pub(crate) present: BTreeSet<u32>,
     pub(crate) order: BTreeMap<u64, Ordered>,
     placed: BTreeMap<(u32, u32), u64>,
     /// Awareness by sender, channel and index.
     pub(crate) spoken: BTreeMap<(u32, usize, u32), u64>,
     pub(crate) delivered: u64,
+    /// Whether all have asked for all pages of participants.
+    pub(crate) has_pages: bool,
+    /// How often somebody was told the number of participants of a large room.
+    pub(crate) counted: u64,
     /// Datagrams that a class was sent, once for each of its members.
     pub(crate) shared: u64,
     /// By how much an age may be wrong: jitter and stalls look like a longer way.
@@ -57,10 +63,13 @@ impl Model {
             incarnation,
             numbers: Vec::new(),
             owners: BTreeMap::new(),
+            present: BTreeSet::new(),
             order: BTreeMap::new(),
             placed: BTreeMap::new(),
             spoken: BTreeMap::new(),
             delivered: 0,
+            has_pages: false,
+            counted: 0,
             shared: 0,
             doubt: Duration::from_millis(400),
             unseen: Duration::from_millis(400),
@@ -74,6 +83,7 @@ impl Model {
         self.incarnation = incarnation;
         self.numbers.clear();
         self.owners.clear();
+        self.present.clear();
         self.order.clear();
         self.placed.clear();
         self.spoken.clear();
@@ -102,12 +112,14 @@ impl Model {
         }
         match event {
             room::Event::Joined { participant, .. } => {
+                self.present.insert(participant.get());
                 let Some(owner) = owner else { return };
                 let before = self.owners.insert(participant.get(), owner);
                 let is_same = before.is_none_or(|before| before == owner);
                 assert!(is_same, "law 2: participant {participant} is two people");
             }
             room::Event::Left { participant } => {
+                self.present.remove(&participant.get());
                 if let Some(&owner) = self.owners.get(&participant.get()) {
                     self.apps[owner].fresh_since = now;
                 }
@@ -193,6 +205,7 @@ impl Model {
                     app.fresh_since = app.broke_at.unwrap_or(now);
                 }
                 app.participant = participant;
+                app.everybody = true;
                 app.joined_at.get_or_insert(now);
                 let owner = self.owners.get(&participant);
                 let is_own = owner == Some(&at) || self.apps[at].taint == Taint::Stream;
@@ -225,6 +238,15 @@ impl Model {
                     }
                 }
             }
+            Event::Count { count, everybody } => {
+                (app.count, app.everybody) = (count, everybody);
+                self.counted += u64::from(!everybody);
+            }
+            Event::Page { participants, last, .. } => {
+                let page = participants.iter().map(|one| one.id.get());
+                app.pages.0.extend(page);
+                app.pages.1 |= last;
+            }
             Event::Error { error, .. } => app.errors.push(error.to_string()),
             _ => {}
         }
@@ -250,6 +272,13 @@ impl Model {
             return;
         }
         let owner = owner.unwrap_or_else(|| panic!("law 2: a message of {sender}, who is nobody"));
+        // Own transactions come whole where they are the history of a channel that was opened late (W18).
+        let is_own = message.own || *sender == app.participant;
+        let is_known = is_own || app.people.contains_key(sender);
+        assert!(
+            is_known || app.everybody || !self.present.contains(sender),
+            "law 7: person {at} does not know {sender}, the sender of {message:?}"
+        );
         let known = self.apps[owner].known.get(&content).map(Vec::as_slice).unwrap_or_default();
         let is_garbled = self.apps[owner].taint == Taint::Stream
             || (self.apps[owner].taint == Taint::Datagrams && message.position.get() == 0)
