@@ -211,7 +211,10 @@ test("a large room tells how many there are, and of those who do something; page
   const asked = socket.frames().find(({ type }) => type === wire.PAGE_WANTED);
   expect([...(asked?.payload ?? [])]).toEqual([0xac, 2]);
   socket.serverSends(wire.packet(wire.page(300, true, [{ id: 301, presence: '{"name":"Bo"}' }])));
-  expect(pages).toHaveBeenCalledWith({ participants: [{ id: 301, presence: { name: "Bo" }, away: false }], last: true });
+  expect(pages).toHaveBeenCalledWith({
+    participants: [{ id: 301, presence: { name: "Bo" }, away: false }],
+    last: true,
+  });
   expect(room.participants.size).toBe(1);
   socket.serverSends(wire.packet(wire.participants(true, [{ id: 3, state: 1, presence: "" }]), wire.count(true, 2)));
   expect([room.complete, room.count, [...room.participants.keys()]]).toEqual([true, 2, [3]]);

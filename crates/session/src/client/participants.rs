@@ -5,11 +5,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Client;
 use super::event::{Event, Incoming, ParticipantChange};
-use super::phase::Phase;
 use super::session::Session;
-use crate::wire::frame::{Frame, ParticipantEntry};
+use crate::wire::frame::ParticipantEntry;
 use crate::{ParticipantId, PresenceState};
 
 /// The most messages that wait until their senders are known (wire W104): PARTICIPANTS comes about a round trip after them.
@@ -64,16 +62,6 @@ impl Participants {
                 self.known.insert(at, change.clone());
             }
             Err(_) => {}
-        }
-    }
-}
-
-impl Client {
-    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room not all are announced (wire W105).
-    /// [`Event::Page`] brings them. Does nothing while there is no connection: then ask again after [`Event::Joined`].
-    pub fn want_page(&mut self, after: ParticipantId) {
-        if let Phase::Joined(joined) = &mut self.phase {
-            joined.link.queue(&Frame::PageWanted { after });
         }
     }
 }

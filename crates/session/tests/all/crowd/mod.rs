@@ -191,7 +191,7 @@ fn what_joining_costs() {
                 if join % joins == joins - 1 {
                     crowd.run(if tick == 0 { 10 * MS } else { 40 * MS });
                 }
-                if crowd.now.as_secs() % 3 == 0 && crowd.now.subsec_millis() < 40 {
+                if crowd.now.as_secs().is_multiple_of(3) && crowd.now.subsec_millis() < 40 {
                     crowd.keep_alive();
                 }
             }
