@@ -26,11 +26,11 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     random::set_input(data);
-    // In sessions of seeds that are not recorded clients begin plain, and there are quotas in those of the highest seeds. With even
+    // In sessions of seeds that are not recorded clients begin plain; beyond others there are quotas, or rooms are large. With even
     // seeds among them, a channel records departures.
     let seed = match data.first().map_or(0, |byte| byte & 3) {
-        1 => story::SEEDS + 1,
-        2 => story::SEEDS + 2,
+        1 => story::SEEDS + 2,
+        2 => story::LARGE_SEEDS + 1,
         3 => story::QUOTA_SEEDS + 1,
         _ => 1,
     };

@@ -144,6 +144,14 @@ impl Room {
         self.change(|client, _| client.set_presence(presence))
     }
 
+    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room ([`Event::Count`](crate::Event::Count))
+    /// not all are announced. [`Event::Page`](crate::Event::Page) brings them. Does nothing while there is no connection.
+    pub fn want_page(&self, after: ParticipantId) {
+        let shared = self.shared();
+        shared.lock().client.want_page(after);
+        shared.wake.notify_one();
+    }
+
     /// Replaces the token with which this participant joins. The server gets it at once, so that the session goes on when the token
     /// before expires. Answers [`Event::TokenWanted`](crate::Event::TokenWanted).
     ///

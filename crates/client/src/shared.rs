@@ -245,7 +245,7 @@ fn cost(event: &Event) -> usize {
         Event::Message(message) => {
             message.bytes.len() + message.key.as_ref().map_or(0, |key| key.len())
         }
-        Event::Participants { changes, .. } => changes
+        Event::Participants { changes, .. } | Event::Page { participants: changes, .. } => changes
             .iter()
             .map(|change| {
                 let user = change.user.as_ref().map_or(0, String::len);

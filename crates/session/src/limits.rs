@@ -108,7 +108,7 @@ impl Default for Limits {
             max_packet: DEFAULT_MAX_PACKET,
             max_message: 60_000,
             max_snapshot: 4 << 20,
-            max_participants: 2048,
+            max_participants: 10_000,
             max_channels: 64,
             max_keys: 1024,
             max_awareness_bytes: 1 << 20,

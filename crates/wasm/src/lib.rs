@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use groupwire_session::client::{ChannelId, ChannelOptions, Config, Input, Outgoing, Sent};
-use groupwire_session::{Client, Durability, Position};
+use groupwire_session::{Client, Durability, ParticipantId, Position};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use plain::Plain;
@@ -194,6 +194,12 @@ impl Core {
     #[wasm_bindgen(js_name = setPresence)]
     pub fn set_presence(&mut self, presence: &[u8]) -> Result<(), JsValue> {
         self.client.set_presence(presence).map_err(failure::thrown)
+    }
+
+    /// Asks for participants with numbers above `after`. The event `page` brings them.
+    #[wasm_bindgen(js_name = wantPage)]
+    pub fn want_page(&mut self, after: u32) {
+        self.client.want_page(ParticipantId(after));
     }
 
     /// States that the application makes the part of the snapshot with this name, of these channels.

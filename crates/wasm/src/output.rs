@@ -51,6 +51,13 @@ fn tell(event: Event) -> Plain {
             let changes: Vec<JsValue> = changes.into_iter().map(change).collect();
             Plain::of("participants").with("complete", complete).with("changes", changes)
         }
+        Event::Count { count, everybody } => {
+            Plain::of("count").with("count", count).with("complete", everybody)
+        }
+        Event::Page { participants, last, .. } => {
+            let participants: Vec<JsValue> = participants.into_iter().map(change).collect();
+            Plain::of("page").with("participants", participants).with("last", last)
+        }
         Event::Synced { channel } => {
             Plain::of("synced").with("channel", channel.map(|channel| channel.0))
         }

@@ -64,6 +64,11 @@ class Client:
         self.session.set_presence(octets)
         self._transmit()
 
+    def ask_for_page(self, after=0):
+        """Asks for the participants with numbers above this one."""
+        self.session.ask_for_page(after)
+        self._transmit()
+
     def cut(self, stay_away=False):
         """Breaks the transport without a goodbye; `come_back` ends a stay away."""
         if stay_away:

@@ -104,6 +104,22 @@ class Presence:
 
 
 @dataclass
+class Counted:
+    """How many participants a large room has; `knows_everybody` if it is no longer large (W103)."""
+
+    count: int
+    knows_everybody: bool
+
+
+@dataclass
+class Page:
+    """Some of the other participants, in the order of their numbers (W105)."""
+
+    participants: list
+    is_last: bool
+
+
+@dataclass
 class SnapshotCame:
     """The application replaces its state of a part's channels by this one, which stands for their transactions up to
     `as_of` (W32)."""

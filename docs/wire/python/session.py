@@ -71,6 +71,8 @@ class Session:
         self.misunderstandings = 0
         self.has_lasted = False
         self.max_packet, self.max_message, self.max_snapshot = LARGEST_PACKET, MAX_MESSAGE, 0
+        # Whether `participants` has everybody; if not, how many there are (W103).
+        self.knows_everybody, self.count = True, None
         # What begins anew with each transport.
         self.packets = []
         self.events = []
@@ -138,6 +140,11 @@ class Session:
         self.presence = octets
         if self.phase == JOINED:
             self._send(Frame("PRESENCE", {"rest": octets}))
+
+    def ask_for_page(self, after=0):
+        """Asks for the participants with numbers above this one, if there is a connection (W105)."""
+        if self.phase == JOINED:
+            self._send(Frame("PAGE_WANTED", {"after": after}))
 
     def provide(self, part, names):
         """The application can make this part of the room's snapshot: its state of these channels (W95)."""
@@ -288,6 +295,7 @@ class Session:
         self.phase = JOINED
         self.welcomed_at = now
         self.participant, self.secret = frame["participant"], frame["secret"]
+        self.knows_everybody, self.count = True, None
         self.incarnation = frame["incarnation"]
         self.max_packet = min(frame["max_packet"], LARGEST_PACKET)
         self.max_message, self.max_snapshot = frame["max_message"], frame["max_snapshot"]
@@ -412,11 +420,19 @@ class Session:
             if one["state"] == events.LEFT:
                 self._participant_left(one["id"])
             else:
-                # Without the number that says that the user follows (W100).
-                state = one["state"] & ~HAS_USER
-                presence = events.Presence(one["id"], state, one["presence"], one.get("user"))
-                self.participants[one["id"]] = presence
+                presence = self.participants[one["id"]] = presence_of(one)
                 self.events.append(presence)
+
+    def _read_count(self, frame, now):
+        """The room is large, or no longer is (W103)."""
+        self.knows_everybody = bool(frame["everybody"])
+        self.count = None if self.knows_everybody else frame["count"]
+        self.events.append(events.Counted(frame["count"], self.knows_everybody))
+
+    def _read_page(self, frame, now):
+        """Some participants, whom the session does not keep: no news of them come (W105)."""
+        participants = [presence_of(one) for one in frame["participants"]]
+        self.events.append(events.Page(participants, bool(frame["last"])))
 
     def _participant_left(self, participant):
         """Forgets the numbers of a participant that has left (W22, W42)."""
@@ -706,3 +722,8 @@ class Session:
         """Hands over the events that came together."""
         taken, self.events = self.events, []
         return taken
+
+
+def presence_of(one):
+    """What an entry of PARTICIPANTS or PAGE says, without the number that says that the user follows (W100)."""
+    return events.Presence(one["id"], one["state"] & ~HAS_USER, one["presence"], one.get("user"))

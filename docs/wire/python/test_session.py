@@ -329,6 +329,26 @@ class Cases(unittest.TestCase):
         odd = bytes.fromhex("0a0700040401610178")  # it left, and has a user
         self.assertEqual(self.broken(self.session.receive(odd, self.now)), (MALFORMED, True))
 
+    def test_a_large_room(self):
+        """A large room tells how many there are, and of those who act; pages have the others (W103 to W105)."""
+        self.assertTrue(self.session.knows_everybody)
+        one = {"id": 9, "state": 1, "presence": b"Bob"}
+        heard = self.hear(Frame("COUNT", {"everybody": 0, "count": 1000}),
+                          Frame("PARTICIPANTS", {"complete": 1, "participants": [one]}))
+        self.assertEqual(heard, [events.Counted(1000, False), events.Presence(9, events.HERE, b"Bob", None)])
+        self.assertEqual((self.session.knows_everybody, self.session.count), (False, 1000))
+        self.session.ask_for_page(200)
+        asked, = self.said()
+        self.assertEqual((asked.type, asked["after"]), ("PAGE_WANTED", 200))
+        other = {"id": 201, "state": 6, "user": "ann", "presence": b""}
+        heard = self.hear(Frame("PAGE", {"after": 200, "last": 1, "participants": [other]}))
+        self.assertEqual(heard, [events.Page([events.Presence(201, events.AWAY, b"", "ann")], True)])
+        self.assertEqual(set(self.session.participants), {9})
+        self.hear(Frame("COUNT", {"everybody": 1, "count": 2}))
+        self.assertTrue(self.session.knows_everybody)
+        odd = bytes.fromhex("74020205")  # it tells neither of everybody nor of some
+        self.assertEqual(self.broken(self.session.receive(odd, self.now)), (MALFORMED, True))
+
     def test_what_is_never_sent(self):
         """What a server would refuse the session refuses first, and no number is lost."""
         self.assertRaises(ChannelError, self.session.send, "other", "x", 0)

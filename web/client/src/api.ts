@@ -435,12 +435,21 @@ export interface Traffic {
   readonly bytesAfter: number;
 }
 
+/** Some of the other participants, in the order of their ids, as they were when the server answered. */
+export interface Page<Presence> {
+  readonly participants: readonly Participant<Presence>[];
+  /** True if no others follow; otherwise the id of the last one is the `after` of the next page. */
+  readonly last: boolean;
+}
+
 /** The events of a room and the values that their listeners get. */
 export interface RoomEvents<Presence> {
   /** The state of the connection has changed. */
   status: Status;
-  /** A participant came, changed or left. `room.participants` is already up to date. */
+  /** A participant came, changed or left, or `room.count` or `room.complete` changed. All of them are already up to date. */
   participants: ReadonlyMap<number, Participant<Presence>>;
+  /** The answer to {@link Room.askForPage}. */
+  page: Page<Presence>;
   /** The late-joiner state of all channels opened before connecting is complete. */
   synced: undefined;
   /** A state that replaces all state built from transactions so far. */
@@ -466,6 +475,9 @@ export interface RoomState<Presence = unknown> {
   readonly status: Status;
   readonly self: Participant<Presence> | undefined;
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
+  /** See {@link Room.complete} and {@link Room.count}. */
+  readonly complete: boolean;
+  readonly count: number;
   /** True while own transactions wait for their confirmation. {@link Room.pending} counts them. */
   readonly pending: boolean;
   readonly durability: Durability | undefined;
@@ -478,8 +490,32 @@ export interface Room<Presence = unknown> {
   readonly status: Status;
   /** This participant; undefined before the first connection. */
   readonly self: Participant<Presence> | undefined;
-  /** The other participants, by their ids. The map does not change: the room makes another one. */
+  /**
+   * The other participants, by their ids. Of a large room, those who do something: see {@link Room.complete}. The map does not
+   * change: the room makes another one.
+   */
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
+  /**
+   * True if `participants` has all others. A room with many participants (the server says how many; 256 unless it is configured
+   * otherwise) tells nobody of everybody, but of those who send messages or change their presence, each before its message.
+   */
+  readonly complete: boolean;
+  /** The number of participants, this one included. In a large room it is told about once a second. */
+  readonly count: number;
+  /**
+   * Asks for some of the other participants, those with ids above `after`: the event `page` brings at most 256. While there is no
+   * connection nothing comes; ask again after the status `connected`.
+   *
+   * @example
+   * ```ts
+   * room.on("page", ({ participants, last }) => {
+   *   participants.forEach(show);
+   *   if (!last) room.askForPage(participants.at(-1)?.id);
+   * });
+   * room.askForPage();
+   * ```
+   */
+  askForPage(after?: number): void;
   readonly stats: Stats;
   /**
    * The number of this participant's transactions that are not confirmed: the room has not ordered them, or not stored them

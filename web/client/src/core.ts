@@ -57,6 +57,8 @@ export interface Core {
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
   setToken(token: Uint8Array): void;
   setPresence(presence: Uint8Array): void;
+  /** Asks for participants with ids above `after`. The answer is the event `page`. */
+  wantPage(after: number): void;
   /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;
   /** States that the application makes the part of the snapshot with this name, of these channels. */
@@ -113,6 +115,9 @@ export type CoreEvent =
   | { readonly type: "closed"; readonly channel: number }
   | CoreMessage
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
+  /** The room is large, or (complete) no longer is. */
+  | { readonly type: "count"; readonly count: number; readonly complete: boolean }
+  | { readonly type: "page"; readonly participants: readonly ParticipantChange[]; readonly last: boolean }
   | { readonly type: "synced"; readonly channel: number | undefined }
   /** `asOf` is the position of the last transaction that was delivered to the application. */
   | { readonly type: "snapshotWanted"; readonly part: string; readonly asOf: number }

@@ -256,6 +256,12 @@ export class Driver {
     this.#schedule();
   }
 
+  wantPage(after: number): void {
+    this.#mustBeOpen();
+    this.#core?.wantPage(after);
+    this.#schedule();
+  }
+
   /** Replaces the token. */
   setToken(token: Uint8Array): void {
     this.#mustBeOpen();

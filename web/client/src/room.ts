@@ -73,6 +73,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
   #participants = new Map<number, Participant<Presence>>();
   #status: Status = "connecting";
   #id: number | undefined;
+  /** The number of participants of a large room; undefined if the room is not large. */
+  #count: number | undefined;
   #presence: Presence | undefined;
   readonly #token: ConnectOptions["token"];
   readonly #providers = new Map<string, Provider>();
@@ -112,8 +114,9 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   get state(): RoomState<Presence> {
-    const { name, status, self, participants, durability, transport } = this;
-    return (this.#state ??= { name, status, self, participants, durability, transport, pending: this.#isWaiting });
+    const { name, status, self, participants, complete, count, durability, transport } = this;
+    const pending = this.#isWaiting;
+    return (this.#state ??= { name, status, self, participants, complete, count, durability, transport, pending });
   }
 
   readonly subscribe = (listener: (state: RoomState<Presence>) => void): (() => void) => this.on("state", listener);
@@ -128,6 +131,14 @@ export class ClientRoom<Presence> implements Room<Presence> {
 
   get participants(): ReadonlyMap<number, Participant<Presence>> {
     return this.#participants;
+  }
+
+  get complete(): boolean {
+    return this.#count === undefined;
+  }
+
+  get count(): number {
+    return this.#count ?? this.#participants.size + 1;
   }
 
   get stats(): Stats {
@@ -177,6 +188,10 @@ export class ClientRoom<Presence> implements Room<Presence> {
     this.#changed();
   }
 
+  askForPage(after = 0): void {
+    this.#driver.wantPage(after);
+  }
+
   provideSnapshot(make: () => Uint8Array | string | undefined, { part = "", channels }: SnapshotOptions = {}): void {
     this.#providers.set(part, { make, channels });
     this.#offer(part);
@@ -221,6 +236,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "joined":
         this.#id = event.participant;
+        this.#count = undefined;
         this.#changed();
         break;
       case "opened":
@@ -246,6 +262,16 @@ export class ClientRoom<Presence> implements Room<Presence> {
         this.#changed();
         this.#events.emit("participants", this.#participants);
         break;
+      case "count":
+        this.#count = event.complete ? undefined : event.count;
+        this.#changed();
+        this.#events.emit("participants", this.#participants);
+        break;
+      case "page": {
+        const participants = event.participants.map((one) => this.#described(one));
+        this.#events.emit("page", { participants, last: event.last });
+        break;
+      }
       case "synced":
         if (event.channel === undefined) this.#events.emit("synced", undefined);
         else this.#channelOf(event.channel)?.synced();
@@ -338,13 +364,13 @@ export class ClientRoom<Presence> implements Room<Presence> {
 
   #note(change: ParticipantChange): void {
     const { id, state } = change;
-    if (state === "left" || id === this.#id) {
-      this.#participants.delete(id);
-      return;
-    }
-    const presence = parseJson(change.presence) as Presence | undefined;
-    const user = change.user === undefined ? {} : { user: change.user };
-    this.#participants.set(id, { id, ...user, presence, away: state === "away" });
+    if (state === "left" || id === this.#id) this.#participants.delete(id);
+    else this.#participants.set(id, this.#described(change));
+  }
+
+  #described({ id, state, user, presence }: ParticipantChange): Participant<Presence> {
+    const known = user === undefined ? {} : { user };
+    return { id, ...known, presence: parseJson(presence) as Presence | undefined, away: state === "away" };
   }
 
   /** Parts of the snapshot without a list of channels stand for all that are open. */

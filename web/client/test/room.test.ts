@@ -202,6 +202,33 @@ test("participants are all others, with their presence if it is JSON", async () 
   expect(text(socket.frames().find(({ type }) => type === wire.PRESENCE))).toBe('{"name":"New"}');
 });
 
+test("a large room tells how many there are, and of those who do something; pages have the others", async () => {
+  const { room, socket } = await joined();
+  const told = vi.fn();
+  const pages = vi.fn();
+  room.on("participants", told);
+  room.on("page", pages);
+  socket.serverSends(wire.packet(wire.participants(true, [{ id: 2, state: 1, presence: "" }])));
+  expect([room.complete, room.count]).toEqual([true, 2]);
+  // W103, W104.
+  socket.serverSends(wire.packet(wire.count(false, 5000)));
+  expect([room.complete, room.count, room.participants.size]).toEqual([false, 5000, 1]);
+  expect(told).toHaveBeenCalledTimes(2);
+  // W105.
+  room.askForPage(300);
+  await settled();
+  const asked = socket.frames().find(({ type }) => type === wire.PAGE_WANTED);
+  expect([...(asked?.payload ?? [])]).toEqual([0xac, 2]);
+  socket.serverSends(wire.packet(wire.page(300, true, [{ id: 301, presence: '{"name":"Bo"}' }])));
+  expect(pages).toHaveBeenCalledWith({
+    participants: [{ id: 301, presence: { name: "Bo" }, away: false }],
+    last: true,
+  });
+  expect(room.participants.size).toBe(1);
+  socket.serverSends(wire.packet(wire.participants(true, [{ id: 3, state: 1, presence: "" }]), wire.count(true, 2)));
+  expect([room.complete, room.count, [...room.participants.keys()]]).toEqual([true, 2, [3]]);
+});
+
 test("a broken connection is re-established and the session resumed", async () => {
   const it = await joined();
   const statuses: string[] = [];

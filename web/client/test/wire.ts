@@ -7,6 +7,7 @@ export const HELLO = 0x01;
 export const OPEN = 0x03;
 export const MESSAGES = 0x06;
 export const PRESENCE = 0x09;
+export const PAGE_WANTED = 0x35;
 export const SNAPSHOT = 0x0b;
 export const BYE = 0x11;
 export const CODECS = 0x19;
@@ -84,6 +85,17 @@ export function participants(complete: boolean, list: readonly Person[]): number
     ...bytes(presence),
   ]);
   return frame(0x0a, [Number(complete), ...lines]);
+}
+
+/** A COUNT frame (W103). */
+export function count(everybody: boolean, people: number): number[] {
+  return frame(0x40 | 0x34, [Number(everybody), ...varint(people)]);
+}
+
+/** A PAGE frame with people who are here (W105). */
+export function page(after: number, last: boolean, people: readonly Omit<Person, "state" | "user">[]): number[] {
+  const lines = people.flatMap(({ id, presence }) => [...varint(id), 1, ...bytes(presence)]);
+  return frame(0x36, [...varint(after), Number(last), ...lines]);
 }
 
 export interface Record {

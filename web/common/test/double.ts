@@ -141,13 +141,20 @@ export class DoubleRoom<P> implements Room<P> {
   }
 
   get state(): RoomState<P> {
-    const { name, status, self, participants, transport, durability } = this;
-    return { name, status, self, participants, transport, durability, pending: false };
+    const { name, status, self, participants, complete, count, transport, durability } = this;
+    return { name, status, self, participants, complete, count, transport, durability, pending: false };
   }
 
   readonly subscribe = (): never => {
     throw new Error("the double has no subscriptions");
   };
+
+  /** The double's rooms are small. */
+  readonly complete = true;
+
+  get count(): number {
+    return this.hub.members.size;
+  }
 
   get stats(): Stats {
     const traffic = (messages: number, bytesBefore: number) => ({
@@ -190,6 +197,9 @@ export class DoubleRoom<P> implements Room<P> {
     this.presence = presence;
     this.hub.announce();
   }
+
+  /** Everybody is among the participants. */
+  askForPage(): void {}
 
   provideSnapshot(): void {
     // The hub keeps its whole log, so it never asks for a snapshot.

@@ -14,8 +14,13 @@ pub(crate) struct LimitArgs {
     max_rooms: usize,
 
     /// The limit of people in a room.
-    #[arg(long, value_name = "COUNT", default_value_t = 2048)]
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_people: usize,
+
+    /// The most people of a room who are all told of each other. Beyond that they are told how many they are, and of those who do
+    /// something.
+    #[arg(long, value_name = "COUNT", default_value_t = 256)]
+    announce_everybody_up_to: usize,
 
     /// The limit of simultaneous connections.
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
@@ -63,6 +68,7 @@ impl LimitArgs {
         config.max_rooms = self.max_rooms;
         config.max_connections = self.max_connections;
         config.room.limits.max_participants = self.max_people;
+        config.room.announce_everybody_up_to = self.announce_everybody_up_to;
         config.room.quotas = Quotas {
             participant: quota(self.participant_bytes, self.participant_deliveries),
             room: quota(self.room_bytes, self.room_deliveries),
@@ -117,6 +123,7 @@ mod tests {
         let (ours, theirs) = (configured(&[]), Config::default());
         assert_eq!(ours.room.quotas, theirs.room.quotas);
         assert_eq!(ours.room.limits, theirs.room.limits);
+        assert_eq!(ours.room.announce_everybody_up_to, theirs.room.announce_everybody_up_to);
         assert_eq!(ours.addresses, theirs.addresses);
         assert_eq!(
             (ours.max_rooms, ours.max_connections),

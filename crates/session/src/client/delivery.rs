@@ -132,7 +132,12 @@ impl Delivery<'_> {
         // transport.
         let is_state = is_fill || (incoming.state && !self.inbound.resumed);
         session.judge(self.now, &incoming, is_state, self.datagrams);
-        session.emit(Event::Message(incoming));
+        let is_awareness = matches!(record.number, Number::Awareness { .. });
+        let limit = session.config.limits.max_participants;
+        match is_awareness && session.participants.lacks(record.sender, limit) {
+            true => session.participants.hold(incoming),
+            false => session.emit(Event::Message(incoming)),
+        }
         Ok(())
     }
 

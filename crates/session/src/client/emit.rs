@@ -49,6 +49,9 @@ impl Session {
                 let name = self.name(*channel);
                 event!(DEBUG, "channel QoS changed", room, name, ?qos);
             }
+            Event::Count { count, everybody } => {
+                event!(DEBUG, "participants counted", room, count, everybody);
+            }
             Event::TokenWanted => event!(DEBUG, "token wanted", room),
             Event::Closed { channel } => {
                 let name = self.name(*channel);
@@ -57,6 +60,7 @@ impl Session {
             Event::Contract(news) => self.log_contract(news),
             Event::Message(_)
             | Event::Participants { .. }
+            | Event::Page { .. }
             | Event::Synced { channel: Some(_) }
             | Event::SnapshotWanted { .. }
             | Event::Snapshot { .. }

@@ -46,10 +46,28 @@ pub enum Event {
     Message(Incoming),
     /// Participants came, changed or left.
     Participants {
-        /// `true`: `changes` is the complete list of participants; `false`: it has only the participants that changed.
+        /// `true`: `changes` replaces all that was told of participants; `false`: it has only the participants that changed.
         complete: bool,
         /// The new state of each participant.
         changes: Vec<ParticipantChange>,
+    },
+    /// The room is large, or no longer is, or the number of its participants changed while it is large. A room that is large says so
+    /// behind [`Event::Joined`].
+    Count {
+        /// The participants that are here or away, this one among them.
+        count: u32,
+        /// `true`: [`Event::Participants`] tells of everybody, as in a room of which nothing was said. `false`: it tells of those
+        /// who act, each before its message; [`Client::want_page`](super::Client::want_page) asks for the others.
+        everybody: bool,
+    },
+    /// Some participants, in the order of their numbers, as they were when the room was [asked](super::Client::want_page).
+    Page {
+        /// The number above which theirs are.
+        after: ParticipantId,
+        /// The participants, without this one.
+        participants: Vec<ParticipantChange>,
+        /// No others follow.
+        last: bool,
     },
     /// Late-joiner state is complete: of one channel, or of all that were open when joining.
     Synced {

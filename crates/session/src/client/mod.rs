@@ -161,6 +161,14 @@ impl Client {
         Ok(())
     }
 
+    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room not all are announced (wire W105).
+    /// [`Event::Page`] brings them. Does nothing while there is no connection: then ask again after [`Event::Joined`].
+    pub fn want_page(&mut self, after: ParticipantId) {
+        if let Phase::Joined(joined) = &mut self.phase {
+            joined.link.queue(&Frame::PageWanted { after });
+        }
+    }
+
     /// States why the transport in use was chosen, in a sentence for people who inspect the room; of up to 240 bytes.
     pub fn set_reason(&mut self, reason: &str) {
         self.session.reason = clip(reason, MAX_REASON).into();

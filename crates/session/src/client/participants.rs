@@ -1,48 +1,110 @@
 //! The participants that the application was told of. After the room was loaded again, those who have not resumed yet stay in
-//! the application's list for a time (wire W94).
+//! the application's list for a time (wire W94). In a large room there are others, too (wire W103).
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::event::{Event, ParticipantChange};
+use super::event::{Event, Incoming, ParticipantChange};
 use super::session::Session;
-use crate::PresenceState;
+use crate::wire::frame::ParticipantEntry;
+use crate::{ParticipantId, PresenceState};
+
+/// The most messages that wait until their senders are known (wire W104): PARTICIPANTS comes about a round trip after them.
+const MOST_HELD: usize = 256;
 
 /// The participants that the application was told of; of each kind at most `max_participants` of [`Limits`](crate::Limits).
 #[derive(Default)]
 pub(super) struct Participants {
-    /// Those whom the room announced last.
+    /// Those whom the room announced last, in the order of their numbers.
     known: Vec<ParticipantChange>,
     /// Those who were here before the room was loaded again, and whom it has not announced since.
     missing: Vec<ParticipantChange>,
     /// Until then the missing ones are away; after it they have left. `None` if there are none.
     pub(super) missing_until: Option<Duration>,
+    /// True in a large room: there may be others.
+    is_large: bool,
+    /// Awareness that came before its sender was known, in a large room.
+    held: VecDeque<Incoming>,
+}
+
+impl Participants {
+    /// A new transport is in use: its room is not large before it says so.
+    pub(super) fn begin(&mut self) {
+        self.is_large = false;
+    }
+
+    /// True if the application has to be told of this sender of awareness before its message. `limit`: of those who are known.
+    pub(super) fn lacks(&self, sender: ParticipantId, limit: usize) -> bool {
+        self.is_large
+            && self.known.len() < limit
+            && sender != ParticipantId(0)
+            && self.find(sender).is_err()
+    }
+
+    /// Keeps a message until its sender is known.
+    pub(super) fn hold(&mut self, message: Incoming) {
+        if self.held.len() >= MOST_HELD {
+            self.held.pop_front();
+        }
+        self.held.push_back(message);
+    }
+
+    fn find(&self, id: ParticipantId) -> Result<usize, usize> {
+        self.known.binary_search_by_key(&id, |one| one.id)
+    }
+
+    fn note(&mut self, change: &ParticipantChange, limit: usize) {
+        match self.find(change.id) {
+            Ok(at) if change.state == PresenceState::Left => _ = self.known.remove(at),
+            Ok(at) => self.known[at] = change.clone(),
+            Err(at) if change.state != PresenceState::Left && self.known.len() < limit => {
+                self.known.insert(at, change.clone());
+            }
+            Err(_) => {}
+        }
+    }
 }
 
 impl Session {
     /// Tells the application who came, changed or left.
     pub(super) fn on_participants(&mut self, complete: bool, mut changes: Vec<ParticipantChange>) {
         let limit = self.config.limits.max_participants;
-        let Participants { known, missing, missing_until } = &mut self.participants;
+        let people = &mut self.participants;
         if complete {
-            if missing_until.is_some() {
-                missing.append(known);
-                missing.truncate(limit);
+            if people.missing_until.is_some() {
+                people.missing.append(&mut people.known);
+                people.missing.truncate(limit);
             }
-            known.clear();
+            people.known.clear();
         }
-        let is_unchanged =
-            |one: &ParticipantChange| changes.iter().all(|change| change.id != one.id);
-        known.retain(is_unchanged);
-        missing.retain(is_unchanged);
-        let present = changes.iter().filter(|change| change.state != PresenceState::Left);
-        known.extend(present.cloned());
-        known.truncate(limit);
+        people.missing.retain(|one| changes.iter().all(|change| change.id != one.id));
+        changes.iter().for_each(|change| people.note(change, limit));
         if complete {
-            missing.iter_mut().for_each(|one| one.state = PresenceState::Away);
-            changes.extend_from_slice(missing);
+            people.missing.iter_mut().for_each(|one| one.state = PresenceState::Away);
+            changes.extend_from_slice(&people.missing);
         }
         self.emit(Event::Participants { complete, changes });
+        for message in core::mem::take(&mut self.participants.held) {
+            match self.participants.find(message.sender) {
+                Ok(_) => self.emit(Event::Message(message)),
+                Err(_) => self.participants.hold(message),
+            }
+        }
+    }
+
+    /// W103: how many participants the room has, and whether the application is told of everybody.
+    pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
+        self.participants.is_large = !everybody;
+        if everybody {
+            // The others have left: the list before named everybody.
+            self.participants.held.clear();
+        } else {
+            // A large room does not say of everybody who was here before whether it is back.
+            self.participants.missing_until = Some(Duration::ZERO);
+            self.report_missing(Duration::ZERO);
+        }
+        self.emit(Event::Count { count, everybody });
     }
 
     /// Tells the application that the participants have left whom a loaded room did not announce in time.
@@ -59,4 +121,15 @@ impl Session {
         }
         self.emit(Event::Participants { complete: false, changes });
     }
+}
+
+/// What the application is told of participants.
+pub(super) fn changes(list: &[ParticipantEntry<'_>]) -> Vec<ParticipantChange> {
+    let change = |entry: &ParticipantEntry<'_>| ParticipantChange {
+        id: entry.id,
+        state: entry.state,
+        user: entry.user.map(Into::into),
+        presence: entry.presence.to_vec(),
+    };
+    list.iter().map(change).collect()
 }

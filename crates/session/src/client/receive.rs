@@ -1,6 +1,5 @@
 //! Reads received packets and datagrams, frame by frame.
 
-use alloc::borrow::ToOwned;
 use alloc::string::ToString;
 use core::time::Duration;
 
@@ -8,7 +7,8 @@ use super::Client;
 use super::channel::Stage;
 use super::channel_id::ChannelId;
 use super::delivery::{Announced, Delivery, Inbound};
-use super::event::{Event, GapReason, ParticipantChange};
+use super::event::{Event, GapReason};
+use super::participants::changes;
 use super::phase::{Hold, Joined, Phase};
 use super::session::Session;
 use crate::datagrams::Needs;
@@ -180,6 +180,15 @@ impl Joined {
                 self.on_participants(session, complete, &list);
                 Ok(())
             }
+            Frame::Count { everybody, count } => {
+                session.on_count(everybody, count);
+                Ok(())
+            }
+            Frame::Page { after, last, list } => {
+                let participants = changes(&list);
+                session.emit(Event::Page { after, participants, last });
+                Ok(())
+            }
             Frame::Snapshot(chunk) => self.on_chunk(session, &chunk),
             Frame::PackedSnapshot(chunk) => {
                 let Reading { session, packing, .. } = reading;
@@ -273,6 +282,7 @@ impl Joined {
             | Frame::Change { .. }
             | Frame::Rate { .. }
             | Frame::Acknowledged { .. }
+            | Frame::PageWanted { .. }
             | Frame::Token(_)
             | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
             // `Client::on_frame` handles these two frames before.
@@ -464,16 +474,7 @@ impl Joined {
             session.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
             self.coders.decoder.numbering.forget(entry.id);
         }
-        let changes = list
-            .iter()
-            .map(|entry| ParticipantChange {
-                id: entry.id,
-                state: entry.state,
-                user: entry.user.map(ToOwned::to_owned),
-                presence: entry.presence.to_vec(),
-            })
-            .collect();
-        session.on_participants(complete, changes);
+        session.on_participants(complete, changes(list));
     }
 
     /// W95: the server announces a part of the snapshot, which follows in chunks.

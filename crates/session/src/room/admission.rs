@@ -1,6 +1,7 @@
 //! Lets clients join a room or resume a session (wire W5, W9 to W14).
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use core::time::Duration;
 
 use super::Room;
@@ -22,7 +23,7 @@ use crate::wire::opening::{Opening, refusal};
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{
-    Counter, Durability, Error, Identity, Limits, LinkId, ParticipantId, Position, Secrets,
+    Counter, Durability, Error, Identity, Limits, LinkId, Order, ParticipantId, Position, Secrets,
     SessionName,
 };
 
@@ -186,18 +187,25 @@ impl Room {
         if config.durability != Durability::Memory {
             link.queue(&Frame::Room { durability: config.durability, load: config.load });
         }
+        let Some(peer) = peers.get_mut(&id) else { return };
+        roster.enter(id, peer.identity.user(), hello.presence);
+        let changed = roster.list_for(id);
+        let is_large = roster.is_large();
+        if is_large {
+            link.queue(&roster.count_frame());
+        }
         if packing.set() != 0 {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
         link.ping(now);
         let takes_groups = agreed.groups && link.datagrams.is_some();
-        let Some(peer) = peers.get_mut(&id) else { return };
-        roster.enter(id, peer.identity.user(), hello.presence);
         peer.state = State::Here(Box::new(Connection {
             place: takes_groups.then(Place::default),
             sharing: Sharing::new(agreed.shared_streams),
             quality: Quality::new(agreed.quality),
-            changed: roster.others(id).collect(),
+            told: if is_large { changed.clone() } else { BTreeSet::new() },
+            told_from: if is_large { log.order() } else { Order(0) },
+            changed,
             ..Connection::new(link_id, link, position, log)
         }));
         links.insert(link_id, id);

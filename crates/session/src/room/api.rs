@@ -39,6 +39,9 @@ pub struct Config {
     pub costs: Costs,
     /// When more receivers than this have the same channels open, the streams to them are coded once for all of them.
     pub share_stream_above: usize,
+    /// With more participants than this, the room is large: its participants are told how many they are, and are named those
+    /// who act (wire W103).
+    pub announce_everybody_up_to: usize,
     /// What a confirmed transaction survives. In every mode but [`Durability::Memory`], the caller has a store, carries out
     /// [`Output::Store`] and reports [`Input::Durable`].
     pub durability: Durability,
@@ -65,6 +68,7 @@ impl Config {
             codecs: ALL,
             costs: Costs::reference(),
             share_stream_above: 4,
+            announce_everybody_up_to: 256,
             durability: Durability::Memory,
             wall: Duration::ZERO,
             load: 0,

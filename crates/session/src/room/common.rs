@@ -96,7 +96,7 @@ impl Common {
                 false => Log::new(config.incarnation, config.limits.clone()),
             },
             pieces: Pieces::new(config.limits.max_volatile_bytes),
-            roster: Roster::default(),
+            roster: Roster::new(config.announce_everybody_up_to),
             links: BTreeMap::new(),
             streams: SharedStreams::default(),
             groups: Groups::default(),
@@ -123,11 +123,19 @@ impl Common {
         }
     }
 
-    /// Lets all other participants be sent this participant's state at the next tick.
+    /// Lets the other participants be sent this participant's state at the next tick, if they are to know it.
     pub(super) fn announce(&mut self, now: Duration, participant: ParticipantId) {
-        self.roster.announce(participant);
-        self.timers.schedule_tick(now);
+        if self.roster.announce(participant) || self.roster.has_changed() {
+            self.timers.schedule_tick(now);
+        }
         self.timers.begin_housekeeping(now);
+    }
+
+    /// Notes that the participant acted: in a large room, others are told of it before its message (wire W104).
+    pub(super) fn act(&mut self, now: Duration, participant: ParticipantId) {
+        if self.roster.act(participant) {
+            self.timers.schedule_tick(now);
+        }
     }
 
     /// Asks the authority whether, and how, a participant may open a channel.

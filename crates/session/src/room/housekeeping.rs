@@ -1,12 +1,14 @@
 //! The room's timers: ticks, turns of rate-limited values, and housekeeping four times a second.
 
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Room;
 use super::common::Common;
 use super::log::Cursor;
+use super::news::News;
 use super::peer::{Connection, Peer, State};
 use super::timers::HOUSEKEEPING;
 use crate::datagrams::Datagrams;
@@ -78,11 +80,19 @@ impl Room {
         let until = self.common.log.end();
         self.common.ticked = until.awareness;
         self.common.ticked_head = self.common.log.head();
+        let turned = self.common.roster.take_turned();
+        let counts = turned || self.common.roster.owes_count(now);
         let changed = self.common.roster.take_changed();
+        if counts {
+            self.common.roster.tell_count(now);
+        }
+        if turned && !self.common.roster.is_large() {
+            self.tell_of_all();
+        }
         let settled = self.common.streams.until.settled;
         self.encode_shared(now, until.with_settled(settled));
         self.flush_groups(now, until.awareness);
-        for id in self.release(now, until, &changed) {
+        for id in self.release(now, until, (&changed, counts)) {
             let Room { peers, common, .. } = self;
             if let Some(peer) = peers.get_mut(&id) {
                 peer.flush_datagrams(now, common);
@@ -103,27 +113,42 @@ impl Room {
         }
     }
 
-    /// Lets all participants be sent messages up to `until` and the changes of the participants in `changed`. Sends the
-    /// newest payload to members of shared streams that need nothing else, which are nearly all; returns the other
+    /// Lets all participants be sent messages up to `until`, the changes of the participants in `changed`, and if `counts` how
+    /// many there are. Sends the newest payload to members of shared streams that need nothing else, which are nearly all; returns the other
     /// participants.
     fn release(
         &mut self,
         now: Duration,
         until: Cursor,
-        changed: &BTreeSet<ParticipantId>,
+        (changed, counts): (&BTreeSet<ParticipantId>, bool),
     ) -> Vec<ParticipantId> {
         let Room { peers, common, .. } = self;
+        let has_news = counts || !changed.is_empty();
+        let news = has_news.then(|| News::new(changed, counts, &common.roster).map(Arc::new));
+        let news = news.flatten();
         let mut others = Vec::new();
         for (&id, peer) in peers {
             let Some(connection) = peer.connection_mut() else { continue };
             connection.release(until);
-            connection.changed.extend(changed.iter().filter(|&&other| other != id));
+            if has_news {
+                connection.tell_of(id, (changed, counts), news.as_ref());
+            }
             connection.take_turns(now, id, &common.log);
             if !peer.send_plain(now, common) {
                 others.push(id);
             }
         }
         others
+    }
+
+    /// Lets each participant be told of all others, because the room is no longer large.
+    fn tell_of_all(&mut self) {
+        let Room { peers, common, .. } = self;
+        for (&id, peer) in peers {
+            if let Some(connection) = peer.connection_mut() {
+                connection.tell_of_all(common.roster.others(id).collect());
+            }
+        }
     }
 
     /// Sends the values of rate-limited channels that may be sent now.
@@ -156,6 +181,10 @@ impl Room {
         );
         let settled = self.settling;
         self.settling = self.common.log.order();
+        self.common.roster.next_step();
+        if self.common.roster.owes_count(now) {
+            self.common.timers.schedule_tick(now);
+        }
         self.encode_shared(now, self.common.streams.until.with_settled(settled));
         self.arrange_groups(now);
         let ids: Vec<ParticipantId> = self.peers.keys().copied().collect();
@@ -218,6 +247,7 @@ impl Room {
             }
         };
         connection.settle(settled);
+        connection.may_page = true;
         let silence = now.saturating_sub(connection.link.last_packet());
         let since_ping = now.saturating_sub(connection.link.last_ping());
         if silence >= dead {

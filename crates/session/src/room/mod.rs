@@ -17,6 +17,7 @@ mod inspection;
 mod inspector;
 mod log;
 mod look;
+mod news;
 mod ordered;
 mod peer;
 mod pieces;
@@ -325,9 +326,13 @@ impl Room {
         }
         log.end_session(id, (config.wall + *now).as_secs());
         roster.leave(id);
-        timers.tick_for_leaver();
+        let head = log.head();
         log.append_departure(id, *now);
         inspector.advance(log.head());
+        // There is nothing to tell if nobody was told of the participant.
+        if roster.has_changed() || log.head() != head {
+            timers.tick_for_leaver();
+        }
         self.common.emit(Event::Left { participant: id });
     }
 

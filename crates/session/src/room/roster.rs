@@ -1,18 +1,43 @@
 //! The participants of a room as the other participants see them: their state, verified user and presence data.
+//!
+//! A room with more participants than a bound is *large*: then the others are told only of participants that act (wire W103, W104).
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::time::Duration;
 
+use crate::wire::frame::Frame;
 use crate::{ParticipantId, PresenceState};
 
+/// The most participants that a newcomer of a large room is told of: those who acted last. Their entries fit a packet, and
+/// more people are hardly looked at.
+const MOST_LISTED: usize = 64;
+
+/// The time between two counts (wire W103): the longer one of a second and this time for each participant, so that a room
+/// whose number always changes sends at most a thousand packets in a second because of that.
+const COUNT_SPACING: Duration = Duration::from_secs(1);
+const COUNT_SPACING_EACH: Duration = Duration::from_millis(1);
+
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Roster {
     entries: BTreeMap<ParticipantId, Presence>,
     /// The participants whose changes are sent to all others at the next tick.
     changed: BTreeSet<ParticipantId>,
+    /// With more participants than this, the room becomes large.
+    everybody_up_to: usize,
+    is_large: bool,
+    /// True if the room became large, or is no longer large, since the last tick.
+    has_turned: bool,
+    /// The participants that acted and that all others know, by the step in which they acted last.
+    actors: BTreeSet<(u64, ParticipantId)>,
+    /// Counts steps of housekeeping, from 1 on: it tells which participant acted last.
+    step: u64,
+    /// When all participants were told last how many they are, and whether somebody came or left since.
+    counted: Duration,
+    has_new_count: bool,
 }
 
 /// The state of a participant that all others are sent.
@@ -23,14 +48,43 @@ pub(super) struct Presence {
     pub(super) user: Option<Box<str>>,
     /// The presence data that the participant's application wrote.
     pub(super) bytes: Vec<u8>,
+    /// The step in which the participant acted last; 0 if it is not among `actors`.
+    acted: u64,
+    /// True if others were told of the participant, so that they have to be told when it leaves.
+    is_known: bool,
 }
 
 impl Roster {
+    /// A roster of a room that becomes large with more participants than `everybody_up_to`.
+    pub(super) fn new(everybody_up_to: usize) -> Self {
+        Roster {
+            entries: BTreeMap::new(),
+            changed: BTreeSet::new(),
+            everybody_up_to,
+            is_large: false,
+            has_turned: false,
+            actors: BTreeSet::new(),
+            step: 1,
+            counted: Duration::ZERO,
+            has_new_count: false,
+        }
+    }
+
     /// Adds a participant, or one that comes back, with its user and presence data.
     pub(super) fn enter(&mut self, participant: ParticipantId, user: Option<&str>, bytes: &[u8]) {
         let (user, bytes) = (user.map(|user| user.to_owned().into()), bytes.to_vec());
-        let presence = Presence { state: PresenceState::Here, user, bytes };
-        self.entries.insert(participant, presence);
+        match self.entries.get_mut(&participant) {
+            Some(entry) => {
+                (entry.state, entry.user, entry.bytes) = (PresenceState::Here, user, bytes);
+            }
+            None => {
+                let state = PresenceState::Here;
+                let entry = Presence { state, user, bytes, acted: 0, is_known: false };
+                self.entries.insert(participant, entry);
+                self.has_new_count = true;
+            }
+        }
+        self.review_size();
     }
 
     /// Sets a participant's presence data. Returns true if it changed.
@@ -46,18 +100,44 @@ impl Roster {
         }
     }
 
+    /// Removes a participant. The others are told if they know of it.
     pub(super) fn leave(&mut self, participant: ParticipantId) {
-        self.entries.remove(&participant);
-        self.changed.insert(participant);
+        let Some(entry) = self.entries.remove(&participant) else { return };
+        self.actors.remove(&(entry.acted, participant));
+        self.has_new_count = true;
+        if !self.is_large || entry.is_known {
+            self.changed.insert(participant);
+        }
+        self.review_size();
     }
 
-    pub(super) fn announce(&mut self, participant: ParticipantId) {
+    /// Lets the others be told of a change of this participant. In a large room they are told only of one that acted lately.
+    /// Returns true if there is something to send.
+    pub(super) fn announce(&mut self, participant: ParticipantId) -> bool {
+        let Some(entry) = self.entries.get_mut(&participant) else { return false };
+        if self.is_large && entry.acted == 0 {
+            return false;
+        }
+        entry.is_known = true;
         self.changed.insert(participant);
+        true
+    }
+
+    /// Notes that the participant acted (wire W104). Returns true if others have to be told of it.
+    pub(super) fn act(&mut self, participant: ParticipantId) -> bool {
+        let Some(entry) = self.entries.get_mut(&participant) else { return false };
+        if entry.acted == self.step {
+            return false;
+        }
+        let before = core::mem::replace(&mut entry.acted, self.step);
+        self.actors.remove(&(before, participant));
+        self.actors.insert((self.step, participant));
+        before == 0 && self.is_large && self.announce(participant)
     }
 
     /// True if changes have to be sent.
     pub(super) fn has_changed(&self) -> bool {
-        !self.changed.is_empty()
+        !self.changed.is_empty() || self.has_turned
     }
 
     /// The participants whose changes have to be sent to all others, since the last call.
@@ -65,9 +145,20 @@ impl Roster {
         core::mem::take(&mut self.changed)
     }
 
+    /// True if the room became large, or is no longer large, since the last call.
+    pub(super) fn take_turned(&mut self) -> bool {
+        core::mem::take(&mut self.has_turned)
+    }
+
     /// The state and presence of a participant; `None` if it left.
     pub(super) fn get(&self, participant: ParticipantId) -> Option<&Presence> {
         self.entries.get(&participant)
+    }
+
+    /// The participants with numbers above `after`, in the order of their numbers.
+    pub(super) fn after(&self, after: ParticipantId) -> impl Iterator<Item = ParticipantId> + '_ {
+        use core::ops::Bound::{Excluded, Unbounded};
+        self.entries.range((Excluded(after), Unbounded)).map(|(&id, _)| id)
     }
 
     /// All participants but this one.
@@ -76,5 +167,71 @@ impl Roster {
         participant: ParticipantId,
     ) -> impl Iterator<Item = ParticipantId> + '_ {
         self.entries.keys().copied().filter(move |&other| other != participant)
+    }
+
+    /// Those whom a newcomer is told of: all others, or in a large room those who acted last.
+    pub(super) fn list_for(&mut self, newcomer: ParticipantId) -> BTreeSet<ParticipantId> {
+        if !self.is_large {
+            return self.others(newcomer).collect();
+        }
+        while self.actors.len() > MOST_LISTED.min(self.everybody_up_to)
+            && let Some((_, id)) = self.actors.pop_first()
+            && let Some(entry) = self.entries.get_mut(&id)
+        {
+            // The newcomer does not know this participant: all are told of it again when it acts again.
+            entry.acted = 0;
+        }
+        self.actors.iter().map(|&(_, id)| id).filter(|&id| id != newcomer).collect()
+    }
+
+    /// Notes that one participant was told of another one.
+    pub(super) fn was_named(&mut self, participant: ParticipantId) {
+        if let Some(entry) = self.entries.get_mut(&participant) {
+            entry.is_known = true;
+        }
+    }
+
+    pub(super) fn is_large(&self) -> bool {
+        self.is_large
+    }
+
+    /// How many participants are here or away.
+    pub(super) fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn count_frame(&self) -> Frame<'static> {
+        Frame::Count { everybody: !self.is_large, count: self.count() as u32 }
+    }
+
+    /// True if all participants have to be told how many there are.
+    pub(super) fn owes_count(&self, now: Duration) -> bool {
+        let spacing = COUNT_SPACING.max(COUNT_SPACING_EACH * self.count() as u32);
+        self.is_large && self.has_new_count && now >= self.counted + spacing
+    }
+
+    /// Notes that all participants are told now how many there are.
+    pub(super) fn tell_count(&mut self, now: Duration) {
+        (self.counted, self.has_new_count) = (now, false);
+    }
+
+    /// Begins another step: participants that act in it acted later than those before.
+    pub(super) fn next_step(&mut self) {
+        self.step += 1;
+    }
+
+    /// Makes the room large or small. The bound for a large room to become small is lower, so that a room of about that size does
+    /// not change all the time.
+    fn review_size(&mut self) {
+        let up_to = self.everybody_up_to;
+        let is_large = match self.is_large {
+            true => self.count() > up_to - up_to.div_ceil(4),
+            false => self.count() > up_to,
+        };
+        if is_large != self.is_large {
+            (self.is_large, self.has_turned) = (is_large, true);
+            // All know each other: they did in the small room, and are told of everybody when the large one becomes small.
+            self.entries.values_mut().for_each(|entry| entry.is_known = true);
+        }
     }
 }

@@ -119,6 +119,23 @@ pub(crate) enum Frame<'a> {
         counter: Counter,
         hold_ms: u64,
     },
+    /// The number of participants of a room that is large, or no longer is (wire W103).
+    Count {
+        /// True if PARTICIPANTS tells of everybody.
+        everybody: bool,
+        count: u32,
+    },
+    /// Asks for participants with numbers above this one (wire W105).
+    PageWanted {
+        after: ParticipantId,
+    },
+    /// Participants with numbers above `after`, in the order of their numbers (wire W105).
+    Page {
+        after: ParticipantId,
+        /// True if no others follow.
+        last: bool,
+        list: Vec<ParticipantEntry<'a>>,
+    },
     /// The codecs that the sender of the frame can read: bit n stands for codec n (wire W46).
     Codecs {
         set: u64,
@@ -392,6 +409,18 @@ mod tests {
             Frame::Change { id: ChannelNo(300), qos },
             Frame::Rate { id: ChannelNo(300), rate: Rate::per_second(10) },
             Frame::Room { durability: Durability::Local, load: 77 },
+            Frame::Count { everybody: false, count: 10_000 },
+            Frame::PageWanted { after: ParticipantId(300) },
+            Frame::Page {
+                after: ParticipantId(3),
+                last: true,
+                list: vec![ParticipantEntry {
+                    id: ParticipantId(5),
+                    state: PresenceState::Here,
+                    user: Some("ann"),
+                    presence: b"x",
+                }],
+            },
         ]
     }
 

@@ -112,6 +112,22 @@ fn all_sent() -> Vec<Sent> {
     room.run(100);
     all.extend(room.sent);
     all.extend(recovery::conversation().room.sent);
+    // A room that is large with three participants.
+    let mut room = ByHand::new("compress=0 everybody=2");
+    for link in 1..=3 {
+        room.say(link, &[Frame::new("HELLO", hello())]);
+    }
+    room.run(100);
+    for after in [0, 2] {
+        room.say(1, &[Frame::new("PAGE_WANTED", Fields::default().num("after", after))]);
+        room.run(500);
+    }
+    for link in [2, 3] {
+        let goodbye = Fields::default().num("reason", 0).num("retry_ms", 0);
+        room.say(link, &[Frame::new("BYE", goodbye)]);
+    }
+    room.run(100);
+    all.extend(room.sent);
     all
 }
 
@@ -172,7 +188,7 @@ fn frames() {
 }
 
 /// All frames that version 1 has, and who sends them.
-const EVERY_FRAME: [(&str, &str); 47] = [
+const EVERY_FRAME: [(&str, &str); 50] = [
     ("HELLO", "client"),
     ("WELCOME", "server"),
     ("OPEN", "client"),
@@ -220,6 +236,9 @@ const EVERY_FRAME: [(&str, &str); 47] = [
     ("QUALITY", "client"),
     ("QUALITY", "server"),
     ("ERROR", "client"),
+    ("COUNT", "server"),
+    ("PAGE_WANTED", "client"),
+    ("PAGE", "server"),
 ];
 
 /// A frame's name, and what tells it from others of the type.
@@ -243,6 +262,7 @@ fn variant(frame: &Frame) -> String {
             let whole = if number("complete") == 1 { "complete" } else { "news" };
             format!("PARTICIPANTS, {whole}, states {}", states.join(" and "))
         }
+        "COUNT" => format!("COUNT, everybody {}", number("everybody")),
         "MODEL" | "LEAVE" => format!("{name}, carrier {}", number("carrier")),
         "CONTRACT" if frame.list("entries").is_empty() => "CONTRACT, a stamp".into(),
         "QUALITY"

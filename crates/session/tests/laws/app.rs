@@ -60,6 +60,12 @@ pub(crate) struct App {
     pub(crate) uncertain: usize,
     pub(crate) errors: Vec<String>,
     pub(crate) people: BTreeMap<u32, Other>,
+    /// True if it is told of everybody: the room is not large (W103).
+    pub(crate) everybody: bool,
+    /// How many participants the room has, as it was told last since the room is large.
+    pub(crate) count: u32,
+    /// The participants of the pages that it was sent since it asked for the first one, and whether the last one came.
+    pub(crate) pages: (BTreeSet<u32>, bool),
     /// Transactions by position, each with its channel.
     pub(crate) document: BTreeMap<u64, (usize, u64)>,
     pub(crate) position: u64,
@@ -105,6 +111,9 @@ impl App {
             uncertain: 0,
             errors: Vec::new(),
             people: BTreeMap::new(),
+            everybody: true,
+            count: 0,
+            pages: (BTreeSet::new(), false),
             document: BTreeMap::new(),
             position: 0,
             gap: BTreeMap::new(),

@@ -37,6 +37,22 @@ const PLAIN_SESSIONS: u64 = 100;
 /// The sessions with quotas; further ones are played with `FIRST_SEED=1000001 SIMULATIONS=5000`.
 const QUOTA_SESSIONS: u64 = 40;
 
+/// The sessions in large rooms; further ones are played with `FIRST_SEED=2000001 SIMULATIONS=5000`.
+const LARGE_SESSIONS: u64 = 60;
+
+/// Law 7, W103 to W105: in a large room nobody is missed who matters.
+#[test]
+fn the_laws_hold_in_large_rooms() {
+    let mut large = 0;
+    for seed in story::LARGE_SEEDS + 1..=story::LARGE_SEEDS + LARGE_SESSIONS {
+        let outcome = catch_unwind(|| repeats(seed));
+        let outcome = outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken"));
+        large += u64::from(outcome.counted > 0);
+    }
+    println!("in {large} of {LARGE_SESSIONS} sessions the room was large");
+    assert!(large > LARGE_SESSIONS / 2, "{large} sessions");
+}
+
 /// W99: nobody loses a transaction by a quota, and who keeps it is not slowed down.
 #[test]
 fn the_laws_hold_with_quotas() {

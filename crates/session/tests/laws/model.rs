@@ -33,6 +33,8 @@ pub(crate) struct Model {
     numbers: Vec<usize>,
     /// Whose number in this incarnation a participant's is.
     pub(crate) owners: BTreeMap<u32, usize>,
+    /// The participants that are in the room, here or away.
+    pub(crate) present: BTreeSet<u32>,
     pub(crate) order: BTreeMap<u64, Ordered>,
     /// The participants that left and have not come back.
     pub(crate) left: BTreeSet<u32>,
@@ -40,6 +42,10 @@ pub(crate) struct Model {
     /// Awareness by sender, channel and index.
     pub(crate) spoken: BTreeMap<(u32, usize, u32), u64>,
     pub(crate) delivered: u64,
+    /// Whether all have asked for all pages of participants.
+    pub(crate) has_pages: bool,
+    /// How often somebody was told the number of participants of a large room.
+    pub(crate) counted: u64,
     /// Datagrams that a class was sent, once for each of its members.
     pub(crate) shared: u64,
     /// By how much an age may be wrong: jitter and stalls look like a longer way.
@@ -61,11 +67,14 @@ impl Model {
             incarnation,
             numbers: Vec::new(),
             owners: BTreeMap::new(),
+            present: BTreeSet::new(),
             order: BTreeMap::new(),
             left: BTreeSet::new(),
             placed: BTreeMap::new(),
             spoken: BTreeMap::new(),
             delivered: 0,
+            has_pages: false,
+            counted: 0,
             shared: 0,
             doubt: Duration::from_millis(400),
             unseen: Duration::from_millis(400),
@@ -79,6 +88,7 @@ impl Model {
         self.incarnation = incarnation;
         self.numbers.clear();
         self.owners.clear();
+        self.present.clear();
         self.order.clear();
         self.left.clear();
         self.placed.clear();
@@ -109,6 +119,7 @@ impl Model {
         match event {
             room::Event::Joined { participant, .. } => {
                 self.left.remove(&participant.get());
+                self.present.insert(participant.get());
                 let Some(owner) = owner else { return };
                 let before = self.owners.insert(participant.get(), owner);
                 let is_same = before.is_none_or(|before| before == owner);
@@ -116,6 +127,7 @@ impl Model {
             }
             room::Event::Left { participant } => {
                 self.left.insert(participant.get());
+                self.present.remove(&participant.get());
                 if let Some(&owner) = self.owners.get(&participant.get()) {
                     self.apps[owner].fresh_since = now;
                 }
@@ -201,6 +213,7 @@ impl Model {
                     app.fresh_since = app.broke_at.unwrap_or(now);
                 }
                 app.participant = participant;
+                app.everybody = true;
                 app.joined_at.get_or_insert(now);
                 let owner = self.owners.get(&participant);
                 let is_own = owner == Some(&at) || self.apps[at].taint == Taint::Stream;
@@ -233,6 +246,15 @@ impl Model {
                     }
                 }
             }
+            Event::Count { count, everybody } => {
+                (app.count, app.everybody) = (count, everybody);
+                self.counted += u64::from(!everybody);
+            }
+            Event::Page { participants, last, .. } => {
+                let page = participants.iter().map(|one| one.id.get());
+                app.pages.0.extend(page);
+                app.pages.1 |= last;
+            }
             Event::Error { error, .. } => app.errors.push(error.to_string()),
             _ => {}
         }
@@ -261,6 +283,13 @@ impl Model {
             return;
         }
         let owner = owner.unwrap_or_else(|| panic!("law 2: a message of {sender}, who is nobody"));
+        // Own transactions come whole where they are the history of a channel that was opened late (W18).
+        let is_own = message.own || *sender == app.participant;
+        let is_known = is_own || app.people.contains_key(sender);
+        assert!(
+            is_known || app.everybody || !self.present.contains(sender),
+            "law 7: person {at} does not know {sender}, the sender of {message:?}"
+        );
         let known = self.apps[owner].known.get(&content).map(Vec::as_slice).unwrap_or_default();
         let is_garbled = self.apps[owner].taint == Taint::Stream
             || (self.apps[owner].taint == Taint::Datagrams && message.position.get() == 0)

@@ -6,7 +6,7 @@ use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as ClientConfig, Outgoing, Sent,
 };
 use groupwire_session::codecs::{ALL, Choice, Filter};
-use groupwire_session::{Access, Compress, Kind, Limits, Qos, Rate, Timing, room};
+use groupwire_session::{Access, Compress, Kind, Limits, ParticipantId, Qos, Rate, Timing, room};
 
 use crate::app::{App, Taint};
 use crate::messages::message;
@@ -21,6 +21,9 @@ pub(crate) const SEEDS: u64 = 1000;
 
 /// In sessions of seeds beyond this one participants have quotas.
 pub(crate) const QUOTA_SEEDS: u64 = 1_000_000;
+
+/// In sessions of seeds beyond this one rooms are large with few participants, and nobody has a quota.
+pub(crate) const LARGE_SEEDS: u64 = 2_000_000;
 
 /// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded, so that a further codec
 /// changes no recorded session.
@@ -40,6 +43,8 @@ pub(crate) struct Outcome {
     pub(crate) limited: usize,
     /// How often it is said that somebody left.
     pub(crate) departures: usize,
+    /// How often somebody was told the number of participants of a large room.
+    pub(crate) counted: u64,
 }
 
 struct Story {
@@ -68,6 +73,8 @@ struct Story {
     plain_ones: Vec<usize>,
     /// In sessions whose channels record departures, more people leave (W113). These choices are drawn apart, too.
     leaving: Option<Random>,
+    /// Draws who asks for pages, in sessions beyond [`LARGE_SEEDS`].
+    large: Option<Random>,
     /// The quotas, in sessions beyond [`QUOTA_SEEDS`].
     quotas: Option<Play>,
 }
@@ -83,10 +90,12 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         story.complete();
         story.leave();
         story.flood();
+        story.ask_for_page();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
     }
     story.settle();
+    story.page_through();
     story.judge_quotas();
     judge(&mut story.world, !story.is_tight);
     if story.is_calm && !story.is_tight && story.world.room.stats().expired == 0 {
@@ -95,10 +104,10 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     let (memory, most) = (story.world.memory, story.most_memory);
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
     let World { digest, packets, ref model, .. } = story.world;
-    let (delivered, shared) = (model.delivered, model.shared);
+    let (delivered, shared, counted) = (model.delivered, model.shared, model.counted);
     let departures = model.order.values().filter(|one| one.departed.is_some()).count();
     let limited = story.world.limited.len();
-    Outcome { digest, packets, delivered, shared, limited, departures }
+    Outcome { digest, packets, delivered, shared, limited, departures, counted }
 }
 
 impl Story {
@@ -154,7 +163,12 @@ impl Story {
         };
         let lies = random.chance(15);
         let is_calm = !lies && random.chance(15);
-        let quotas = (seed > QUOTA_SEEDS).then(|| Play::new(Random::new(seed ^ 0x0907a), most));
+        let mut large = (seed > LARGE_SEEDS).then(|| Random::new(seed ^ 0x1a43e));
+        if let Some(random) = &mut large {
+            config.announce_everybody_up_to = random.below(6) as usize;
+        }
+        let quotas = (seed > QUOTA_SEEDS && large.is_none())
+            .then(|| Play::new(Random::new(seed ^ 0x0907a), most));
         // The awareness of a participant that is slowed down comes late, or is dropped while it waits.
         let is_calm = is_calm && quotas.is_none();
         config.quotas = quotas.as_ref().map(|play| play.quotas).unwrap_or_default();
@@ -173,6 +187,7 @@ impl Story {
             plain: (seed > SEEDS).then(|| Random::new(seed ^ 0x91a1)),
             plain_ones: Vec::new(),
             leaving: (seed > SEEDS && seed.is_multiple_of(2)).then(|| Random::new(seed ^ 0x1ea5e)),
+            large,
             quotas,
         };
         if story.quotas.is_some() {
@@ -558,6 +573,30 @@ impl Story {
     }
 
     /// All obstacles go; then there is time to come back and to catch up.
+    /// Somebody asks for some page of participants.
+    fn ask_for_page(&mut self) {
+        let Some(random) = &mut self.large else { return };
+        if !random.chance(20) {
+            return;
+        }
+        let at = random.below(self.world.people.len() as u64) as usize;
+        let after = ParticipantId(random.below(10) as u32);
+        self.world.people[at].client.want_page(after);
+    }
+
+    /// All ask for all pages, of which a room of this size has only one.
+    fn page_through(&mut self) {
+        if self.large.is_none() {
+            return;
+        }
+        self.world.model.has_pages = true;
+        for at in 0..self.world.people.len() {
+            self.world.model.apps[at].pages = Default::default();
+            self.world.people[at].client.want_page(ParticipantId(0));
+        }
+        self.world.run(Duration::from_secs(2));
+    }
+
     fn settle(&mut self) {
         for at in 0..self.world.people.len() {
             let closed = self.world.model.apps[at].closed.len();

@@ -35,6 +35,7 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
         assert_eq!(settled, accepted, "law 2: person {at}: some were taken and never came back");
         document(model, at);
         presence(model, at);
+        membership(model, at);
         for (other, sender) in model.apps.iter().enumerate() {
             let counts = keeps_last_values && app.taint == Taint::None;
             if counts && other != at && !sender.is_gone && sender.taint == Taint::None {
@@ -102,7 +103,9 @@ fn document(model: &Model, at: usize) {
 
 fn presence(model: &Model, at: usize) {
     let app = &model.apps[at];
-    let here = model.apps.iter().enumerate().filter(|(other, app)| *other != at && !app.is_gone);
+    // In a large room only those who acted lately are kept up to date.
+    let of = |app: &App| !app.is_gone && model.apps[at].everybody;
+    let here = model.apps.iter().enumerate().filter(|(other, app)| *other != at && of(app));
     for (other, one) in here.filter(|(_, one)| one.taint < Taint::Stream) {
         let expected = (PresenceState::Here, one.user.clone(), one.presence.clone());
         let told = app.people.get(&one.participant);
@@ -112,9 +115,37 @@ fn presence(model: &Model, at: usize) {
         let Some(&owner) = model.owners.get(participant) else { continue };
         let one = &model.apps[owner];
         let is_here = !one.is_gone && one.participant == *participant;
-        let is_right = is_here || *state == PresenceState::Away || one.taint == Taint::Stream;
+        // In a large room nobody says that one is away who has not acted lately.
+        let is_right = is_here
+            || *state == PresenceState::Away
+            || one.taint == Taint::Stream
+            || !app.everybody;
         assert!(is_right, "W34: person {at} believes {participant} of {owner} to be {state:?}");
     }
+}
+
+/// Law 7: the count is right, whoever is known has not left, and the pages together have everybody.
+fn membership(model: &Model, at: usize) {
+    let app = &model.apps[at];
+    if app.taint == Taint::Stream || app.status != Some(Status::Connected) {
+        return;
+    }
+    let present = &model.present;
+    if !app.everybody {
+        assert_eq!(app.count as usize, present.len(), "law 7: the count of person {at}");
+    }
+    let left = app.people.keys().find(|id| !present.contains(id));
+    assert_eq!(left, None, "law 7: person {at} knows one who has left");
+    if !model.has_pages {
+        return;
+    }
+    let (pages, has_last) = &app.pages;
+    assert!(*has_last, "law 7: person {at} was not sent the last page");
+    let mut others = present.clone();
+    others.remove(&app.participant);
+    // Who was in a page may have left since.
+    let missed = others.difference(pages).next();
+    assert_eq!(missed, None, "law 7: the pages of person {at}");
 }
 
 /// W41: the last value of each key arrives at everybody.

@@ -2,7 +2,7 @@
 //! values (sent as datagrams and not replaced since), values of rate-limited channels, and new messages up to the last
 //! tick.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -15,11 +15,16 @@ use crate::room::log::{
     Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Starts, Transaction,
     Value,
 };
+use crate::room::news;
 use crate::room::rate_limit::RateLimits;
+use crate::room::roster::Roster;
 use crate::room::subscriptions::Subscriptions;
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order, ParticipantId, Position};
+
+/// The most bytes of the frame around the entry of a sender: tag, length and `complete`.
+const INTRODUCTION: usize = 5;
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -233,6 +238,27 @@ pub(in crate::room) struct Payload<'a> {
     /// The number of messages that were added, without the receiver's own, and of their bytes before compression.
     pub(in crate::room) messages: u64,
     pub(in crate::room) bytes: u64,
+    pub(in crate::room) introductions: Introductions<'a>,
+}
+
+/// The senders of a payload's messages of whom the receiver has to be told before it (wire W104).
+pub(in crate::room) struct Introductions<'a> {
+    pub(in crate::room) roster: &'a Roster,
+    /// The participants that the receiver was told of alone.
+    pub(in crate::room) told: &'a mut BTreeSet<ParticipantId>,
+    /// The senders of messages up to this order may be others.
+    pub(in crate::room) told_from: Order,
+    /// The senders of whom the receiver has to be told.
+    pub(in crate::room) list: Vec<ParticipantId>,
+}
+
+impl Introductions<'_> {
+    /// The bytes that it takes to tell the receiver of the sender of a message with this order; `None` if it knows the sender.
+    fn needs(&self, sender: ParticipantId, order: Order) -> Option<usize> {
+        let is_known = order > self.told_from || self.told.contains(&sender);
+        let is_here = !is_known && self.roster.get(sender).is_some();
+        is_here.then(|| news::size(&news::entry(sender, self.roster)) + INTRODUCTION)
+    }
 }
 
 impl Payload<'_> {
@@ -265,7 +291,9 @@ impl Payload<'_> {
         state: bool,
         compress: Compress,
     ) -> bool {
-        if !self.takes(message, message.bytes.len(), compress) {
+        if !self.introduces(message.sender, order)
+            || !self.takes(message, message.bytes.len(), compress)
+        {
             return false;
         }
         let record = self.builder.record(message, order, number, compress);
@@ -289,6 +317,19 @@ impl Payload<'_> {
         }
         let record = self.builder.own(message, number, compress);
         self.coders.encoder.push(&Record { state, ..record });
+        true
+    }
+
+    /// Keeps place for the entry of a sender that the receiver does not know. Returns false if this packet has none.
+    fn introduces(&mut self, sender: ParticipantId, order: Order) -> bool {
+        let Some(size) = self.introductions.needs(sender, order) else { return true };
+        let remaining = self.remaining.saturating_sub(size);
+        if !self.coders.encoder.fits(0, remaining) {
+            return false;
+        }
+        self.remaining = remaining;
+        self.introductions.told.insert(sender);
+        self.introductions.list.push(sender);
         true
     }
 

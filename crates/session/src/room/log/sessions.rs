@@ -24,8 +24,12 @@ pub(super) struct Former {
 pub(super) struct Sessions {
     /// The sessions of participants that are here or away.
     present: BTreeMap<ParticipantId, Session>,
-    /// The sessions of participants that left, in the order in which they left.
-    former: VecDeque<Former>,
+    /// The sessions of participants that left, by numbers that ascend in the order in which they left.
+    former: BTreeMap<u64, Former>,
+    /// The places of participants in `former`: all of a large room may come back at once.
+    places: BTreeMap<ParticipantId, u64>,
+    /// The number of the next participant that leaves.
+    next: u64,
     /// The last number that was given to a participant.
     last: ParticipantId,
     /// In a stored room: the sessions of participants with a number up to this one are forgotten, except for those in the
@@ -37,8 +41,8 @@ pub(super) struct Sessions {
 impl Sessions {
     /// Begins a session, or makes one that ended present again.
     pub(super) fn begin(&mut self, participant: ParticipantId, session: Session) {
-        if participant <= self.last {
-            self.former.retain(|former| former.participant != participant);
+        if let Some(place) = self.places.remove(&participant) {
+            self.former.remove(&place);
         }
         self.present.insert(participant, session);
         self.last = self.last.max(participant);
@@ -51,7 +55,7 @@ impl Sessions {
             // It is known without an entry.
             return;
         }
-        self.former.push_back(Former { participant, session, left });
+        self.push(Former { participant, session, left });
         while self.former.len() > most {
             self.forget_oldest();
         }
@@ -59,19 +63,27 @@ impl Sessions {
 
     /// Forgets the sessions that ended before this time of day.
     pub(super) fn forget_before(&mut self, left: u64) {
-        while self.former.front().is_some_and(|oldest| oldest.left < left) {
+        while self.former.first_key_value().is_some_and(|(_, oldest)| oldest.left < left) {
             self.forget_oldest();
         }
     }
 
     fn forget_oldest(&mut self) {
-        if let (Some(oldest), Some(forgotten)) = (self.former.pop_front(), &mut self.forgotten) {
+        let Some((_, oldest)) = self.former.pop_first() else { return };
+        self.places.remove(&oldest.participant);
+        if let Some(forgotten) = &mut self.forgotten {
             *forgotten = (*forgotten).max(oldest.participant);
         }
     }
 
+    fn push(&mut self, former: Former) {
+        self.places.insert(former.participant, self.next);
+        self.former.insert(self.next, former);
+        self.next += 1;
+    }
+
     pub(super) fn get(&self, participant: ParticipantId) -> Option<Session> {
-        let former = || self.former.iter().find(|former| former.participant == participant);
+        let former = || self.former.get(self.places.get(&participant)?);
         let known = self.present.get(&participant).copied();
         known.or_else(|| former().map(|former| former.session)).or_else(|| {
             let is_silent = self.forgotten? < participant && participant <= self.last;
@@ -85,7 +97,9 @@ impl Sessions {
         forgotten: ParticipantId,
         former: VecDeque<Former>,
     ) -> Self {
-        Sessions { present: BTreeMap::new(), former, last, forgotten: Some(forgotten) }
+        let mut sessions = Sessions { last, forgotten: Some(forgotten), ..Sessions::default() };
+        former.into_iter().for_each(|one| sessions.push(one));
+        sessions
     }
 
     /// In a stored room, the number up to which sessions outside of the lists are forgotten.
@@ -108,6 +122,6 @@ impl Sessions {
 
     /// The remembered sessions that ended, in the order in which they ended.
     pub(super) fn former(&self) -> impl Iterator<Item = &Former> {
-        self.former.iter()
+        self.former.values()
     }
 }

@@ -16,6 +16,7 @@ use crate::room::feed::private_stream::{self, PrivateStream};
 use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
 use crate::room::inspector::Quality;
 use crate::room::log::{Cursor, Log, Part, Starts};
+use crate::room::news::News;
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::wire::coding::Coding;
@@ -45,8 +46,22 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) present_from: Order,
     /// Participants whose changes (joined, left, presence) this one has not been sent yet.
     pub(in crate::room) changed: BTreeSet<ParticipantId>,
+    /// What the last tick tells all participants of each other, if this one has not been sent it and needs nothing else of that
+    /// kind.
+    pub(in crate::room) news: Option<Arc<News>>,
     /// True if the next list of participants is complete: it replaces the list that this participant has.
     pub(in crate::room) is_list_complete: bool,
+    /// True if the participant has to be told how many participants there are.
+    pub(in crate::room) owes_count: bool,
+    /// In a large room, the participants that this one was told of alone: in its complete list, and as the senders of messages
+    /// from before its join (wire W104).
+    pub(in crate::room) told: BTreeSet<ParticipantId>,
+    /// Messages up to this order may be of participants that this one was not told of; 0 if it was told of everybody.
+    pub(in crate::room) told_from: Order,
+    /// The participant wants a page of those after this one (wire W105).
+    pub(in crate::room) page_wanted: Option<ParticipantId>,
+    /// False if it was sent a page since the last housekeeping.
+    pub(in crate::room) may_page: bool,
     /// Channels whose QoS changed and whose new QoS this participant has not been sent yet.
     pub(in crate::room) renewed: BTreeSet<ChannelNo>,
     /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be lost or late at best. 0
@@ -163,6 +178,8 @@ pub(super) struct StreamParts<'a> {
     pub(super) stream: &'a mut PrivateStream,
     pub(super) released: &'a mut Released,
     pub(super) link: &'a mut Link,
+    pub(super) told: &'a mut BTreeSet<ParticipantId>,
+    pub(super) told_from: Order,
 }
 
 impl Stage {
@@ -199,7 +216,13 @@ impl Connection {
             place: None,
             present_from: end.awareness,
             changed: BTreeSet::new(),
+            news: None,
             is_list_complete: true,
+            owes_count: false,
+            told: BTreeSet::new(),
+            told_from: Order(0),
+            page_wanted: None,
+            may_page: true,
             renewed: BTreeSet::new(),
             outlook: BTreeMap::new(),
             offers: BTreeMap::new(),
@@ -259,8 +282,19 @@ impl Connection {
         id: ParticipantId,
     ) -> (private_stream::Receiver<'_>, StreamParts<'_>) {
         let is_member = self.is_member();
-        let Connection { channels, limits, sharing, stage, stream, released, link, starts, .. } =
-            self;
+        let Connection {
+            channels,
+            limits,
+            sharing,
+            stage,
+            stream,
+            released,
+            link,
+            starts,
+            told,
+            told_from,
+            ..
+        } = self;
         let receiver = private_stream::Receiver {
             id,
             channels,
@@ -271,7 +305,8 @@ impl Connection {
             present_from: self.present_from,
             starts,
         };
-        (receiver, StreamParts { stream, released, link })
+        let told_from = *told_from;
+        (receiver, StreamParts { stream, released, link, told, told_from })
     }
 
     /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of the log. Settled
@@ -281,6 +316,42 @@ impl Connection {
         if let Some(datagrams) = &mut self.datagrams {
             datagrams.feed.until.awareness = until.awareness;
         }
+    }
+
+    /// Lets the participant be sent the changes of others, and if `counts` how many participants there are. `news`: the same,
+    /// coded for all, if it fits a packet.
+    pub(in crate::room) fn tell_of(
+        &mut self,
+        id: ParticipantId,
+        (changed, counts): (&BTreeSet<ParticipantId>, bool),
+        news: Option<&Arc<News>>,
+    ) {
+        if let Some(before) = self.news.take() {
+            self.changed.extend(&before.changed);
+            self.owes_count |= before.counts;
+        }
+        // What is coded for all goes at once, is not sent before what this participant was to be told earlier, and does not tell it
+        // of itself.
+        let takes_all = self.link.ready()
+            && !self.link.has_control()
+            && self.changed.is_empty()
+            && !self.is_list_complete
+            && !self.owes_count
+            && !changed.contains(&id);
+        match news.filter(|_| takes_all) {
+            Some(news) => self.news = Some(Arc::clone(news)),
+            None => {
+                self.changed.extend(changed.iter().filter(|&&other| other != id));
+                self.owes_count |= counts;
+            }
+        }
+    }
+
+    /// Lets the participant be told of everybody, because the room is no longer large (wire W103).
+    pub(in crate::room) fn tell_of_all(&mut self, others: BTreeSet<ParticipantId>) {
+        (self.changed, self.news) = (others, None);
+        (self.is_list_complete, self.owes_count) = (true, true);
+        (self.told, self.told_from) = (BTreeSet::new(), Order(0));
     }
 
     /// Lets the stream send settled values up to this order (W41).
@@ -339,8 +410,11 @@ impl Connection {
         self.link.has_control()
             || self.download().is_some()
             || !self.changed.is_empty()
+            || self.news.is_some()
             || !self.renewed.is_empty()
             || self.is_list_complete
+            || self.owes_count
+            || (self.may_page && self.page_wanted.is_some())
             || self.place.as_ref().is_some_and(Place::has_piece)
             || self.has_due()
     }
@@ -378,7 +452,8 @@ impl Connection {
             && self.stream.history.is_empty()
             && self.released.stream.is_empty()
             && !self.is_list_complete
-            && self.changed.is_empty();
+            && self.changed.is_empty()
+            && self.news.is_none();
         if !served {
             return;
         }
@@ -387,6 +462,8 @@ impl Connection {
             self.link.queue(&Frame::Synced { channel });
         }
         self.stage = Stage::Live(None);
+        // Hardly any older messages follow, and it does no harm to name their senders again.
+        self.told = BTreeSet::new();
     }
 
     /// True if the participant was sent all transactions of its channels up to its place in the log, so that parts of the

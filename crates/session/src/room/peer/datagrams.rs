@@ -35,6 +35,7 @@ impl Peer {
         let Some(connection) = self.connection_mut() else { return true };
         connection.link.on_packet(now, packet.len());
         let one_way = connection.link.clock.one_way();
+        let before = common.stats.messages_in;
         let packet = match self.take_acknowledged(now, packet, common) {
             Ok(Some(packet)) => packet,
             Ok(None) => return true,
@@ -67,6 +68,9 @@ impl Peer {
         let private = datagrams.before_body();
         common.inspector.received_datagram(now, self.id, packet.len(), private);
         common.stats.datagrams_unread += u64::from(outcome.is_err());
+        if common.stats.messages_in > before {
+            common.act(now, self.id);
+        }
         true
     }
 

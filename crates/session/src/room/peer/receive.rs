@@ -121,6 +121,10 @@ impl Peer {
                 Ok(())
             }
             Frame::Presence(presence) => self.set_presence(now, presence, common),
+            Frame::PageWanted { after } => {
+                connection.page_wanted = Some(after);
+                Ok(())
+            }
             Frame::Token(token) => {
                 connection.requests.count(now, connection.channels.len())?;
                 let (link, token) = (connection.id, token.to_vec());
@@ -173,6 +177,7 @@ impl Peer {
             return Err(Error::TooLarge { what, size, limit });
         }
         if common.roster.set(self.id, presence) {
+            common.act(now, self.id);
             common.announce(now, self.id);
             common.used.deliveries += common.links.len() as u64;
         }
@@ -187,6 +192,7 @@ impl Peer {
         common: &mut Common,
     ) -> Result<(), Error> {
         self.account.check(now, &common.config.quotas)?;
+        let before = common.stats.messages_in;
         let is_inspected = common.inspector.is_on();
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)
@@ -210,6 +216,9 @@ impl Peer {
             records.finish(outcome)
         });
         packing.tidy();
+        if common.stats.messages_in > before {
+            common.act(now, self.id);
+        }
         outcome
     }
 

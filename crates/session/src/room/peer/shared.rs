@@ -72,7 +72,9 @@ impl Peer {
             let room = connection.link.max_packet();
             let mut last: Option<&SharedPayload> = None;
             // A packet may have several payloads: all but the last are written as frames with a length.
-            while let Some(one) = stream.payload(next) {
+            // Its senders have to be known first.
+            let is_told = connection.changed.is_empty();
+            while let Some(one) = stream.payload(next).filter(|_| is_told) {
                 let before = last.map_or(0, |last| last.bytes.len() + LENGTH);
                 if packet.len() + before + one.bytes.len() > room {
                     break;

@@ -11,21 +11,22 @@ use crate::link::{Link, PING_SIZE};
 use crate::packing::NextChunk;
 use crate::room::api::Output;
 use crate::room::common::Common;
-use crate::room::feed::private_stream::Payload;
+use crate::room::feed::private_stream::{Introductions, Payload};
 use crate::room::feed::{RecordBuilder, copies};
-use crate::room::roster::Presence;
-use crate::wire::frame::{Frame, ParticipantEntry};
-use crate::{Error, PresenceState};
+use crate::room::news::{self, PRESENCE_PER_PACKET};
+use crate::room::roster::Roster;
+use crate::wire::frame::Frame;
+use crate::{Error, ParticipantId, PresenceState};
 
 /// The most bytes of a participant in PARTICIPANTS without its number, its state and the two lengths.
 const LARGEST_ENTRY: usize = MAX_PRESENCE + MAX_USER;
 
-/// The most bytes of presence and users in one packet. Further participants wait for the next packet.
-const PRESENCE_PER_PACKET: usize = 16 << 10;
-
 /// If the participant was not sent this many transactions in a row (their channels are not open), a POSITION frame is
 /// worth its bytes: a later resume then starts from there.
 pub(super) const WORTH_A_POSITION: u64 = 128;
+
+/// The most participants in a page (W105).
+const PAGE: usize = 256;
 
 impl Peer {
     /// Sends control frames and messages over the stream until there are no more or the transport is busy.
@@ -53,7 +54,10 @@ impl Peer {
             let mut sent = Ok(());
             if !connection.link.has_control() {
                 self.add_participants(&mut packet, common);
-                if !self.add_snapshot(now, &mut packet, common) {
+                self.add_page(&mut packet, common);
+                // The senders of messages have to be known first.
+                let is_told = self.connection().is_some_and(|one| one.changed.is_empty());
+                if !self.add_snapshot(now, &mut packet, common) && is_told {
                     sent = self.add_payload(now, &mut packet, common);
                 }
             }
@@ -82,7 +86,21 @@ impl Peer {
     /// Adds a PARTICIPANTS frame with changes of the other participants, if there are any.
     pub(super) fn add_participants(&mut self, packet: &mut Vec<u8>, common: &Common) {
         let Some(connection) = self.connection_mut() else { return };
-        if connection.changed.is_empty() && !connection.is_list_complete {
+        if let Some(news) = connection.news.take() {
+            if packet.len() + news.frames.len() <= connection.link.max_packet() {
+                packet.extend_from_slice(&news.frames);
+                if let Some(coders) = connection.link.coders.as_mut() {
+                    news.left.iter().for_each(|&id| coders.encoder.numbering.forget(id));
+                }
+                return;
+            }
+            connection.changed.extend(&news.changed);
+            connection.owes_count |= news.counts;
+        }
+        if common.roster.is_large() && core::mem::take(&mut connection.owes_count) {
+            common.roster.count_frame().write(packet);
+        }
+        if connection.changed.is_empty() && !connection.is_list_complete && !connection.owes_count {
             return;
         }
         let mut list = Vec::new();
@@ -91,15 +109,8 @@ impl Peer {
         while size < PRESENCE_PER_PACKET.min(remaining)
             && let Some(id) = connection.changed.pop_first()
         {
-            let entry = match common.roster.get(id) {
-                Some(Presence { state, user, bytes }) => {
-                    ParticipantEntry { id, state: *state, user: user.as_deref(), presence: bytes }
-                }
-                None => {
-                    ParticipantEntry { id, state: PresenceState::Left, user: None, presence: &[] }
-                }
-            };
-            size += entry.presence.len() + entry.user.map_or(0, str::len) + 10;
+            let entry = news::entry(id, &common.roster);
+            size += news::size(&entry);
             list.push(entry);
         }
         if let Some(coders) = connection.link.coders.as_mut() {
@@ -108,6 +119,33 @@ impl Peer {
         }
         Frame::Participants { complete: connection.is_list_complete, list }.write(packet);
         connection.is_list_complete = false;
+        if connection.changed.is_empty() && core::mem::take(&mut connection.owes_count) {
+            // The room is no longer large, and the list is whole (W103).
+            common.roster.count_frame().write(packet);
+        }
+    }
+
+    /// Adds the page of participants that this one asked for (W105), if the packet has place for it.
+    fn add_page(&mut self, packet: &mut Vec<u8>, common: &Common) {
+        let id = self.id;
+        let Some(connection) = self.connection_mut() else { return };
+        let remaining = connection.link.remaining(packet).saturating_sub(LARGEST_ENTRY + 64);
+        if !connection.may_page || remaining == 0 {
+            return;
+        }
+        let Some(after) = connection.page_wanted.take() else { return };
+        connection.may_page = false;
+        let mut others = common.roster.after(after).filter(|&other| other != id).peekable();
+        let (mut list, mut size) = (Vec::new(), 0);
+        while list.len() < PAGE
+            && size < PRESENCE_PER_PACKET.min(remaining)
+            && let Some(other) = others.next()
+        {
+            let entry = news::entry(other, &common.roster);
+            size += news::size(&entry);
+            list.push(entry);
+        }
+        Frame::Page { after, last: others.peek().is_none(), list }.write(packet);
     }
 
     /// Adds the next chunk of the part of the snapshot that is being sent, if one is. Returns true if it did: payloads wait until the
@@ -151,13 +189,14 @@ impl Peer {
         common: &mut Common,
     ) -> Result<(), Error> {
         let id = self.id;
-        let Common { log, packing, forms, stats, inspector, .. } = &mut *common;
+        let Common { log, packing, forms, stats, inspector, roster, .. } = &mut *common;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         let remaining = connection.link.remaining(packet);
         // Until it has caught up, the receiver does not know which transactions it will not be sent.
         let is_live = !connection.is_joining() && connection.reach.is_none();
-        let (is_member, at) = (connection.is_member(), packet.len());
-        let (receiver, StreamParts { stream, released, link }) = connection.split(id);
+        let (is_member, mut at) = (connection.is_member(), packet.len());
+        let (receiver, parts) = connection.split(id);
+        let StreamParts { stream, released, link, told: known, told_from } = parts;
         let Link { coders: Some(coders), choosing, datagrams, .. } = &mut *link else {
             return Ok(());
         };
@@ -165,7 +204,9 @@ impl Peer {
         let from = stream.feed.cursor.log;
         let told = coders.encoder.numbering.position();
         let builder = RecordBuilder { now, log, choosing, packing, forms };
-        let mut payload = Payload { remaining, coders, builder, messages: 0, bytes: 0 };
+        let introductions = Introductions { roster, told: known, told_from, list: Vec::new() };
+        let mut payload =
+            Payload { remaining, coders, builder, messages: 0, bytes: 0, introductions };
         // If the log no longer has transactions that the stream lacks, the participant is sent the snapshot or a gap
         // before the next packet.
         let notices = stream.fill(&mut payload, receiver, released).unwrap_or_default();
@@ -179,10 +220,14 @@ impl Peer {
         }
         stats.deliveries += payload.messages;
         stats.bytes_out_before += payload.bytes;
+        let senders = payload.introductions.list;
         let outcome = match coders.encoder.is_empty() {
             true => Ok(()),
             false => coders.encoder.finish(choosing, packing, packet),
         };
+        if !senders.is_empty() {
+            at += introduce(roster, senders, packet, at);
+        }
         let skipped = until.get().saturating_sub(coders.encoder.numbering.position().get());
         let says_position = skipped >= WORTH_A_POSITION && stream.history.is_empty() && !is_member;
         if says_position {
@@ -201,4 +246,20 @@ impl Peer {
         self.copies_are_due(now, common);
         outcome
     }
+}
+
+/// Inserts a PARTICIPANTS frame with these senders before the payload, which begins at `at` (W104). Returns its length.
+fn introduce(
+    roster: &mut Roster,
+    senders: Vec<ParticipantId>,
+    packet: &mut Vec<u8>,
+    at: usize,
+) -> usize {
+    let list = senders.iter().map(|&id| news::entry(id, roster)).collect();
+    let mut frame = Vec::new();
+    Frame::Participants { complete: false, list }.write(&mut frame);
+    senders.iter().for_each(|&id| roster.was_named(id));
+    let length = frame.len();
+    packet.splice(at..at, frame);
+    length
 }

@@ -64,17 +64,7 @@ impl<'a> Frame<'a> {
             }
             Frame::Participants { complete, list } => {
                 out.u8(u8::from(*complete));
-                for entry in list {
-                    out.varint(u64::from(entry.id));
-                    match entry.user {
-                        Some(user) => {
-                            out.u8(entry.state as u8 | HAS_USER);
-                            out.bytes(user.as_bytes());
-                        }
-                        None => out.u8(entry.state as u8),
-                    }
-                    out.bytes(entry.presence);
-                }
+                write_participants(list, out);
                 0x0a
             }
             Frame::Snapshot(chunk) => {
@@ -222,6 +212,21 @@ impl<'a> Frame<'a> {
                 out.varint(u64::from(*counter));
                 0x2a
             }
+            Frame::Count { everybody, count } => {
+                out.u8(u8::from(*everybody));
+                out.varint(u64::from(*count));
+                OPTIONAL | 0x34
+            }
+            Frame::PageWanted { after } => {
+                out.varint(u64::from(*after));
+                OPTIONAL | 0x35
+            }
+            Frame::Page { after, last, list } => {
+                out.varint(u64::from(*after));
+                out.u8(u8::from(*last));
+                write_participants(list, out);
+                0x36
+            }
         }
     }
 
@@ -250,7 +255,9 @@ impl<'a> Frame<'a> {
             0x06 => Frame::Messages(r.rest()),
             0x07 => Frame::Coded(r.rest()),
             0x09 => Frame::Presence(r.rest()),
-            0x0a => read_participants(&mut r)?,
+            0x0a => {
+                Frame::Participants { complete: r.u8()? != 0, list: read_participants(&mut r)? }
+            }
             0x0b => Frame::Snapshot(Chunk::read(&mut r)?),
             0x0c => {
                 Frame::SnapshotWanted { part: r.varint_u32()?, at_least: Position(r.varint()?) }
@@ -329,6 +336,13 @@ impl<'a> Frame<'a> {
                 position: Position(r.varint()?),
             },
             0x2a => Frame::Ordered { counter: Counter(r.varint_u32()?) },
+            0x34 => Frame::Count { everybody: read_bool(&mut r)?, count: r.varint_u32()? },
+            0x35 => Frame::PageWanted { after: ParticipantId(r.varint_u32()?) },
+            0x36 => Frame::Page {
+                after: ParticipantId(r.varint_u32()?),
+                last: read_bool(&mut r)?,
+                list: read_participants(&mut r)?,
+            },
             _ => return Ok(None),
         };
         r.finish()?;
@@ -357,8 +371,30 @@ fn read_channels(reader: &mut Reader<'_>) -> Result<Vec<ChannelNo>, Error> {
     Ok(channels)
 }
 
-fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
-    let complete = reader.u8()? != 0;
+fn read_bool(reader: &mut Reader<'_>) -> Result<bool, Error> {
+    match reader.u8()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(reader.malformed()),
+    }
+}
+
+fn write_participants(list: &[ParticipantEntry<'_>], out: &mut Vec<u8>) {
+    for entry in list {
+        out.varint(u64::from(entry.id));
+        match entry.user {
+            Some(user) => {
+                out.u8(entry.state as u8 | HAS_USER);
+                out.bytes(user.as_bytes());
+            }
+            None => out.u8(entry.state as u8),
+        }
+        out.bytes(entry.presence);
+    }
+}
+
+/// Reads participants to the end of the frame.
+fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Vec<ParticipantEntry<'a>>, Error> {
     let mut list = Vec::new();
     while !reader.is_empty() {
         let id = ParticipantId(reader.varint_u32()?);
@@ -380,7 +416,7 @@ fn read_participants<'a>(reader: &mut Reader<'a>) -> Result<Frame<'a>, Error> {
         let presence = reader.bytes(MAX_PRESENCE, "presence")?;
         list.push(ParticipantEntry { id, state, user, presence });
     }
-    Ok(Frame::Participants { complete, list })
+    Ok(list)
 }
 
 fn frame_name(kind: u8) -> &'static str {
@@ -424,6 +460,9 @@ fn frame_name(kind: u8) -> &'static str {
         0x2c => "TOKEN_WANTED",
         0x2d => "HOLD",
         0x2f => "RESET",
+        0x34 => "COUNT",
+        0x35 => "PAGE_WANTED",
+        0x36 => "PAGE",
         _ => "frame",
     }
 }

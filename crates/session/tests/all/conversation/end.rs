@@ -68,6 +68,7 @@ impl End {
             },
             compress: get("compress", 1) == 1,
             share_stream_above: get("share_stream_above", usual.share_stream_above),
+            announce_everybody_up_to: get("everybody", usual.announce_everybody_up_to),
             share_datagrams_above: get("share_datagrams_above", usual.share_datagrams_above),
             ..usual
         };

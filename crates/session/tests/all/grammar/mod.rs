@@ -176,6 +176,9 @@ const KINDS: &[Kind] = &[
     optional(0x2c, "TOKEN_WANTED", &[]),
     optional(0x2d, "HOLD", &[("counter", Varint), ("hold_ms", Varint)]),
     optional(0x2f, "RESET", &[("id", Varint), ("position", Varint)]),
+    optional(0x34, "COUNT", &[("everybody", U8), ("count", Varint)]),
+    optional(0x35, "PAGE_WANTED", &[("after", Varint)]),
+    kind(0x36, "PAGE", &[("after", Varint), ("last", U8), ("participants", Participants)]),
 ];
 
 /// The server's QUALITY.

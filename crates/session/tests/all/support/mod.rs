@@ -123,6 +123,8 @@ pub(crate) struct Person {
     /// What a test had it say.
     pub(crate) said: Vec<String>,
     pub(crate) people: BTreeMap<ParticipantId, (groupwire_session::PresenceState, Vec<u8>)>,
+    /// Messages of senders of which it was not told before.
+    pub(crate) nobody: usize,
     pub(crate) status: Option<Status>,
     /// A document as an application would build it: all texts of the first channel, in order.
     pub(crate) document: Vec<String>,
@@ -154,6 +156,7 @@ impl Person {
             messages: Vec::new(),
             said: Vec::new(),
             people: BTreeMap::new(),
+            nobody: 0,
             status: None,
             document: Vec::new(),
             ordered: Vec::new(),
@@ -177,6 +180,10 @@ impl Person {
     fn note(&mut self, event: Event) {
         match &event {
             Event::Message(message) => {
+                let is_known = message.own
+                    || message.sender == ParticipantId(0)
+                    || self.people.contains_key(&message.sender);
+                self.nobody += usize::from(!is_known);
                 let text = match message.departed {
                     Some(departed) => format!("{departed} left"),
                     None => String::from_utf8_lossy(&message.bytes).into_owned(),

@@ -1,0 +1,65 @@
+//! What a tick tells of participants: coded once for all who are sent the same (wire W34, W103).
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::roster::{Presence, Roster};
+use crate::wire::frame::{Frame, ParticipantEntry};
+use crate::{ParticipantId, PresenceState};
+
+/// The most bytes of presence and users in one packet. Further participants wait for the next packet.
+pub(super) const PRESENCE_PER_PACKET: usize = 16 << 10;
+
+/// The most bytes of an entry of PARTICIPANTS without its presence and its user: its number, its state and two lengths.
+pub(super) const ENTRY_OVERHEAD: usize = 10;
+
+/// The participants that changed since the tick before, or that act, and how many there are.
+#[derive(Debug)]
+pub(super) struct News {
+    pub(super) changed: BTreeSet<ParticipantId>,
+    /// True if the frames say how many participants there are.
+    pub(super) counts: bool,
+    /// Those of `changed` that left.
+    pub(super) left: Vec<ParticipantId>,
+    /// The frames that say so.
+    pub(super) frames: Vec<u8>,
+}
+
+impl News {
+    /// Codes the changes. Returns `None` if they fit no packet: then each receiver's packets are made for it alone.
+    pub(super) fn new(
+        changed: &BTreeSet<ParticipantId>,
+        counts: bool,
+        roster: &Roster,
+    ) -> Option<Self> {
+        let list: Vec<ParticipantEntry<'_>> = changed.iter().map(|&id| entry(id, roster)).collect();
+        if list.iter().map(size).sum::<usize>() > PRESENCE_PER_PACKET {
+            return None;
+        }
+        let left = list.iter().filter(|entry| entry.state == PresenceState::Left);
+        let left = left.map(|entry| entry.id).collect();
+        let mut frames = Vec::new();
+        if counts {
+            roster.count_frame().write(&mut frames);
+        }
+        if !list.is_empty() {
+            Frame::Participants { complete: false, list }.write(&mut frames);
+        }
+        Some(News { changed: changed.clone(), counts, left, frames })
+    }
+}
+
+/// What the others are told of a participant now.
+pub(super) fn entry(id: ParticipantId, roster: &Roster) -> ParticipantEntry<'_> {
+    match roster.get(id) {
+        Some(Presence { state, user, bytes, .. }) => {
+            ParticipantEntry { id, state: *state, user: user.as_deref(), presence: bytes }
+        }
+        None => ParticipantEntry { id, state: PresenceState::Left, user: None, presence: &[] },
+    }
+}
+
+/// The most bytes of an entry.
+pub(super) fn size(entry: &ParticipantEntry<'_>) -> usize {
+    entry.presence.len() + entry.user.map_or(0, str::len) + ENTRY_OVERHEAD
+}
