@@ -54,7 +54,7 @@ impl Probability {
         let flip = u32::from(bit).wrapping_neg() & 0xfff;
         let age = self.age();
         let p = self.p() ^ flip;
-        let p = p - (p * RATE[age] >> 16);
+        let p = p - ((p * RATE[age]) >> 16);
         Self(((p ^ flip) as u16) << 4 | (age as u16 + 1).min(15))
     }
 
@@ -103,7 +103,7 @@ pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     let sum = (general.p() * weight_general + special.p() * weight_special) << 4;
     let p = if cfg!(feature = "fast") {
         let reciprocal = RECIPROCAL[general.age()][special.age()];
-        (u64::from(sum) * reciprocal >> RECIPROCAL_SHIFT) as u32
+        ((u64::from(sum) * reciprocal) >> RECIPROCAL_SHIFT) as u32
     } else {
         sum / (weight_general + weight_special)
     };
