@@ -91,7 +91,7 @@ impl ContextTable {
     }
 
     /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the outcome.
-    #[inline(always)]
+    #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -139,7 +139,7 @@ impl ContextTable {
     }
 
     /// The row of a set that has the tag `check`, and the whole tag with its use count.
-    #[inline]
+    #[cfg_attr(feature = "fast", inline)]
     fn row(&self, first: usize, check: u16) -> Option<(usize, u16)> {
         let cells = self.cells.slice(first..first + WAYS * ROW);
         let tags = [cells[0].0, cells[ROW].0, cells[2 * ROW].0, cells[3 * ROW].0];
@@ -148,14 +148,14 @@ impl ContextTable {
     }
 
     /// The row of a context, or [`NOWHERE`] if it has none.
-    #[inline]
+    #[cfg_attr(feature = "fast", inline)]
     fn peek(&mut self, context: u32) -> usize {
         let (first, check) = self.set(context);
         self.row(first, check).map_or(NOWHERE, |(row, _)| row)
     }
 
     /// The row of a context. If it has none, it gets the least used row of its set.
-    #[inline]
+    #[cfg_attr(feature = "fast", inline)]
     fn find(&mut self, context: u32) -> usize {
         let (first, check) = self.set(context);
         let Some((row, tag)) = self.row(first, check) else { return self.add(first, check) };
