@@ -176,9 +176,11 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server, name)?;
+    // Whoever is told that the server is ready may stop it at once.
+    let stop = first_stop_signal();
     service::ready();
     let stopping = async {
-        first_stop_signal().await;
+        stop.await;
         service::stopping();
     };
     server.run(stopping).await?;

@@ -5,7 +5,7 @@
 
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use groupwire_client::{Event, Events, GapReason, Options, ParticipantId, Qos, Room, SendOptions};
 use serde_json::Value;
@@ -125,8 +125,16 @@ async fn a_room_is_reset_taken_back_exported_and_imported_by_commands() {
     assert!(done(OTHER, &["reset", "board", "lines", "--yes"]).contains("position 2"));
     let is_reset = |event: &Event| matches!(event, Event::Gap { reason: GapReason::Reset, .. });
     next(&mut events, is_reset).await;
-    let said = done(OTHER, &["snapshots", "board"]);
-    assert!(said.contains("true") && said.contains("each from 1 on"), "{said}");
+    // The reset is durable when it is answered; that it is kept like a snapshot comes after.
+    let start = Instant::now();
+    loop {
+        let said = done(OTHER, &["snapshots", "board"]);
+        assert!(said.contains("each from 1 on"), "{said}");
+        if said.contains("true") {
+            break;
+        }
+        assert!(start.elapsed() < FOREVER, "{said}");
+    }
     let (is_done, said) = admin(OTHER, &["restore", "board", "--position", "99", "--yes"]);
     assert!(!is_done && said.contains("no longer kept"), "{said}");
     done(OTHER, &["restore", "board", "--position", "1", "--yes"]);
