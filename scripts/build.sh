@@ -3,6 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if [[ -n ${GROUPWIRE_IS_BUILT:-} ]]; then exit; fi
+
 profile=$1
 locked=()
 if [[ -n ${CI:-} ]]; then locked=(--locked); fi

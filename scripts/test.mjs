@@ -11,13 +11,23 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the first one in this list starts
  * first, so the longest chains stand on top. Steps with the same `lock` never run together: Cargo would let one wait for the
- * other. What needs the npm packages comes after `wasm`, which installs them.
+ * other. What needs the npm packages comes after `wasm`, which installs them. A step that `builds` does so in an environment that
+ * says what is built before; for the others everything is.
  */
 export const STEPS = [
-  { target: "wasm", name: "WebAssembly", cores: 1, builds: true },
-  { target: "web", name: "web client and pages", cores: 1, after: ["wasm"], builds: true },
-  { target: "test-build", name: "groupwire and Rust's tests", cores: 2, after: ["web"], lock: "cargo" },
-  { target: "test-browser", name: "browser tests", cores: 0.5, after: ["test-build"] },
+  { target: "wasm", name: "WebAssembly", cores: 1, builds: {} },
+  { target: "web", name: "web client and pages", cores: 1, after: ["wasm"], builds: {} },
+  {
+    target: "build",
+    name: "groupwire",
+    cores: 2,
+    after: ["web"],
+    lock: "cargo",
+    builds: { GROUPWIRE_WEB_IS_BUILT: "1" },
+  },
+  // They wait most of the time, so that Rust's tests are compiled meanwhile.
+  { target: "test-browser", name: "browser tests", cores: 0.5, after: ["build"] },
+  { target: "test-build", name: "programs of Rust's tests", cores: 1.5, after: ["build"], lock: "cargo" },
   { target: "test-rust", name: "Rust tests", cores: 1, after: ["test-build"], lock: "cargo" },
   { target: "conflicts", name: "conflict markers", cores: 1 },
   { target: "fmt-check", name: "format", cores: 1, after: ["wasm"] },
@@ -31,9 +41,9 @@ export const STEPS = [
   { target: "fuzz-check", name: "fuzz targets", cores: 1 },
   { target: "size", name: "size in browsers", cores: 1, after: ["web"] },
   { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
-  { target: "test-python", name: "Python client", cores: 0.5, after: ["test-build"] },
+  { target: "test-python", name: "Python client", cores: 0.5, after: ["build"] },
   { target: "test-monitoring", name: "metrics, alerts and the dashboard", cores: 1, after: ["test-build"] },
-  { target: "test-readme", name: "README commands", cores: 0.5, after: ["test-build"] },
+  { target: "test-readme", name: "README commands", cores: 0.5, after: ["build"] },
 ];
 
 /** The step that starts next, if one can start now. `ended` and `running` are sets of steps. */
@@ -72,13 +82,14 @@ const children = new Set();
 
 function runStep(step, env) {
   const start = performance.now();
-  // The web parts are built by the steps for that alone: two steps would build them at the same time.
-  const web = step.builds ? {} : { GROUPWIRE_WEB_IS_BUILT: "1" };
+  // The web parts and groupwire are built by the steps for that alone: two steps would build the web parts at the same time, and
+  // Cargo would let the browser tests wait for those who compile.
+  const built = step.builds ?? { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_IS_BUILT: "1" };
   const make = process.env.MAKE ?? "make";
   // A process group of its own, so that what it started ends with it.
   const child = spawn(make, ["--no-print-directory", step.target], {
     cwd: root,
-    env: { ...env, ...web },
+    env: { ...env, ...built },
     detached: true,
   });
   children.add(child);
