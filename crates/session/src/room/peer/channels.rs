@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Peer;
-use super::connection::{Connection, Stage};
+use super::connection::Connection;
+use super::stage::Stage;
 use crate::events::event;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};

@@ -2,11 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::requests::Requests;
+use super::stage::{Download, Joining, Offer, Stage, Upload};
 use crate::link::Link;
 use crate::room::feed::Feed;
 use crate::room::feed::downsampling::Released;
@@ -15,14 +15,13 @@ use crate::room::feed::private_datagrams::PrivateDatagrams;
 use crate::room::feed::private_stream::{self, PrivateStream};
 use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
 use crate::room::inspector::Quality;
-use crate::room::log::{Cursor, Log, Part, Starts};
+use crate::room::log::{Cursor, Log, Starts};
 use crate::room::news::News;
 use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::wire::frame::Frame;
-use crate::wire::snapshot::Assembly;
-use crate::{ChannelNo, Counter, Error, Kind, LinkId, Order, ParticipantId, Position};
+use crate::{ChannelNo, Counter, Kind, LinkId, Order, ParticipantId, Position};
 
 /// See the [module](self).
 pub(in crate::room) struct Connection {
@@ -84,95 +83,6 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) requests: Requests,
 }
 
-/// How far a participant is in receiving what was in the room before it joined.
-#[derive(Debug)]
-pub(in crate::room) enum Stage {
-    /// It is being sent the late-joiner state.
-    Joining(Box<Joining>),
-    /// Transactions that it lacks are no longer in memory: it is being sent parts of the snapshot.
-    CatchingUp(VecDeque<Download>),
-    /// It is sent new messages at each tick: over a private stream (`None`) or as a member of a shared stream.
-    Live(Option<Member>),
-}
-
-/// A join that is not complete.
-#[derive(Debug)]
-pub(in crate::room) struct Joining {
-    /// Messages up to here are late-joiner state: they were in the room when the participant joined.
-    pub(in crate::room) until: Cursor,
-    /// Channels that were opened after the first packet: each is sent a SYNCED frame of its own once the join is
-    /// complete.
-    pub(in crate::room) late: BTreeSet<ChannelNo>,
-    pub(in crate::room) downloads: VecDeque<Download>,
-}
-
-/// A part of the snapshot on its way to a participant.
-#[derive(Debug)]
-pub(in crate::room) struct Download {
-    pub(in crate::room) part: Arc<Part>,
-    /// Its number on this transport.
-    pub(in crate::room) number: u32,
-    pub(in crate::room) offset: usize,
-}
-
-/// A part of the snapshot that a participant can make.
-#[derive(Debug)]
-pub(in crate::room) struct Offer {
-    pub(in crate::room) name: String,
-    /// The channels whose transactions the part stands for, in the order of their numbers.
-    pub(in crate::room) channels: Vec<ChannelNo>,
-}
-
-/// The state of asking a participant for parts of the snapshot.
-#[derive(Debug, Default)]
-pub(in crate::room) struct Upload {
-    /// The parts that the participant was asked for on this transport. Its answer may still come after another participant's
-    /// part was kept.
-    pub(in crate::room) asked: BTreeSet<u32>,
-    /// The part that is awaited, and the least position that it has to cover.
-    pub(in crate::room) awaited: Option<(u32, Position)>,
-    pub(in crate::room) arriving: Option<Assembly>,
-    /// Bytes of the awaited part that may still come without counting against a quota.
-    pub(in crate::room) free: usize,
-}
-
-impl Upload {
-    /// Stops waiting for an answer.
-    pub(in crate::room) fn forget(&mut self) {
-        (self.awaited, self.arriving) = (None, None);
-    }
-}
-
-/// Counts a participant's CHANGE and RATE requests in the present second: they cost the room more work than the
-/// participant.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::room) struct Requests {
-    second: u64,
-    count: usize,
-}
-
-impl Requests {
-    /// The most requests in a second, in addition to [`Requests::PER_CHANNEL`]: far more than an application needs.
-    const MOST: usize = 64;
-
-    /// Additional requests for each open channel, as a client makes its requests again for every channel on a new
-    /// transport.
-    const PER_CHANNEL: usize = 4;
-
-    /// Counts a request (wire W77, W78). Fails if there are too many in this second.
-    pub(in crate::room) fn count(&mut self, now: Duration, channels: usize) -> Result<(), Error> {
-        if self.second != now.as_secs() {
-            *self = Requests { second: now.as_secs(), count: 0 };
-        }
-        self.count += 1;
-        let limit = Self::MOST + Self::PER_CHANNEL * channels;
-        match self.count <= limit {
-            true => Ok(()),
-            false => Err(Error::TooMany { what: "requests in a second", limit }),
-        }
-    }
-}
-
 /// The parts of a connection that change while its stream is filled.
 pub(super) struct StreamParts<'a> {
     pub(super) stream: &'a mut PrivateStream,
@@ -180,16 +90,6 @@ pub(super) struct StreamParts<'a> {
     pub(super) link: &'a mut Link,
     pub(super) told: &'a mut BTreeSet<ParticipantId>,
     pub(super) told_from: Order,
-}
-
-impl Stage {
-    /// Messages up to this order are late-joiner state; 0 once the join is complete.
-    fn state_until(&self) -> Order {
-        match self {
-            Stage::Joining(joining) => joining.until.awareness,
-            _ => Order(0),
-        }
-    }
 }
 
 impl Connection {

@@ -11,8 +11,10 @@ mod datagrams;
 mod publish;
 mod quality;
 mod receive;
+mod requests;
 mod shared;
 mod snapshot;
+mod stage;
 mod stream;
 
 use alloc::boxed::Box;

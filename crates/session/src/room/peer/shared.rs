@@ -5,7 +5,8 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::Peer;
-use super::connection::{Connection, Stage};
+use super::connection::Connection;
+use super::stage::Stage;
 use super::stream::WORTH_A_POSITION;
 use crate::events::event;
 use crate::room::api::{Output, Stats};

@@ -6,7 +6,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Peer;
-use super::connection::{Connection, Download, Offer};
+use super::connection::Connection;
+use super::stage::{Download, Offer};
 use crate::events::event;
 use crate::limits::MAX_PARTS;
 use crate::room::api::Event;

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Peer;
-use super::connection::{Connection, Download, Stage, StreamParts};
+use super::connection::{Connection, StreamParts};
+use super::stage::{Download, Stage};
 use crate::limits::{MAX_PRESENCE, MAX_USER};
 use crate::link::{Link, PING_SIZE};
 use crate::packing::NextChunk;

@@ -1,0 +1,82 @@
+//! How far a participant is in receiving what was in the room before it joined, and parts of the snapshot on their way to it and
+//! from it.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::room::feed::shared_stream::Member;
+use crate::room::log::{Cursor, Part};
+use crate::wire::snapshot::Assembly;
+use crate::{ChannelNo, Order, Position};
+
+/// How far a participant is in receiving what was in the room before it joined.
+#[derive(Debug)]
+pub(in crate::room) enum Stage {
+    /// It is being sent the late-joiner state.
+    Joining(Box<Joining>),
+    /// Transactions that it lacks are no longer in memory: it is being sent parts of the snapshot.
+    CatchingUp(VecDeque<Download>),
+    /// It is sent new messages at each tick: over a private stream (`None`) or as a member of a shared stream.
+    Live(Option<Member>),
+}
+
+impl Stage {
+    /// Messages up to this order are late-joiner state; 0 once the join is complete.
+    pub(super) fn state_until(&self) -> Order {
+        match self {
+            Stage::Joining(joining) => joining.until.awareness,
+            _ => Order(0),
+        }
+    }
+}
+
+/// A join that is not complete.
+#[derive(Debug)]
+pub(in crate::room) struct Joining {
+    /// Messages up to here are late-joiner state: they were in the room when the participant joined.
+    pub(in crate::room) until: Cursor,
+    /// Channels that were opened after the first packet: each is sent a SYNCED frame of its own once the join is
+    /// complete.
+    pub(in crate::room) late: BTreeSet<ChannelNo>,
+    pub(in crate::room) downloads: VecDeque<Download>,
+}
+
+/// A part of the snapshot on its way to a participant.
+#[derive(Debug)]
+pub(in crate::room) struct Download {
+    pub(in crate::room) part: Arc<Part>,
+    /// Its number on this transport.
+    pub(in crate::room) number: u32,
+    pub(in crate::room) offset: usize,
+}
+
+/// A part of the snapshot that a participant can make.
+#[derive(Debug)]
+pub(in crate::room) struct Offer {
+    pub(in crate::room) name: String,
+    /// The channels whose transactions the part stands for, in the order of their numbers.
+    pub(in crate::room) channels: Vec<ChannelNo>,
+}
+
+/// The state of asking a participant for parts of the snapshot.
+#[derive(Debug, Default)]
+pub(in crate::room) struct Upload {
+    /// The parts that the participant was asked for on this transport. Its answer may still come after another participant's
+    /// part was kept.
+    pub(in crate::room) asked: BTreeSet<u32>,
+    /// The part that is awaited, and the least position that it has to cover.
+    pub(in crate::room) awaited: Option<(u32, Position)>,
+    pub(in crate::room) arriving: Option<Assembly>,
+    /// Bytes of the awaited part that may still come without counting against a quota.
+    pub(in crate::room) free: usize,
+}
+
+impl Upload {
+    /// Stops waiting for an answer.
+    pub(in crate::room) fn forget(&mut self) {
+        (self.awaited, self.arriving) = (None, None);
+    }
+}
