@@ -23,7 +23,7 @@ export const STEPS = [
     cores: 2,
     after: ["web"],
     lock: "cargo",
-    builds: { GROUPWIRE_WEB_IS_BUILT: "1" },
+    builds: { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_PROFILE: "dev" },
   },
   // They wait most of the time, so that Rust's tests are compiled meanwhile.
   { target: "test-browser", name: "browser tests", cores: 0.5, after: ["build"] },
