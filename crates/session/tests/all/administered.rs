@@ -9,7 +9,7 @@ use groupwire_session::room::{
 };
 use groupwire_session::{Limits, Order, ParticipantId, Position, Qos};
 
-use crate::support::{Air, MS, World, tight};
+use crate::support::{MS, World, tight};
 
 const DRAW: Qos = Qos::transaction();
 
@@ -76,12 +76,7 @@ fn w101_the_room_itself_publishes_with_number_0_and_stands_in_the_one_order() {
     for (count, max) in [(2, 0), (12, 0), (12, 1200)] {
         let mut world = World::new(5, demo());
         let everybody = people(&mut world, count);
-        if max > 0 {
-            for &person in &everybody {
-                world.change_transport(person, Air { max, ..Air::default() });
-            }
-            world.run(2000 * MS);
-        }
+        world.give_datagrams(&everybody, max);
         world.send(everybody[0], FIRST, "one");
         world.run(100 * MS);
         assert_eq!(publish(&mut world, &say("draw", 1)), at(2, false));

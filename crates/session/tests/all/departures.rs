@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Event, GapReason};
 use groupwire_session::{Limits, ParticipantId, Qos, room};
 
-use crate::support::{Air, MS, World, tight};
+use crate::support::{MS, World, tight};
 
 const PEN: ChannelId = ChannelId(0);
 const CHAT: ChannelId = ChannelId(1);
@@ -61,12 +61,7 @@ fn w113_everybody_is_told_who_left_at_one_place_in_the_order() {
     for (count, max) in [(3, 0), (12, 0), (12, 1200)] {
         let mut world = World::new(5, demo());
         let everybody = people(&mut world, count);
-        if max > 0 {
-            for &person in &everybody {
-                world.change_transport(person, Air { max, ..Air::default() });
-            }
-            world.run(2000 * MS);
-        }
+        world.give_datagrams(&everybody, max);
         let (ada, silent, eve) = (everybody[0], everybody[1], everybody[2]);
         let gone = id(&world, ada);
         say(&mut world, ada, "mine");

@@ -43,12 +43,7 @@ const LARGE_SESSIONS: u64 = 60;
 /// Law 7, W103 to W105: in a large room nobody is missed who matters.
 #[test]
 fn the_laws_hold_in_large_rooms() {
-    let mut large = 0;
-    for seed in story::LARGE_SEEDS + 1..=story::LARGE_SEEDS + LARGE_SESSIONS {
-        let outcome = catch_unwind(|| repeats(seed));
-        let outcome = outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken"));
-        large += u64::from(outcome.counted > 0);
-    }
+    let large = count_sessions(story::LARGE_SEEDS, LARGE_SESSIONS, |one| one.counted > 0);
     println!("in {large} of {LARGE_SESSIONS} sessions the room was large");
     assert!(large > LARGE_SESSIONS / 2, "{large} sessions");
 }
@@ -56,24 +51,14 @@ fn the_laws_hold_in_large_rooms() {
 /// W99: nobody loses a transaction by a quota, and who keeps it is not slowed down.
 #[test]
 fn the_laws_hold_with_quotas() {
-    let mut limited = 0;
-    for seed in story::QUOTA_SEEDS + 1..=story::QUOTA_SEEDS + QUOTA_SESSIONS {
-        let outcome = catch_unwind(|| repeats(seed));
-        let outcome = outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken"));
-        limited += u64::from(outcome.limited > 0);
-    }
+    let limited = count_sessions(story::QUOTA_SEEDS, QUOTA_SESSIONS, |one| one.limited > 0);
     println!("in {limited} of {QUOTA_SESSIONS} sessions somebody was slowed down");
     assert!(limited > QUOTA_SESSIONS / 5, "{limited} sessions");
 }
 
 #[test]
 fn the_laws_hold_for_clients_that_begin_plain() {
-    let mut departures = 0;
-    for seed in story::SEEDS + 1..=story::SEEDS + PLAIN_SESSIONS {
-        let outcome = catch_unwind(|| repeats(seed));
-        let outcome = outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken"));
-        departures += u64::from(outcome.departures > 0);
-    }
+    let departures = count_sessions(story::SEEDS, PLAIN_SESSIONS, |one| one.departures > 0);
     // W113: every second of these sessions has a channel that records departures.
     println!("in {departures} of {PLAIN_SESSIONS} sessions it is said that somebody left");
     assert!(departures >= PLAIN_SESSIONS / 10, "{departures} sessions");
@@ -127,6 +112,15 @@ fn the_laws_hold_in_random_sessions() {
     let shared = shared.into_inner();
     println!("{shared} of {} sessions have fan-out groups", end - first);
     assert!(shared >= (end - first) / 20, "{shared} sessions have fan-out groups");
+}
+
+/// Plays the sessions of the seeds after `seeds`, and returns how many of them show what is looked for.
+fn count_sessions(seeds: u64, sessions: u64, shows: impl Fn(&Outcome) -> bool) -> u64 {
+    let play = |seed: &u64| {
+        let outcome = catch_unwind(|| repeats(*seed));
+        shows(&outcome.unwrap_or_else(|_| panic!("SEED={seed}: a law is broken")))
+    };
+    (seeds + 1..=seeds + sessions).filter(play).count() as u64
 }
 
 /// Law 4: the same inputs give the same outputs. Every tenth session is played again.

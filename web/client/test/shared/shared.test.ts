@@ -1,25 +1,14 @@
-import { afterEach, expect, expectTypeOf, test, vi } from "vitest";
+import { expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { defineRoom, type Invalid } from "../../src/schema.js";
 import { counter, list, lock, map, reducer, shared, turns, type Lost, type Shared } from "../../src/shared.js";
-import {
-  forSeeds,
-  simulate,
-  transaction,
-  type Room,
-  type Simulation,
-  type SimulationOptions,
-} from "../../src/testing.js";
+import { forSeeds, transaction, type Room, type Simulation, type SimulationOptions } from "../../src/testing.js";
+import { start as startInMemory } from "../testing/started.js";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const made: Simulation[] = [];
-afterEach(() => made.splice(0).forEach((net) => net.end()));
-
 function start(options: SimulationOptions = {}): Simulation {
-  const net = simulate({ durability: "local", ...options });
-  made.push(net);
-  return net;
+  return startInMemory({ durability: "local", ...options });
 }
 
 const Shape = z.object({ x: z.number(), y: z.number(), color: z.string().optional() });

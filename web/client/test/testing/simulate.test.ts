@@ -1,27 +1,9 @@
-import { afterEach, expect, test, vi } from "vitest";
-import {
-  awareness,
-  simulate,
-  transaction,
-  type Channel,
-  type Gap,
-  type Room,
-  type RoomError,
-  type Simulation,
-  type SimulationOptions,
-} from "../../src/testing.js";
+import { expect, test, vi } from "vitest";
+import { awareness, transaction, type Channel, type Gap, type Room, type RoomError } from "../../src/testing.js";
+import { start } from "./started.js";
 
 // Simulations take milliseconds, but the machine may have much else to do.
 vi.setConfig({ testTimeout: 60_000 });
-
-const made: Simulation[] = [];
-afterEach(() => made.splice(0).forEach((net) => net.end()));
-
-function start(options: SimulationOptions = {}): Simulation {
-  const net = simulate(options);
-  made.push(net);
-  return net;
-}
 
 /** Opens a channel of transactions, and collects what arrives on it. */
 function chat(room: Room, name = "chat"): { readonly channel: Channel; readonly got: string[] } {

@@ -334,6 +334,16 @@ impl World {
         }
     }
 
+    /// Moves these people to transports with datagrams of at most `max` bytes. If that is 0 they stay where they are.
+    pub(crate) fn give_datagrams(&mut self, people: &[usize], max: usize) {
+        if max > 0 {
+            for &person in people {
+                self.change_transport(person, Air { max, ..Air::default() });
+            }
+            self.run(2000 * MS);
+        }
+    }
+
     /// The client moves to another transport, as when a better one opened. The server learns of the old one's end later.
     pub(crate) fn change_transport(&mut self, person: usize, air: Air) {
         self.last_link = self.last_link.next();
