@@ -470,18 +470,11 @@ export interface RoomEvents<Presence> {
 }
 
 /** What can be shown of a room at one moment. It does not change: the room makes another one. */
-export interface RoomState<Presence = unknown> {
-  readonly name: string;
-  readonly status: Status;
-  readonly self: Participant<Presence> | undefined;
-  readonly participants: ReadonlyMap<number, Participant<Presence>>;
-  /** See {@link Room.complete} and {@link Room.count}. */
-  readonly complete: boolean;
-  readonly count: number;
+export interface RoomState<Presence = unknown> extends Readonly<
+  Pick<Room<Presence>, "name" | "status" | "self" | "participants" | "complete" | "count" | "durability" | "transport">
+> {
   /** True while own transactions wait for their confirmation. {@link Room.pending} counts them. */
   readonly pending: boolean;
-  readonly durability: Durability | undefined;
-  readonly transport: Transport | undefined;
 }
 
 /** A room: the place where participants share channels and presence. */
