@@ -17,8 +17,8 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_people: usize,
 
-    /// The most people of a room who are all told of each other. Beyond that they are told how many they are, and of those who do
-    /// something.
+    /// The most people in a room whose clients are told of everybody. In a larger room, clients are told the number of people, and
+    /// of the people who send messages or change their presence.
     #[arg(long, value_name = "COUNT", default_value_t = 256)]
     announce_everybody_up_to: usize,
 

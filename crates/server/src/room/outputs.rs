@@ -131,7 +131,7 @@ impl Driver {
         if let Some(webhook) = &mut self.webhook {
             let user = self.room.identity_of(participant).and_then(Identity::user);
             let events = webhook.joined(participant, user, resumed);
-            // Who left before is told of before.
+            // The webhook's events of participants that left before this one joined come before its own.
             match leaves.is_empty() {
                 true => self.tell(events),
                 false => leaves.extend(events),
