@@ -74,7 +74,7 @@ fmt-check: $(NPM) ## check the format
 conflicts: ## check that no file holds conflict markers of an unfinished merge
 	@node scripts/check-conflicts.mjs
 
-clippy: web ## lint Rust
+clippy: ## lint Rust
 	cargo clippy $(LOCKED) --all-targets -- --deny warnings
 
 licences: ## check that all we ship is permissively licensed
@@ -90,7 +90,7 @@ wire-check: ## check that every rule of the wire format is cited by a test, and 
 cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room
 
-doc: web ## build the Rust documentation
+doc: ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
 
 test-build: web ## build the programs of Rust's tests, and groupwire

@@ -16,6 +16,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  */
 export const STEPS = [
   { target: "wasm", name: "WebAssembly", cores: 1, builds: {} },
+  // Neither needs the pages, and until these are there a processor has little else to do.
+  { target: "clippy", name: "clippy", cores: 1, lock: "cargo" },
+  { target: "doc", name: "Rust documentation", cores: 1, lock: "cargo" },
   { target: "web", name: "web client and pages", cores: 1, after: ["wasm"], builds: {} },
   {
     target: "build",
@@ -36,8 +39,6 @@ export const STEPS = [
   { target: "cycles-check", name: "circles of files", cores: 1 },
   { target: "licences", name: "licences", cores: 1, after: ["wasm"] },
   { target: "test-scripts", name: "the checks themselves", cores: 1, after: ["wasm"] },
-  { target: "clippy", name: "clippy", cores: 1, after: ["web"], lock: "cargo" },
-  { target: "doc", name: "Rust documentation", cores: 1, after: ["web"], lock: "cargo" },
   { target: "fuzz-check", name: "fuzz targets", cores: 1 },
   { target: "size", name: "size in browsers", cores: 1, after: ["web"] },
   { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
