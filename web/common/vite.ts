@@ -15,7 +15,7 @@ const DOUBLE = fileURLToPath(new URL("test/double.ts", import.meta.url));
 export function config(mode: string): UserConfig {
   return {
     base: "./",
-    resolve: mode === "double" ? { alias: { groupwire: DOUBLE } } : {},
+    resolve: mode === "double" ? { alias: [{ find: /^groupwire$/, replacement: DOUBLE }] } : {},
     plugins: [compress()],
   };
 }

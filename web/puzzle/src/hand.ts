@@ -3,7 +3,7 @@
 import type { Camera, Point } from "../../common/view/camera";
 import { type Press, slack, type Tool } from "../../common/view/gestures";
 import type { Document } from "./model/document";
-import { toPlace } from "./model/operations";
+import { toPlace } from "./model/moves";
 import type { DragMessage } from "./net/live";
 
 /** What the hand needs from the table. */

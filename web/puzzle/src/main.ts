@@ -9,7 +9,6 @@ import "../../common/styles/narrow.css";
 import "./styles/puzzle.css";
 import type { TransportName } from "groupwire";
 import { readAddress, withRoom } from "../../common/address";
-import type { RestoredBy } from "../../common/net/restore";
 import { part } from "../../common/ui/dom";
 import { makeHelp } from "../../common/ui/help";
 import { People, storedName } from "../../common/ui/people";
@@ -28,12 +27,6 @@ import { type Contributor, Solved } from "./ui/solved";
 
 const MARK =
   '<path class="solid" d="M9 12h4.2c-1.6-4 4.4-4 2.8 0H20v4c4-1.6 4 4.4 0 2.8V23H9v-4.2c3.6 1.4 3.6-4.2 0-2.8z"/>';
-
-const RESTORED: Readonly<Record<RestoredBy, string | undefined>> = {
-  this: "The server restarted; the puzzle was restored from this window.",
-  another: "The server restarted; the puzzle was restored from another window.",
-  nobody: undefined,
-};
 
 const address = readAddress(new URL(location.href));
 history.replaceState(null, "", withRoom(new URL(location.href), address.room));
@@ -96,11 +89,6 @@ const session: Session = new Session({
     },
     transport: () => settings?.show(),
     moved: () => table.requestFrame(),
-    restored: (by) => {
-      const text = RESTORED[by];
-      if (text) toast(text);
-    },
-    incomplete: () => toast("Some older moves are no longer on the server. This puzzle may be incomplete."),
     error: ({ message, fault, fatal }) => {
       // Only errors that the user can do something about are shown; the client recovers from others by itself.
       if (fatal || fault === "limit" || fault === "refused") toast(message);
@@ -109,6 +97,10 @@ const session: Session = new Session({
   },
 });
 table.session = session;
+table.document.listen({
+  restored: () => toast("The server restarted; the puzzle was restored."),
+  incomplete: () => toast("Some older moves are no longer on the server. This puzzle may be incomplete."),
+});
 
 bar = new Bar(table, openChooser);
 people = new People(

@@ -55,7 +55,7 @@ export class Table implements Desk {
     room: string,
     private readonly events: TableEvents,
   ) {
-    this.document = new Document(room, (operation) => this.session?.sendOperation(operation));
+    this.document = new Document(room);
     this.camera = new Camera(() => this.moved());
     this.renderer = new Renderer(stage, this.camera);
     this.telepointers = new Telepointers(stage, this.camera, (id) => this.nameOf(id));
@@ -63,7 +63,7 @@ export class Table implements Desk {
     this.motion.arrive(this.document.state);
     this.tool = new Hand(this);
     this.gestures = new Gestures(stage, this);
-    this.document.onChanged({
+    this.document.listen({
       changed: () => this.documentChanged(),
       lost: (_, holder) => this.lost(holder),
     });

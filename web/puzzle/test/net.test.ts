@@ -14,7 +14,7 @@ describe("live drags", () => {
     expect(live.views(400)).toEqual([{ ...drag, sender: 1, x: 50, y: 20, isOld: false }]);
     expect(live.isMoving(50)).toBe(true);
     expect(live.isMoving(2000)).toBe(false);
-    live.finish(1);
+    live.keep((sender) => sender !== 1);
     expect(live.views(400)).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ export interface ChannelDefinition extends ChannelOptions, Versions {
 
 /** Shared data, as `shared` of `groupwire/shared` describes it. */
 export interface SharedDefinition<Shared = unknown> {
-  open(room: Room, invalid?: (invalid: Invalid) => void): Shared;
+  open(room: Room, options?: { readonly invalid: (invalid: Invalid) => void }): Shared;
 }
 
 /** What {@link defineRoom} takes. */
@@ -154,7 +154,7 @@ class OpenRoom {
     this.channels = Object.fromEntries(
       channels.map(([name, , checker]) => [name, new CheckedChannel(room.channel(name), checker, tell)]),
     );
-    this.shared = shared?.open(room, tell);
+    this.shared = shared?.open(room, { invalid: tell });
     room.on("participants", () => this.participants);
   }
 

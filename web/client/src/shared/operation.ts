@@ -41,6 +41,11 @@ export function stampOf(author: string, number: number): string {
   return `${author}.${number}`;
 }
 
+/** The author of the operation with this stamp. */
+export function authorOf(stamp: string): string {
+  return stamp.slice(0, stamp.lastIndexOf("."));
+}
+
 /** The id of an item that an action inserts: each action of an operation may insert one. */
 export function idAt(stamp: string, at: number): string {
   return at > 0 ? `${stamp}.${at}` : stamp;

@@ -16,6 +16,8 @@ import { CELLS, type Reducer, type Tables } from "./tables.js";
 export interface SharedOptions {
   /** The name of the channel and of the part of the snapshot. Previews have the channel with `/preview` behind it. Default: `shared`. */
   readonly name?: string;
+  /** The QoS of operations, for example their priority. */
+  readonly operations?: Omit<ChannelOptions, "kind" | "departures">;
   /** The QoS of previews. Default: at most 25 a second of each key, of no use after 250 ms. */
   readonly previews?: Omit<ChannelOptions, "kind">;
   /** Where this program's id among the authors comes from. Default: `Math.random`. */
@@ -34,6 +36,8 @@ export type Lost =
 /** What all shared data of a room has in common. */
 export interface SharedControls {
   readonly room: Room;
+  /** The id of this program among the authors of operations. It stays the same when the participant gets another number. */
+  readonly author: string;
   /** False if something is missing ({@link SharedControls.onLost}). */
   readonly isComplete: boolean;
   /** True while the server has lost the room, and the room does not have everything again that this program has. */
@@ -58,14 +62,22 @@ export type Shared<Definitions> = SharedControls & {
   readonly [Name in keyof Definitions]: Definitions[Name] extends Definition<infer View> ? View : never;
 };
 
+/** The options of {@link SharedData.open}. */
+export interface OpenOptions {
+  readonly invalid?: ((invalid: Invalid) => void) | undefined;
+  readonly author?: string;
+}
+
 /** What {@link shared} returns. */
 export interface SharedData<Definitions> {
   /**
    * Opens the data in a room. Do it in the task in which the room was made.
    *
-   * @param invalid - called for what others sent and does not fit a schema
+   * @param options.invalid - called for what others sent and does not fit a schema
+   * @param options.author - {@link SharedControls.author}, of at most 128 characters: no other program in the room may ever have had it.
+   *   Default: a random one
    */
-  open(room: Room, invalid?: (invalid: Invalid) => void): Shared<Definitions>;
+  open(room: Room, options?: OpenOptions): Shared<Definitions>;
 }
 
 /**
@@ -87,20 +99,21 @@ export function shared<const Definitions extends Readonly<Record<string, Definit
     if (!/^[^/]{1,64}$/.test(name) || TAKEN.includes(name) || name in SharedRoom.prototype)
       throw failure("bad-name", "own", `shared data cannot be named "${name}": take another name`);
   return {
-    open: (room, invalid) => {
-      const opened = new SharedRoom(room, definitions, options, invalid);
+    open: (room, open = {}) => {
+      const opened = new SharedRoom(room, definitions, options, open);
       return Object.assign(opened, opened.views) as unknown as Shared<Definitions>;
     },
   };
 }
 
 /** Properties of {@link SharedControls} that the prototype lacks. */
-const TAKEN = ["room", "subscribe", "views", "previews"];
+const TAKEN = ["room", "author", "subscribe", "views", "previews"];
 
 /** Changes of a table (`t` and its name), changes of anything, and losses. */
 type Events = Record<`t${string}`, ReadonlySet<string>> & { readonly any: undefined; readonly lost: Lost };
 
 class SharedRoom implements SharedControls, Context {
+  readonly author: string;
   readonly views: Readonly<Record<string, unknown>>;
   readonly #channel: Channel;
   readonly #replica: Replica;
@@ -121,17 +134,19 @@ class SharedRoom implements SharedControls, Context {
   constructor(
     readonly room: Room,
     definitions: Readonly<Record<string, Definition<unknown>>>,
-    { name = "shared", previews = {}, random = Math.random }: SharedOptions,
-    invalid: ((invalid: Invalid) => void) | undefined,
+    { name = "shared", operations = {}, previews = {}, random = Math.random }: SharedOptions,
+    { invalid, author }: OpenOptions,
   ) {
     const reducers = new Map<string, Reducer>();
     for (const [key, { reducer }] of Object.entries(definitions)) if (reducer) reducers.set(key, reducer);
-    this.#channel = room.channel(name, transaction({ departures: true }));
-    const author = Math.floor((1 + random()) * 36 ** 8)
-      .toString(36)
-      .slice(1);
+    this.#channel = room.channel(name, transaction({ ...operations, departures: true }));
+    this.author =
+      author ??
+      Math.floor((1 + random()) * 36 ** 8)
+        .toString(36)
+        .slice(1);
     const changed = (table: string, key: string): void => this.#note(table, key);
-    this.#replica = new Replica(author, reducers, changed, () => this.#lose("restart"));
+    this.#replica = new Replica(this.author, reducers, changed, () => this.#lose("restart"));
     this.#invalid = invalid;
     this.#history = new History((actions, step) => this.#make(actions, step, true));
     const pointers = room.channel(`${name}/preview`, awareness({ maxRate: 25, deadline: 250, ...previews }));

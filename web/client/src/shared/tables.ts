@@ -3,13 +3,13 @@
  * for all programs that saw the same operations, whatever version of the application they run.
  */
 
-import { idAt, isCell, isCount, isName, isRecord, type Action, type Cell } from "./operation.js";
+import { authorOf, idAt, isCell, isCount, isName, isRecord, type Action, type Cell } from "./operation.js";
 
 /** A reducer of the application. */
 export interface Reducer {
   readonly initial: unknown;
   /** Returns the next value, and leaves the present one as it is. */
-  readonly reduce: (value: unknown, action: unknown) => unknown;
+  readonly reduce: (value: unknown, action: unknown, author: string) => unknown;
   /** Returns the action that undoes another one, which comes to this value; undefined: it cannot be undone. */
   readonly invert: ((action: unknown, value: unknown) => unknown) | undefined;
 }
@@ -154,7 +154,7 @@ export class Tables {
         );
         return void effect.inverse.unshift([name, "+", -(key as number)]);
       case "a":
-        return this.#reduce(name, key, effect);
+        return this.#reduce(name, key, stamp, effect);
     }
   }
 
@@ -198,13 +198,13 @@ export class Tables {
     effect.inverse.unshift([name, "q", key, Object.fromEntries(before)]);
   }
 
-  #reduce(name: string, action: unknown, effect: Effect): void {
+  #reduce(name: string, action: unknown, stamp: string, effect: Effect): void {
     const reducer = this.reducers.get(name);
     this.isPartial ||= !reducer;
     try {
       const before = this.table(REDUCED + name).get("") ?? reducer?.initial;
       const inverse = reducer?.invert?.(action, before);
-      this.#write(REDUCED + name, "", reducer?.reduce(before, action), effect);
+      this.#write(REDUCED + name, "", reducer?.reduce(before, action, authorOf(stamp)), effect);
       if (inverse !== undefined) effect.inverse.unshift([name, "a", inverse]);
     } catch {
       // The action is malformed. It has no effect for anybody, because all run the same reducer.

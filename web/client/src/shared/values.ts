@@ -51,18 +51,19 @@ export interface ReducerOptions<Value, Action, Schema> {
  * Data with a reducer of the application. The value and the actions are JSON.
  *
  * @param initial - the value before the first action
- * @param reduce - returns the next value, of the present value and the action alone. All programs in a room must have the same one: give a
- *   changed reducer another name
+ * @param reduce - returns the next value, of the present value, the action, and the id of the program that did it
+ *   ({@link SharedControls.author}), and of nothing else. All programs in a room must have the same one: give a changed reducer another
+ *   name
  */
 export function reducer<Value, Action, Schema extends StandardSchema<Action> = StandardSchema<Action>>(
   initial: Value,
-  reduce: (value: Value, action: Action) => Value,
+  reduce: (value: Value, action: Action, author: string) => Value,
   { schema, undo }: ReducerOptions<Value, Action, Schema> = {},
 ): Definition<SharedReducer<Value, InputOf<Schema>>> {
   return {
     reducer: {
       initial,
-      reduce: (value, action) => reduce(value as Value, valid(schema, action) as Action),
+      reduce: (value, action, author) => reduce(value as Value, valid(schema, action) as Action, author),
       invert: undo as ((action: unknown, value: unknown) => unknown) | undefined,
     },
     open: (context, name) => opened(context, name, initial, schema),

@@ -419,7 +419,7 @@ test("values of others that do not fit are not there, are told once, and stay fo
   const net = start({ snapshotAfter: 5 });
   const told: Invalid[] = [];
   const strict = shared({ shapes: map(Shape) }, { random: net.random });
-  const a = strict.open(net.join(), (invalid) => told.push(invalid));
+  const a = strict.open(net.join(), { invalid: (invalid) => told.push(invalid) });
   const b = shared({ shapes: map() }, { random: net.random }).open(net.join());
   b.shapes.set("wrong", { x: "left" });
   b.shapes.set("right", { x: 1, y: 1 });

@@ -1,47 +1,57 @@
-/**
- * The puzzle as this window shows it, in three layers:
- *
- * 1. *confirmed*: the operations that the room has ordered. A snapshot contains exactly these.
- * 2. *remembered*: after the server has lost the room, the state that this window had, until the room has it again.
- * 3. *pending*: own operations that are not ordered yet, on top, so that playing feels immediate.
- *
- * The document does no networking: `onSend` is called with operations to send, `deliver` takes received ones.
- */
+/** The puzzle as this window shows it: shared data, and the piece in the user's hand. */
 
+import type { Room } from "groupwire";
+import { reducer, shared, type Definition, type Shared, type SharedReducer } from "groupwire/shared";
 import { newId } from "../../../common/id";
-import type { Restorable } from "../../../common/net/restore";
-import type { Action, Operation } from "./operations";
+import type { Action, Move } from "./moves";
 import { firstSpec } from "./spec";
-import { State } from "./state";
+import { isSound, play, scattered, State, type Pieces } from "./state";
 
 export interface DocumentListener {
-  changed(): void;
+  /** Another state is shown than `before`. */
+  changed?(before: State): void;
   /** This window has lost the piece it held: another window was first, or a new puzzle was started. */
-  lost(piece: number, holder: string | undefined): void;
+  lost?(piece: number, holder: string | undefined): void;
+  /** This window does not have all of the puzzle. */
+  incomplete?(): void;
+  /** The server had lost the room, and the room has the puzzle again. */
+  restored?(): void;
 }
 
-export class Document implements Restorable {
-  private confirmed: State;
-  private remembered: State | undefined;
-  private pending: Operation[] = [];
+export class Document {
+  private readonly fresh: Pieces;
+  private data: Shared<{ puzzle: Definition<SharedReducer<Pieces, Move>> }> | undefined;
   private shown: State;
-  private count = 0;
   private held: number | undefined;
+  private wasRestoring = false;
   private readonly listeners: DocumentListener[] = [];
 
-  /** `by` is the id of this window in operations. A participant id would not outlive a restart of the server. */
+  /** `by` is the id of this window as the author of moves. A participant id would not outlive a restart of the server. */
   constructor(
-    private readonly room: string,
-    private readonly onSend: (operation: Operation) => void,
+    room: string,
     readonly by = newId(),
   ) {
-    this.confirmed = new State(firstSpec(room));
-    this.shown = this.confirmed.clone();
+    this.fresh = scattered(firstSpec(room));
+    this.shown = State.of(this.fresh);
   }
 
-  /** The state to show. */
+  /** Opens the puzzle in a room. To be called once, in the task in which the room was made. */
+  open(room: Room): void {
+    // The drop ends a drag, so it has precedence.
+    const operations = { priority: 200 };
+    this.data = shared({ puzzle: reducer(this.fresh, play) }, { name: "puzzle", operations }).open(room, {
+      author: this.by,
+    });
+    this.data.subscribe(() => this.look());
+    this.data.onLost(() => this.tell((listener) => listener.incomplete?.()));
+    room.on("synced", () => this.look());
+  }
+
+  /** The state to show: the room's, and this window's moves on top that the room has not ordered yet. */
   get state(): State {
-    return this.shown;
+    const pieces = this.data?.puzzle.value;
+    // Only snapshots of programs that are not a puzzle are unsound.
+    return pieces && (State.isKnown(pieces) || isSound(pieces)) ? State.of(pieces) : State.of(this.fresh);
   }
 
   /** The piece that this window holds. */
@@ -49,20 +59,12 @@ export class Document implements Restorable {
     return this.held;
   }
 
-  /** The number of operations that are not ordered yet. */
+  /** The number of moves that are not ordered yet. */
   get waiting(): number {
-    return this.pending.length;
+    return this.data?.pending ?? 0;
   }
 
-  get isRestoring(): boolean {
-    return this.remembered !== undefined;
-  }
-
-  get isMissing(): boolean {
-    return this.remembered?.isNewerThan(this.confirmed) ?? false;
-  }
-
-  onChanged(listener: DocumentListener): void {
+  listen(listener: DocumentListener): void {
     this.listeners.push(listener);
   }
 
@@ -70,7 +72,7 @@ export class Document implements Restorable {
   grab(piece: number): boolean {
     if (this.state.group(piece).holder !== undefined) return false;
     this.held = piece;
-    this.issue({ grab: piece });
+    this.perform({ grab: piece });
     return true;
   }
 
@@ -78,87 +80,35 @@ export class Document implements Restorable {
   drop(x: number, y: number): void {
     const piece = this.held;
     this.held = undefined;
-    if (piece !== undefined) this.issue({ drop: piece, x, y });
+    if (piece !== undefined) this.perform({ drop: piece, x, y });
   }
 
   perform(action: Action): void {
-    this.issue(action);
+    this.data?.puzzle.dispatch({ game: this.state.game, ...action });
+    this.look();
   }
 
-  /** Applies an operation of any window at its place in the room's order. */
-  deliver(operation: Operation): void {
-    this.confirmed = this.confirmed.apply(operation);
-    // During a restore own operations stay pending, because the state that they refer to may still be missing.
-    if (operation.by === this.by && !this.isRestoring) this.pending = this.pending.filter(({ n }) => n !== operation.n);
-    this.refresh();
-  }
-
-  /** Replaces the confirmed state by a snapshot of another participant. */
-  replace(snapshot: string): void {
-    this.confirmed = State.decode(JSON.parse(snapshot));
-    if (!this.isRestoring) this.pending = this.pending.filter((own) => !this.confirmed.has(own));
-    this.refresh();
-  }
-
-  /** Contains exactly the operations delivered so far. */
-  snapshot(): string {
-    return JSON.stringify(this.confirmed.encode());
-  }
-
-  /** Begins anew: an administrator reset the table. */
-  clear(): void {
-    this.remembered = undefined;
-    this.confirmed = new State(firstSpec(this.room));
-    this.refresh();
-  }
-
-  startRestore(): void {
-    const known = this.isMissing ? this.remembered : this.confirmed;
-    this.remembered = known?.isFresh ? undefined : known;
-    this.confirmed = new State(firstSpec(this.room));
-    this.refresh();
-  }
-
-  sendMissing(): void {
-    if (this.isMissing) this.send({ restore: this.remembered?.encode() });
-  }
-
-  endRestore(): void {
-    this.remembered = undefined;
-    this.refresh();
-  }
-
-  /** Sends pending operations under new numbers, because the first copy may arrive before the room is restored. */
-  resend(): void {
-    this.pending = this.pending.map((operation) => ({ ...operation, n: ++this.count }));
-    for (const operation of this.pending) this.onSend(operation);
-  }
-
-  private issue(action: Action): void {
-    const operation = { by: this.by, n: ++this.count, game: this.shown.game, ...action };
-    this.pending.push(operation);
-    this.refresh();
-    this.onSend(operation);
-  }
-
-  /** Sends an operation that is not an action of the user, so it is not pending. */
-  private send(action: Action): void {
-    this.onSend({ by: this.by, n: ++this.count, game: this.confirmed.game, ...action });
-  }
-
-  private refresh(): void {
-    const base = this.isMissing ? this.remembered : this.confirmed;
-    this.shown = this.pending.reduce((state, operation) => state.apply(operation), (base ?? this.confirmed).clone());
-    for (const listener of this.listeners) listener.changed();
+  private look(): void {
+    const [before, after] = [this.shown, this.state];
+    this.shown = after;
+    if (after !== before) this.tell((listener) => listener.changed?.(before));
     this.checkHand();
+    const isRestoring = this.data?.isRestoring ?? false;
+    if (this.wasRestoring && !isRestoring) this.tell((listener) => listener.restored?.());
+    this.wasRestoring = isRestoring;
   }
 
   private checkHand(): void {
     const piece = this.held;
     if (piece === undefined) return;
-    const holder = piece < this.shown.spec.columns * this.shown.spec.rows ? this.shown.group(piece).holder : undefined;
+    const { spec } = this.shown;
+    const holder = piece < spec.columns * spec.rows ? this.shown.group(piece).holder : undefined;
     if (holder === this.by) return;
     this.held = undefined;
-    for (const listener of this.listeners) listener.lost(piece, holder);
+    this.tell((listener) => listener.lost?.(piece, holder));
+  }
+
+  private tell(what: (listener: DocumentListener) => void): void {
+    for (const listener of this.listeners) what(listener);
   }
 }

@@ -1,13 +1,12 @@
 /**
- * The confirmed state of the puzzle. All participants who apply the same operations in the same order have the same
- * state. A snapshot is this state. It has whole numbers only, so that all machines agree.
+ * The state of the puzzle: what the moves of all windows make of it, in the room's order. It is JSON and has whole numbers only,
+ * so that all machines agree.
  */
 
-import { forgetOldest } from "../../../common/forget";
-import { isCount, isId, isRecord, parseList } from "../../../common/parse";
+import { isCount, isId, isRecord } from "../../../common/parse";
 import { scatter } from "./cut";
-import { isPlace, type Operation } from "./operations";
-import { neighbours, parseSpec, pieceCount, reach, type Spec } from "./spec";
+import { isPlace, parseMove, type Move } from "./moves";
+import { isSameSpec, neighbours, parseSpec, pieceCount, reach, type Spec } from "./spec";
 
 /** Joined pieces, or a single one. They move together and share one displacement from their homes. */
 export interface Group {
@@ -18,27 +17,90 @@ export interface Group {
   /** In ascending order. */
   readonly pieces: readonly number[];
   /** The window that holds the group. */
-  readonly holder: string | undefined;
+  readonly holder?: string | undefined;
 }
 
-/**
- * Limit of windows whose last operation number is remembered; only windows that sent recently can send an operation
- * twice.
- */
+/** The pieces on the table, as snapshots have them. */
+export interface Pieces {
+  readonly spec: Spec;
+  /** The number of the room's puzzle. */
+  readonly game: number;
+  /** The number of moves that have changed this puzzle. */
+  readonly version: number;
+  /** In the order of their first pieces. */
+  readonly groups: readonly Group[];
+  /** For each window, the number of pieces it has joined; those that joined last are at the end. */
+  readonly joined: readonly (readonly [window: string, count: number])[];
+}
+
+/** The most windows whose joined pieces are counted. */
 const AUTHORS = 500;
 
-export class State {
-  private readonly joined = new Map<string, number>();
-  private readonly lastOf = new Map<string, number>();
-  private version = 0;
+/** The pieces of a puzzle that nobody has touched. */
+export function scattered(spec: Spec, game = 0): Pieces {
+  const groups = scatter(spec).map(({ x, y }, piece) => ({ x, y, z: 0, pieces: [piece] }));
+  return { spec, game, version: 0, groups, joined: [] };
+}
 
-  constructor(
-    readonly spec: Spec,
-    /** The number of the room's puzzle. */
-    readonly game = 0,
-    /** The group of each piece. */
-    private readonly groups = scattered(spec),
-  ) {}
+/** The pieces after a move of the window `by`; the same object if it has no effect. Throws if one of them is malformed. */
+export function play(pieces: Pieces, move: Move, by: string): Pieces {
+  const checked = parseMove(move);
+  if (!checked || !isId(by)) throw new TypeError("a move is malformed");
+  // It was meant for an earlier puzzle.
+  if (checked.game !== pieces.game) return pieces;
+  if ("start" in checked) return scattered(checked.start, pieces.game + 1);
+  const state = State.of(pieces);
+  if ("grab" in checked) return grab(state, checked.grab, by);
+  if ("drop" in checked) return drop(state, checked.drop, checked.x, checked.y, by);
+  return free(state, checked.free);
+}
+
+/** Checks pieces that another program has put into a snapshot. */
+export function isSound(value: unknown): value is Pieces {
+  const spec = isRecord(value) ? parseSpec(value.spec) : undefined;
+  if (!isRecord(value) || !spec || !isSameSpec(spec, value.spec as Spec)) return false;
+  if (!isCount(value.game) || !isCount(value.version)) return false;
+  const { groups, joined } = value;
+  if (!Array.isArray(groups) || !groups.every((group) => isGroup(group, pieceCount(spec)))) return false;
+  // Each piece is in exactly one group.
+  const pieces = (groups as Group[]).flatMap((group) => group.pieces);
+  if (pieces.length !== pieceCount(spec) || new Set(pieces).size !== pieces.length) return false;
+  return Array.isArray(joined) && joined.every(isJoined);
+}
+
+/** {@link Pieces} to look at. */
+export class State {
+  private static readonly known = new WeakMap<Pieces, State>();
+  /** The group of each piece. */
+  private readonly groups: readonly Group[];
+  /** For each window, the number of pieces it has joined. */
+  readonly joins: ReadonlyMap<string, number>;
+
+  private constructor(readonly raw: Pieces) {
+    const groups: Group[] = [];
+    for (const group of raw.groups) for (const piece of group.pieces) groups[piece] = group;
+    this.groups = groups;
+    this.joins = new Map(raw.joined);
+  }
+
+  static isKnown(pieces: Pieces): boolean {
+    return State.known.has(pieces);
+  }
+
+  static of(pieces: Pieces): State {
+    const state = State.known.get(pieces) ?? new State(pieces);
+    State.known.set(pieces, state);
+    return state;
+  }
+
+  get spec(): Spec {
+    return this.raw.spec;
+  }
+
+  /** The number of the room's puzzle. */
+  get game(): number {
+    return this.raw.game;
+  }
 
   group(piece: number): Group {
     const group = this.groups[piece];
@@ -47,8 +109,8 @@ export class State {
   }
 
   /** All groups, in the order of their first pieces. */
-  all(): Group[] {
-    return this.groups.filter((group, piece) => group.pieces[0] === piece);
+  all(): readonly Group[] {
+    return this.raw.groups;
   }
 
   /** For each piece, the number of pieces in its group. */
@@ -56,190 +118,90 @@ export class State {
     return this.groups.map(({ pieces }) => pieces.length);
   }
 
-  /** For each window, the number of pieces it has joined. */
-  get joins(): ReadonlyMap<string, number> {
-    return this.joined;
-  }
-
   get isSolved(): boolean {
-    return this.group(0).pieces.length === this.groups.length;
+    return this.raw.groups.length === 1;
   }
 
   /** 0 to 1. */
   get progress(): number {
-    return (this.groups.length - this.all().length) / (this.groups.length - 1);
+    return (this.groups.length - this.raw.groups.length) / (this.groups.length - 1);
   }
 
   get holders(): Set<string> {
-    return new Set(this.groups.map(({ holder }) => holder).filter((holder) => holder !== undefined));
-  }
-
-  /** True if no operation has changed the puzzle. */
-  get isFresh(): boolean {
-    return this.game === 0 && this.version === 0;
-  }
-
-  /** True if this operation, or a later one of its window, has been applied. */
-  has({ by, n }: Pick<Operation, "by" | "n">): boolean {
-    return n <= (this.lastOf.get(by) ?? -1);
-  }
-
-  /** The state after an operation: this one, modified, or a new one. */
-  apply(operation: Operation): State {
-    if (this.has(operation)) return this;
-    const after = this.changed(operation);
-    after.remember(operation.by, operation.n);
-    return after;
-  }
-
-  isNewerThan(other: State): boolean {
-    return this.game > other.game || (this.game === other.game && this.version > other.version);
-  }
-
-  clone(): State {
-    const copy = new State(this.spec, this.game, [...this.groups]);
-    copy.version = this.version;
-    for (const [by, count] of this.joined) copy.joined.set(by, count);
-    for (const [by, n] of this.lastOf) copy.lastOf.set(by, n);
-    return copy;
-  }
-
-  encode(): object {
-    const { spec, game, version } = this;
-    const groups = this.all().map(({ x, y, z, pieces, holder }) => [x, y, z, pieces, holder ?? null]);
-    return { spec, game, version, groups, joined: [...this.joined], authors: [...this.lastOf] };
-  }
-
-  /**
-   * Parses the result of `encode` from another participant. Throws if it is invalid, because the puzzle would be wrong
-   * without it.
-   */
-  static decode(value: unknown): State {
-    const spec = isRecord(value) ? parseSpec(value.spec) : undefined;
-    if (!isRecord(value) || !spec || !isCount(value.game) || !isCount(value.version)) throw foreign();
-    const state = new State(spec, value.game);
-    state.version = value.version;
-    const groups = parseList(value.groups, (item) => parseGroup(item, pieceCount(spec)));
-    for (const group of groups) for (const piece of group.pieces) state.groups[piece] = group;
-    // Each piece must be in exactly one group.
-    const pieces = groups.reduce((sum, group) => sum + group.pieces.length, 0);
-    const isTorn = (group: Group): boolean => group.pieces.some((piece) => state.groups[piece] !== group);
-    if (pieces !== pieceCount(spec) || state.groups.some(isTorn)) throw foreign();
-    for (const [by, count] of parseList(value.joined, parseCount).slice(-AUTHORS)) state.joined.set(by, count);
-    for (const [by, n] of parseList(value.authors, parseCount)) state.remember(by, n);
-    return state;
-  }
-
-  private changed(operation: Operation): State {
-    if ("restore" in operation) return this.restored(operation.restore);
-    if (operation.game !== this.game) return this;
-    if ("start" in operation) return this.started(operation.start);
-    const isDone =
-      "grab" in operation
-        ? this.grab(operation.grab, operation.by)
-        : "drop" in operation
-          ? this.drop(operation.drop, operation.x, operation.y, operation.by)
-          : this.free(operation.free);
-    if (isDone) this.version++;
-    return this;
-  }
-
-  private started(spec: Spec): State {
-    const state = new State(spec, this.game + 1);
-    for (const [by, n] of this.lastOf) state.remember(by, n);
-    return state;
-  }
-
-  private restored(value: unknown): State {
-    let state: State;
-    try {
-      state = State.decode(value);
-    } catch {
-      return this;
-    }
-    if (!state.isNewerThan(this)) return this;
-    for (const [by, n] of this.lastOf) if (!state.has({ by, n })) state.remember(by, n);
-    return state;
-  }
-
-  private grab(piece: number, by: string): boolean {
-    const group = this.groups[piece];
-    if (!group || group.holder !== undefined) return false;
-    this.put({ ...group, holder: by });
-    return true;
-  }
-
-  private drop(piece: number, x: number, y: number, by: string): boolean {
-    const held = this.groups[piece];
-    if (!held || held.holder !== by) return false;
-    let group: Group = { ...held, x, y, z: this.version, holder: undefined };
-    let count = 0;
-    for (let other = this.match(group); other; other = this.match(group)) {
-      // The group on the table stays where it is, and the dropped one moves there.
-      const pieces = [...group.pieces, ...other.pieces].sort((a, b) => a - b);
-      group = { ...group, x: other.x, y: other.y, pieces };
-      count++;
-    }
-    this.put(group);
-    if (count > 0) this.joined.set(by, (this.joined.get(by) ?? 0) + count);
-    forgetOldest(this.joined, AUTHORS);
-    return true;
-  }
-
-  /** The nearest neighbour in whose reach a group lies; of equally near ones the one with the lowest piece. */
-  private match(group: Group): Group | undefined {
-    let best: Group | undefined;
-    let nearest = reach(this.spec);
-    const around = group.pieces.flatMap((piece) => neighbours(this.spec, piece)).sort((a, b) => a - b);
-    for (const piece of around) {
-      const other = this.group(piece);
-      // A held group is not on the table.
-      if (other.holder !== undefined || group.pieces.includes(piece)) continue;
-      const distance = Math.max(Math.abs(other.x - group.x), Math.abs(other.y - group.y));
-      if (distance > nearest || (best && distance === nearest)) continue;
-      best = other;
-      nearest = distance;
-    }
-    return best;
-  }
-
-  private free(holder: string): boolean {
-    const held = this.all().filter((group) => group.holder === holder);
-    for (const group of held) this.put({ ...group, holder: undefined });
-    return held.length > 0;
-  }
-
-  private put(group: Group): void {
-    for (const piece of group.pieces) this.groups[piece] = group;
-  }
-
-  private remember(by: string, n: number): void {
-    // Deleted and set again, so that the map is in the order of last use in all windows.
-    this.lastOf.delete(by);
-    this.lastOf.set(by, n);
-    forgetOldest(this.lastOf, AUTHORS);
+    return new Set(this.raw.groups.map(({ holder }) => holder).filter((holder) => holder !== undefined));
   }
 }
 
-function scattered(spec: Spec): Group[] {
-  return scatter(spec).map(({ x, y }, piece) => ({ x, y, z: 0, pieces: [piece], holder: undefined }));
+function grab(state: State, piece: number, by: string): Pieces {
+  const group = state.group(piece);
+  return group.holder === undefined ? changed(state.raw, [group], { ...group, holder: by }) : state.raw;
 }
 
-function foreign(): SyntaxError {
-  return new SyntaxError("the room's snapshot is not a puzzle");
+function drop(state: State, piece: number, x: number, y: number, by: string): Pieces {
+  const { raw } = state;
+  const held = state.group(piece);
+  if (held.holder !== by) return raw;
+  const { holder: _, ...rest } = held;
+  let group: Group = { ...rest, x, y, z: raw.version };
+  const joined = [held];
+  for (let other = match(state, group); other; other = match(state, group)) {
+    // The group on the table stays where it is, and the dropped one moves there.
+    const pieces = [...group.pieces, ...other.pieces].sort((a, b) => a - b);
+    group = { ...group, x: other.x, y: other.y, pieces };
+    joined.push(other);
+  }
+  const after = changed(raw, joined, group);
+  const count = joined.length - 1;
+  if (count === 0) return after;
+  const others = raw.joined.filter(([window]) => window !== by);
+  return { ...after, joined: [...others, [by, (state.joins.get(by) ?? 0) + count] as const].slice(-AUTHORS) };
 }
 
-function parseGroup(value: unknown, count: number): Group | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const [x, y, z, list, holder]: unknown[] = value;
-  if (!isPlace(x) || !isPlace(y) || !isCount(z) || (holder !== null && !isId(holder))) return undefined;
-  const pieces = parseList(list, (piece) => (isCount(piece) && piece < count ? piece : undefined));
-  if (pieces.length === 0 || pieces.some((piece, i) => i > 0 && piece <= (pieces[i - 1] ?? piece))) return undefined;
-  return { x, y, z, pieces, holder: holder ?? undefined };
+function free({ raw }: State, holder: string): Pieces {
+  const held = raw.groups.filter((group) => group.holder === holder);
+  if (held.length === 0) return raw;
+  const groups = raw.groups.map((group) => (group.holder === holder ? { ...group, holder: undefined } : group));
+  return { ...raw, version: raw.version + 1, groups };
 }
 
-function parseCount(value: unknown): [string, number] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const [by, n]: unknown[] = value;
-  return isId(by) && isCount(n) ? [by, n] : undefined;
+/** The nearest neighbour in whose reach a group lies; of equally near ones the one with the lowest piece. */
+function match(state: State, group: Group): Group | undefined {
+  let best: Group | undefined;
+  let nearest = reach(state.spec);
+  const around = group.pieces.flatMap((piece) => neighbours(state.spec, piece)).sort((a, b) => a - b);
+  for (const piece of around) {
+    const other = state.group(piece);
+    // A held group is not on the table.
+    if (other.holder !== undefined || group.pieces.includes(piece)) continue;
+    const distance = Math.max(Math.abs(other.x - group.x), Math.abs(other.y - group.y));
+    if (distance > nearest || (best && distance === nearest)) continue;
+    best = other;
+    nearest = distance;
+  }
+  return best;
+}
+
+/** Replaces groups by one that has all of their pieces. */
+function changed(raw: Pieces, before: readonly Group[], after: Group): Pieces {
+  const others = raw.groups.filter((group) => !before.includes(group));
+  const groups = [...others, after].sort((a, b) => (a.pieces[0] ?? 0) - (b.pieces[0] ?? 0));
+  return { ...raw, version: raw.version + 1, groups };
+}
+
+function isGroup(value: unknown, count: number): value is Group {
+  if (!isRecord(value)) return false;
+  const { x, y, z, pieces, holder } = value;
+  if (!isPlace(x) || !isPlace(y) || !isCount(z) || (holder !== undefined && !isId(holder))) return false;
+  const isPiece = (piece: unknown): boolean => isCount(piece) && piece < count;
+  return Array.isArray(pieces) && pieces.length > 0 && pieces.every(isPiece) && isAscending(pieces as number[]);
+}
+
+function isAscending(numbers: readonly number[]): boolean {
+  return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] ?? number));
+}
+
+function isJoined(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  const [window, count]: unknown[] = value;
+  return isId(window) && isCount(count);
 }

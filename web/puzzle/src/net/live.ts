@@ -59,13 +59,8 @@ export class Live {
     this.drags.set(sender, { ...message, track, heardAt: now, index, isOld: state });
   }
 
-  /** A participant has dropped its piece. */
-  finish(sender: number): void {
-    this.drags.delete(sender);
-  }
-
-  keep(isHere: (id: number) => boolean): void {
-    for (const sender of this.drags.keys()) if (!isHere(sender)) this.drags.delete(sender);
+  keep(isMoved: (sender: number, drag: DragMessage) => boolean): void {
+    for (const [sender, drag] of this.drags) if (!isMoved(sender, drag)) this.drags.delete(sender);
   }
 
   views(now: number): DragView[] {

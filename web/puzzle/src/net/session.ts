@@ -3,26 +3,23 @@
 import {
   awareness,
   connect,
-  transaction,
   type Channel,
   type Durability,
-  type Gap,
   type Message,
   type Participant,
   type Room,
   type RoomError,
-  type Snapshot,
   type Stats,
   type Status,
   type Transport,
   type TransportName,
 } from "groupwire";
-import { Outbox } from "../../../common/net/outbox";
 import type { PointerMessage, Pointers } from "../../../common/net/pointers";
-import { rank, Restorer, type RestoredBy } from "../../../common/net/restore";
+import { rank } from "../../../common/net/restore";
 import { isRecord, readJson } from "../../../common/parse";
 import type { Document } from "../model/document";
-import { parseOperation, type Operation } from "../model/operations";
+import { pieceCount } from "../model/spec";
+import type { State } from "../model/state";
 import type { DragMessage, Live } from "./live";
 import type { Meter } from "./meter";
 
@@ -56,9 +53,6 @@ export interface SessionEvents {
   transport(): void;
   /** Something outside of the document has moved: draw a frame. */
   moved(): void;
-  restored(by: RestoredBy): void;
-  /** Part of the puzzle is lost. */
-  incomplete(): void;
   error(error: RoomError): void;
 }
 
@@ -73,15 +67,12 @@ export class Session {
   private readonly room: Room<Presence>;
   private readonly pointer: Channel;
   private readonly drag: Channel;
-  private readonly moves: Channel;
-  private readonly outbox: Outbox;
-  private readonly restorer: Restorer;
   private readonly absent = new Map<string, number>();
   /** True once the puzzle that the room had when this window joined has arrived. */
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
-    const { url, room, name, document, transport, events } = options;
+    const { url, room, name, document, transport } = options;
     const presence = { name, window: document.by };
     const only = transport ? { transports: [transport] } : {};
     this.room = connect<Presence>(url, PREFIX + room, { presence, ...only });
@@ -89,9 +80,7 @@ export class Session {
     this.pointer = this.room.channel("pointer", awareness({ maxRate: 25, loss: 0.05, deadline: 250 }));
     // A piece is larger than a pointer, so that jumps are more visible.
     this.drag = this.room.channel("drag", awareness({ maxRate: 30, loss: 0.05, deadline: 250, priority: 160 }));
-    this.moves = this.room.channel("moves", transaction({ priority: 200 }));
-    this.outbox = new Outbox(this.moves);
-    this.restorer = new Restorer(document, () => this.room, events.restored);
+    document.open(this.room);
     this.listen();
     setInterval(() => this.releaseAbsent(), ABSENCE_CHECK);
   }
@@ -143,10 +132,6 @@ export class Session {
     return participant && windowOf(participant);
   }
 
-  sendOperation(operation: Operation): void {
-    this.outbox.send(JSON.stringify(operation));
-  }
-
   sendPointer(message: PointerMessage): void {
     this.sendLive(this.pointer, message);
   }
@@ -169,16 +154,15 @@ export class Session {
     this.onLive(this.drag, ({ sender, age, index, state }, value, now) =>
       live.receive(sender, value, { now, age, index, state }),
     );
-    this.moves.on("message", (message) => this.receiveOperation(message));
-    this.room.provideSnapshot(() => document.snapshot(), { part: "pieces", channels: [this.moves] });
-    this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
-    this.room.on("gap", (gap) => this.receiveGap(gap));
+    document.listen({ changed: (before) => this.finishDrags(before) });
+    this.room.on("gap", ({ reason }) => {
+      // Other participants may have these ids now, with new indices.
+      if (reason !== "history") pointers.keep(() => false);
+    });
     this.room.on("synced", () => {
       if (!this.isSynced) events.synced();
       this.isSynced = true;
-      this.restorer.synced();
     });
-    this.room.on("drain", () => this.outbox.flush());
     this.room.on("status", (status) => events.status(status));
     this.room.on("pending", () => events.pending());
     this.room.on("transport", () => events.transport());
@@ -202,32 +186,16 @@ export class Session {
     });
   }
 
-  private receiveOperation(message: Message): void {
+  /** Ends the drags of pieces that have been dropped. */
+  private finishDrags(before: State): void {
     const { document, live } = this.options;
-    const operation = parseOperation(readJson(message));
-    if (!operation) return;
-    if (!("grab" in operation)) live.finish(message.sender);
-    document.deliver(operation);
-    if ("restore" in operation) this.restorer.delivered();
-  }
-
-  private receiveSnapshot({ data }: Snapshot): void {
-    try {
-      this.options.document.replace(new TextDecoder().decode(data));
-    } catch {
-      // The snapshot is invalid, so later operations cannot be shown correctly.
-      this.options.events.incomplete();
-    }
-  }
-
-  private receiveGap({ reason, channel }: Gap): void {
-    // Other participants may have these ids now, with new indices.
-    if (reason !== "history") this.options.pointers.keep(() => false);
-    if (reason === "incarnation") this.restorer.begin();
-    // After "session" nothing is missing: this window has a new participant id, and the client sends again what was not
-    // ordered. The document recognises operations that it already has by (by, n).
-    if (reason === "history") this.options.events.incomplete();
-    if (reason === "reset" && channel === "moves") this.options.document.clear();
+    const { state } = document;
+    live.keep((sender, { game, piece }) => {
+      if (game !== state.game || game !== before.game || piece >= pieceCount(state.spec)) return true;
+      const group = state.group(piece);
+      // As long as the piece has not changed, the drag may have come before the grab.
+      return group === before.group(piece) || group.holder === this.windowOf(sender);
+    });
   }
 
   /** Releases the pieces of windows that have left. The first participant of the room does this. */

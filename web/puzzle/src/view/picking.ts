@@ -13,7 +13,7 @@ interface Point {
 /** Groups from the lowest to the topmost: large groups lie below single pieces, and held groups above all. */
 export function stacked(state: State): Group[] {
   const height = ({ holder }: Group): number => (holder === undefined ? 0 : 1);
-  return state.all().sort((a, b) => height(a) - height(b) || b.pieces.length - a.pieces.length || a.z - b.z);
+  return [...state.all()].sort((a, b) => height(a) - height(b) || b.pieces.length - a.pieces.length || a.z - b.z);
 }
 
 /** The topmost piece at a point of the table, otherwise one within `reach` of it. */
