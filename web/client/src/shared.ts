@@ -10,7 +10,7 @@ export type { StandardSchema } from "./schema/standard.js";
 export type { SharedList, SharedMap } from "./shared/cells.js";
 export type { Definition, Shown } from "./shared/context.js";
 export type { SharedLock, SharedTurns } from "./shared/holders.js";
-export type { Lost, OpenOptions, Shared, SharedControls, SharedData, SharedOptions } from "./shared/shared.js";
+export type { Lost, OpenOptions, Ordered, Shared, SharedControls, SharedData, SharedOptions } from "./shared/shared.js";
 export type { ReducerOptions, SharedCounter, SharedReducer } from "./shared/values.js";
 export { list, map } from "./shared/cells.js";
 export { lock, turns } from "./shared/holders.js";

@@ -25,7 +25,7 @@ import { onThemeChanged, wantsStillness } from "../../common/view/theme";
 const APART = 24;
 
 export class Board implements Canvas {
-  readonly document = new Document((operation) => this.session?.sendOperation(operation));
+  readonly document = new Document();
   readonly live = new Live();
   private wasLive = false;
   readonly pointers = new Pointers();
@@ -74,7 +74,7 @@ export class Board implements Canvas {
       },
       { capture: true },
     );
-    this.document.onChanged(() => this.documentChanged());
+    this.document.listen({ changed: () => this.documentChanged() });
     new ResizeObserver(() => this.resized()).observe(stage);
     onThemeChanged(() => this.resized());
     this.setCursor(this.tool.cursor);

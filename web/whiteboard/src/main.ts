@@ -14,7 +14,6 @@ import { readAddress, withRoom } from "../../common/address";
 import { Board } from "./board";
 import { expose } from "./hook";
 import { Recorder } from "./net/recorder";
-import type { RestoredBy } from "../../common/net/restore";
 import { Session } from "./net/session";
 import { button, part } from "../../common/ui/dom";
 import { makeHelp } from "../../common/ui/help";
@@ -32,12 +31,6 @@ import { Toolbar } from "./ui/toolbar";
 import { onThemeChanged } from "../../common/view/theme";
 
 const MARK = '<path d="M8 20c3-9 6-9 7-4s4 5 9-5"/>';
-
-const RESTORED: Readonly<Record<RestoredBy, string | undefined>> = {
-  this: "The server restarted; the drawing was restored from this window.",
-  another: "The server restarted; the drawing was restored from another window.",
-  nobody: undefined,
-};
 
 const address = readAddress(new URL(location.href));
 history.replaceState(null, "", withRoom(new URL(location.href), address.room));
@@ -87,11 +80,6 @@ const session = new Session({
     talking: () => showTalking(),
     moved: () => board.requestFrame(),
     transport: () => transportChoice?.show(),
-    restored: (by) => {
-      const text = RESTORED[by];
-      if (text) toast(text);
-    },
-    incomplete: () => toast("Some older changes are no longer on the server. This drawing may be incomplete."),
     error: ({ code, message, fault, fatal, channel }) => {
       // Each channel reports this error, so it is shown for one of them only.
       const isCompression = (code === "no-codecs" || code === "invalid-compress") && channel === "draw";
@@ -102,6 +90,10 @@ const session = new Session({
   },
 });
 board.session = session;
+board.document.listen({
+  restored: () => toast("The server restarted; the drawing was restored."),
+  incomplete: () => toast("Some older changes are no longer on the server. This drawing may be incomplete."),
+});
 
 toolbar = new Toolbar(board);
 people = new People(

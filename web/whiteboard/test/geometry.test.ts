@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { split } from "../src/model/operations";
 import type { Box, Stroke } from "../src/model/shapes";
 import { resized } from "../src/tools/select";
 import { crosses, fitted, isHit, union } from "../src/view/geometry";
@@ -57,14 +56,6 @@ test("a straight line needs two points, a corner stays", () => {
   expect(simplify(line, 0.3)).toEqual([line[0], line[99]]);
   const corner = [...line, { x: 150, y: 198 }];
   expect(simplify(corner, 0.3)).toHaveLength(3);
-});
-
-test("a change of a whole board is split into messages below the size limit", () => {
-  const set = Array.from({ length: 3000 }, (_, i) => [`object${i}`, { x: i, y: i }] as const);
-  const parts = split({ set, del: ["a", "b"] });
-  expect(parts.flatMap((part) => part.set ?? [])).toEqual(set);
-  expect(parts.at(-1)).toEqual({ del: ["a", "b"] });
-  for (const part of parts) expect(JSON.stringify(part).length).toBeLessThan(20_000);
 });
 
 test("initials", () => {

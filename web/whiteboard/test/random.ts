@@ -1,8 +1,7 @@
 /** Random actions of users on a board. */
 
 import { pick } from "../../common/random";
-import type { Document } from "../src/model/document";
-import type { Change } from "../src/model/operations";
+import type { Change, Document } from "../src/model/document";
 import type { Box, Patch } from "../src/model/shapes";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };

@@ -165,14 +165,14 @@ class MapView implements SharedMap<unknown, unknown> {
   }
 
   preview(key: string, fields: object | undefined): void {
-    this.#cells.context.previews.send(this.#cells.name, key, fields as Record<string, unknown> | undefined);
+    this.#cells.context.previews?.send(this.#cells.name, key, fields as Record<string, unknown> | undefined);
   }
 
   previewed(key: string): unknown {
     const cell = this.#cells.cell(key);
     const { context, name, checker } = this.#cells;
-    const shown = cell && context.previews.apply(name, key, cell[1]);
-    if (!cell || shown === cell[1]) return this.get(key);
+    const shown = cell && context.previews?.apply(name, key, cell[1]);
+    if (!cell || shown === undefined || shown === cell[1]) return this.get(key);
     const { value, fault } = { value: undefined, ...checker.read(shown, cell[2]) };
     return fault ? this.get(key) : value;
   }

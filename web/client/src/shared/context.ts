@@ -24,7 +24,7 @@ export interface Definition<View> {
 }
 
 export interface Context {
-  readonly previews: Previews;
+  readonly previews: Previews | undefined;
   /** The tables, with own operations applied. */
   tables(): Tables;
   /** Sends an operation, or adds to the batch that is being made. */

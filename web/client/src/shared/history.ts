@@ -8,18 +8,21 @@ import type { Action } from "./operation.js";
 /** The operations that can be undone: each keeps the values that it replaced. */
 const MAX_STEPS = 200;
 
-/** An own operation, and what undoes it. */
-export interface Step {
+/** What undoes an own operation. */
+export interface Part {
   inverse: readonly Action[];
 }
+
+/** Own operations that are undone together, in their order. */
+export type Step = Part[];
 
 export class History {
   #undo: Step[] = [];
   #redo: Step[] = [];
-  readonly #perform: (actions: readonly Action[], step: Step) => boolean;
+  readonly #perform: (actions: readonly Action[]) => Step;
 
-  /** `perform` makes an operation of actions, unless they would change nothing: then it returns false. */
-  constructor(perform: (actions: readonly Action[], step: Step) => boolean) {
+  /** `perform` makes operations of actions, unless they would change nothing. */
+  constructor(perform: (actions: readonly Action[]) => Step) {
     this.#perform = perform;
   }
 
@@ -31,7 +34,7 @@ export class History {
     return this.#redo.length > 0;
   }
 
-  /** Adds an operation of the user. What was undone before cannot be redone any more. */
+  /** Adds what the user did. What was undone before cannot be redone any more. */
   add(step: Step): void {
     this.#undo.push(step);
     if (this.#undo.length > MAX_STEPS) this.#undo.shift();
@@ -49,9 +52,10 @@ export class History {
 
   #go(from: Step[], to: Step[]): boolean {
     for (let step = from.pop(); step; step = from.pop()) {
-      const reverse: Step = { inverse: [] };
+      const actions = step.toReversed().flatMap(({ inverse }) => inverse);
+      const reverse = this.#perform(actions);
       // Others may have changed the same since. Such a step is left out.
-      if (!this.#perform(step.inverse, reverse)) continue;
+      if (reverse.length === 0) continue;
       to.push(reverse);
       return true;
     }

@@ -6,7 +6,7 @@
  * again, and the operations that the room has ordered meanwhile, the *tail*, are applied on top of it once more.
  */
 
-import type { Step } from "./history.js";
+import type { Part, Step } from "./history.js";
 import { encodeActions, idAt, isCount, parseOperation, stampOf, type Action, type Operation } from "./operation.js";
 import { Tables, type Effect, type Reducer } from "./tables.js";
 
@@ -21,6 +21,9 @@ const MAX_AUTHORS = 1000;
  * there within seconds, and until then snapshots hold each operation of the tail.
  */
 const MAX_TAIL = 1000;
+
+/** An operation whose actions have more characters than this takes no further ones: they become another operation. */
+const FULL = 12_000;
 
 /** The characters of one piece of a state. Each takes three bytes at most, and a message has 60,000. */
 const PIECE = 18_000;
@@ -39,7 +42,7 @@ interface Pending {
   readonly number: number;
   readonly actions: Action[];
   /** Gets the actions that undo the operation, whenever it was applied. */
-  readonly step: Step;
+  readonly part: Part;
   /** What it changed, while it is applied on top of the ordered operations. */
   effect: Effect | undefined;
 }
@@ -49,8 +52,10 @@ export class Replica {
   readonly #lost: () => void;
   /** Own operations that are not ordered, in their order. */
   #pending: Pending[] = [];
-  /** An own operation that is being made. */
-  #draft: Pending | undefined;
+  /** Own operations that are being made: more than one if the actions do not fit into one message. */
+  #drafts: Pending[] = [];
+  /** The characters of the last draft's actions. */
+  #size = 0;
   #count = 0;
   #length = 0;
   #marks = new Map<string, number>();
@@ -91,53 +96,67 @@ export class Replica {
   }
 
   /** Begins an own operation. */
-  begin(step: Step): void {
+  begin(): void {
     this.refresh();
-    this.#draft = { number: this.#count + 1, actions: [], step, effect: reversible() };
+    this.#drafts = [];
   }
 
   /** Adds an action to the operation that is being made, and applies it. */
   act(action: Action): void {
-    const { actions, effect } = this.#draft as Pending;
+    const text = JSON.stringify(action);
+    if (this.#isFull) {
+      const number = this.#count + this.#drafts.length + 1;
+      this.#drafts.push({ number, actions: [], part: { inverse: [] }, effect: reversible() });
+      this.#size = 0;
+    }
+    const { number, actions, effect } = this.#drafts.at(-1) as Pending;
     // A copy as the others will read it, which nobody changes.
-    actions.push(JSON.parse(JSON.stringify(action)) as Action);
-    this.tables.apply(actions, this.#nextStamp, undefined, effect as Effect, actions.length - 1);
+    actions.push(JSON.parse(text) as Action);
+    this.#size += text.length;
+    this.tables.apply(actions, stampOf(this.author, number), undefined, effect as Effect, actions.length - 1);
   }
 
   /** The id of an item that the next action inserts. */
   get nextId(): string {
-    return idAt(this.#nextStamp, this.#draft?.actions.length ?? 0);
+    const drafts = this.#drafts;
+    const [before, at] = this.#isFull ? [drafts.length, 0] : [drafts.length - 1, drafts.at(-1)?.actions.length ?? 0];
+    return idAt(stampOf(this.author, this.#count + before + 1), at);
+  }
+
+  /** True if the next action begins another message. */
+  get #isFull(): boolean {
+    return this.#drafts.length === 0 || this.#size > FULL;
   }
 
   /** Whether the operation that is being made has changed anything. */
   get hasChanged(): boolean {
-    return (this.#draft?.effect?.journal?.length ?? 0) > 0;
+    return this.#drafts.some(({ effect }) => (effect?.journal?.length ?? 0) > 0);
   }
 
-  /** Ends the operation that is being made, by sending it. If that throws, it is taken back. */
-  commit(send: (text: string) => void): void {
-    const draft = this.#draft as Pending;
-    if (draft.actions.length === 0) return this.abort();
-    try {
-      send(encodeActions(this.author, draft.number, draft.actions));
-    } catch (error) {
-      this.abort();
-      throw error;
+  /** Ends the operation that is being made, by sending it. What cannot be sent is taken back, and the error thrown. */
+  commit(send: (text: string) => void): Step {
+    const step: Step = [];
+    while (this.#drafts[0]) {
+      const draft = this.#drafts[0];
+      try {
+        send(encodeActions(this.author, draft.number, draft.actions));
+      } catch (error) {
+        this.abort();
+        throw error;
+      }
+      this.#drafts.shift();
+      this.#count = draft.number;
+      this.#pending.push(draft);
+      draft.part.inverse = draft.effect?.inverse ?? [];
+      step.push(draft.part);
     }
-    this.#draft = undefined;
-    this.#count = draft.number;
-    this.#pending.push(draft);
-    draft.step.inverse = draft.effect?.inverse ?? [];
+    return step;
   }
 
   /** Takes the operation back that is being made. */
   abort(): void {
-    if (this.#draft?.effect) takeBack(this.#draft.effect);
-    this.#draft = undefined;
-  }
-
-  get #nextStamp(): string {
-    return stampOf(this.author, this.#count + 1);
+    for (const { effect } of this.#drafts.toReversed()) if (effect) takeBack(effect);
+    this.#drafts = [];
   }
 
   /** Applies own operations again that are not applied, on top of the ordered ones. Called before anything is read. */
@@ -148,7 +167,7 @@ export class Replica {
       if (own.effect) continue;
       own.effect = reversible();
       this.tables.apply(own.actions, stampOf(this.author, own.number), undefined, own.effect);
-      own.step.inverse = own.effect.inverse;
+      own.part.inverse = own.effect.inverse;
     }
   }
 
@@ -176,7 +195,7 @@ export class Replica {
   /** Own operations that are not ordered will never be: the room does not take them. */
   refuse(): void {
     this.#rollBack();
-    for (const { step } of this.#pending) step.inverse = [];
+    for (const { part } of this.#pending) part.inverse = [];
     this.#pending = [];
   }
 
@@ -264,7 +283,7 @@ export class Replica {
     const effect = this.#apply([sender, text]);
     if (!isOwn) return;
     const own = this.#pending.find(({ number }) => number === operation.number);
-    if (own && effect) own.step.inverse = effect.inverse;
+    if (own && effect) own.part.inverse = effect.inverse;
     this.#dropOrdered();
   }
 

@@ -18,8 +18,8 @@ export interface SharedOptions {
   readonly name?: string;
   /** The QoS of operations, for example their priority. */
   readonly operations?: Omit<ChannelOptions, "kind" | "departures">;
-  /** The QoS of previews. Default: at most 25 a second of each key, of no use after 250 ms. */
-  readonly previews?: Omit<ChannelOptions, "kind">;
+  /** The QoS of previews; false: there are none. Default: at most 25 a second of each key, of no use after 250 ms. */
+  readonly previews?: Omit<ChannelOptions, "kind"> | false;
   /** Where this program's id among the authors comes from. Default: `Math.random`. */
   readonly random?: () => number;
 }
@@ -32,6 +32,14 @@ export type Lost =
   | "restart"
   /** A snapshot is malformed. */
   | "snapshot";
+
+/** An operation at its place in the room's order. */
+export interface Ordered {
+  /** The participant that sent it. */
+  readonly sender: number;
+  /** What it may have changed: the names of data, each with the key of a value if the operation is about one. */
+  readonly changes: readonly { readonly name: string; readonly key: string | undefined }[];
+}
 
 /** What all shared data of a room has in common. */
 export interface SharedControls {
@@ -49,10 +57,15 @@ export interface SharedControls {
   /** Undoes the last own operation that others have not overwritten. Returns false if there is none. */
   undo(): boolean;
   redo(): boolean;
-  /** Makes one operation of everything that `run` does: it counts as a whole or not at all, and is undone as a whole. */
+  /**
+   * Makes one operation of everything that `run` does: it counts as a whole or not at all, and is undone as a whole. What has more than
+   * 12,000 characters travels as several operations, so others may see some of it earlier than the rest.
+   */
   batch<Result>(run: () => Result): Result;
   /** Calls `listener` after changes of any data. Returns a function that removes the listener. It needs no `this`. */
   readonly subscribe: (listener: () => void) => () => void;
+  /** Calls `listener` with each operation that the room orders, once it is applied. Returns a function that removes the listener. */
+  onOperation(listener: (operation: Ordered) => void): () => void;
   /** Calls `listener` when something is lost. Returns a function that removes the listener. */
   onLost(listener: (why: Lost) => void): () => void;
 }
@@ -110,7 +123,11 @@ export function shared<const Definitions extends Readonly<Record<string, Definit
 const TAKEN = ["room", "author", "subscribe", "views", "previews"];
 
 /** Changes of a table (`t` and its name), changes of anything, and losses. */
-type Events = Record<`t${string}`, ReadonlySet<string>> & { readonly any: undefined; readonly lost: Lost };
+type Events = Record<`t${string}`, ReadonlySet<string>> & {
+  readonly any: undefined;
+  readonly operation: Ordered;
+  readonly lost: Lost;
+};
 
 class SharedRoom implements SharedControls, Context {
   readonly author: string;
@@ -118,7 +135,7 @@ class SharedRoom implements SharedControls, Context {
   readonly #channel: Channel;
   readonly #replica: Replica;
   readonly #history: History;
-  readonly previews: Previews;
+  readonly previews: Previews | undefined;
   readonly #invalid: ((invalid: Invalid) => void) | undefined;
   readonly #watchers = new Map<string, () => void>();
   readonly #events = new Emitter<Events>();
@@ -148,9 +165,14 @@ class SharedRoom implements SharedControls, Context {
     const changed = (table: string, key: string): void => this.#note(table, key);
     this.#replica = new Replica(this.author, reducers, changed, () => this.#lose("restart"));
     this.#invalid = invalid;
-    this.#history = new History((actions, step) => this.#make(actions, step, true));
-    const pointers = room.channel(`${name}/preview`, awareness({ maxRate: 25, deadline: 250, ...previews }));
-    this.previews = new Previews(room, pointers, (data, key) => this.#note(CELLS + data, key));
+    this.#history = new History((actions) => this.#make(actions, true));
+    this.previews = previews
+      ? new Previews(
+          room,
+          room.channel(`${name}/preview`, awareness({ maxRate: 25, deadline: 250, ...previews })),
+          (data, key) => this.#note(CELLS + data, key),
+        )
+      : undefined;
     const views = Object.entries(definitions).map(([key, definition]) => [key, definition.open(this, key)]);
     this.views = Object.fromEntries(views) as Record<string, unknown>;
     this.#listen();
@@ -187,8 +209,7 @@ class SharedRoom implements SharedControls, Context {
   batch<Result>(run: () => Result): Result {
     // A batch within another one is a part of it.
     if (this.#isBatch) return run();
-    const step: Step = { inverse: [] };
-    this.#replica.begin(step);
+    this.#replica.begin();
     this.#isBatch = true;
     let result: Result;
     try {
@@ -199,11 +220,15 @@ class SharedRoom implements SharedControls, Context {
     } finally {
       this.#isBatch = false;
     }
-    this.#commit(step);
+    this.#remember(this.#commit());
     return result;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => this.#events.on("any", listener);
+
+  onOperation(listener: (operation: Ordered) => void): () => void {
+    return this.#events.on("operation", listener);
+  }
 
   onLost(listener: (why: Lost) => void): () => void {
     return this.#events.on("lost", listener);
@@ -216,9 +241,9 @@ class SharedRoom implements SharedControls, Context {
 
   perform(action: Action): void {
     const [name, , key] = action;
-    if (typeof key === "string") this.previews.performed(name, key);
+    if (typeof key === "string") this.previews?.performed(name, key);
     if (this.#isBatch) this.#replica.act(action);
-    else this.#make([action], { inverse: [] }, false);
+    else this.#remember(this.#make([action], false));
   }
 
   nextId(): string {
@@ -275,7 +300,9 @@ class SharedRoom implements SharedControls, Context {
       this.#restore();
     }
     if (!("actions" in content)) return;
-    for (const [name, , key] of content.actions) if (typeof key === "string") this.previews.ordered(sender, name, key);
+    const changes = content.actions.map(([name, , key]) => ({ name, key: typeof key === "string" ? key : undefined }));
+    for (const { name, key } of changes) if (key !== undefined) this.previews?.ordered(sender, name, key);
+    this.#events.emit("operation", { sender, changes });
   }
 
   #gap({ reason, channel }: Gap): void {
@@ -307,22 +334,21 @@ class SharedRoom implements SharedControls, Context {
     for (const text of this.#replica.restore()) this.#send(text);
   }
 
-  /** Makes an operation of actions. Returns false if it would change nothing and is `vain`, so that it was not made. */
-  #make(actions: readonly Action[], step: Step, vain: boolean): boolean {
-    this.#replica.begin(step);
+  /** Makes an operation of actions. Returns nothing if it would change nothing and is `vain`, so that it was not made. */
+  #make(actions: readonly Action[], vain: boolean): Step {
+    this.#replica.begin();
     for (const action of actions) this.#replica.act(action);
-    if (vain && !this.#replica.hasChanged) {
-      this.#replica.abort();
-      return false;
-    }
-    if (vain) this.#replica.commit((text) => this.#send(text));
-    else this.#commit(step);
-    return true;
+    if (!vain || this.#replica.hasChanged) return this.#commit();
+    this.#replica.abort();
+    return [];
   }
 
-  #commit(step: Step): void {
-    this.#replica.commit((text) => this.#send(text));
-    if (step.inverse.length > 0) this.#history.add(step);
+  #commit(): Step {
+    return this.#replica.commit((text) => this.#send(text));
+  }
+
+  #remember(step: Step): void {
+    if (step.some(({ inverse }) => inverse.length > 0)) this.#history.add(step);
   }
 
   #send(text: string): void {

@@ -168,6 +168,37 @@ test("a batch counts as a whole, is one transaction, and is taken back if it thr
   expect(look(b)).toEqual(all);
 });
 
+test("a batch and an undo that do not fit into one message are sent in several, and undone as a whole", async () => {
+  const net = start();
+  const [a, b] = [open(net), open(net)];
+  await net.settle();
+  const text = "x".repeat(1000);
+  a.batch(() => {
+    const ids = Array.from({ length: 200 }, (_, at) => a.texts.push(`${at} ${text}`));
+    expect(a.texts.ids).toEqual(ids);
+    for (let at = 0; at < 200; at += 1) a.shapes.set(`${at}`, { x: at, y: 0, color: text });
+  });
+  expect(a.room.pending).toBeGreaterThan(10);
+  const all = look(a);
+  await net.settle();
+  expect([look(a), look(b)]).toEqual([all, all]);
+  a.batch(() => {
+    for (const id of [...a.texts.ids]) a.texts.delete(id);
+    for (const key of [...a.shapes.value.keys()]) a.shapes.delete(key);
+  });
+  await net.settle();
+  expect([b.texts.value.length, b.shapes.value.size]).toEqual([0, 0]);
+  expect(a.undo()).toBe(true);
+  await net.settle();
+  expect([look(a), look(b)]).toEqual([all, all]);
+  expect([a.undo(), a.canUndo]).toEqual([true, false]);
+  await net.settle();
+  expect([b.texts.value.length, b.shapes.value.size]).toEqual([0, 0]);
+  expect([a.redo(), a.redo(), a.canRedo]).toEqual([true, true, false]);
+  await net.settle();
+  expect([b.texts.value.length, b.shapes.value.size]).toEqual([0, 0]);
+});
+
 test("undo and redo bring back own operations, one by one", async () => {
   const net = start();
   const [a, b] = [open(net), open(net)];

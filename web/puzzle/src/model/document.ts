@@ -3,19 +3,16 @@
 import type { Room } from "groupwire";
 import { reducer, shared, type Definition, type Shared, type SharedReducer } from "groupwire/shared";
 import { newId } from "../../../common/id";
+import { type RestoringListener, watchRestoring } from "../../../common/net/restoring";
 import type { Action, Move } from "./moves";
 import { firstSpec } from "./spec";
 import { isSound, play, scattered, State, type Pieces } from "./state";
 
-export interface DocumentListener {
+export interface DocumentListener extends RestoringListener {
   /** Another state is shown than `before`. */
   changed?(before: State): void;
   /** This window has lost the piece it held: another window was first, or a new puzzle was started. */
   lost?(piece: number, holder: string | undefined): void;
-  /** This window does not have all of the puzzle. */
-  incomplete?(): void;
-  /** The server had lost the room, and the room has the puzzle again. */
-  restored?(): void;
 }
 
 export class Document {
@@ -23,7 +20,6 @@ export class Document {
   private data: Shared<{ puzzle: Definition<SharedReducer<Pieces, Move>> }> | undefined;
   private shown: State;
   private held: number | undefined;
-  private wasRestoring = false;
   private readonly listeners: DocumentListener[] = [];
 
   /** `by` is the id of this window as the author of moves. A participant id would not outlive a restart of the server. */
@@ -38,13 +34,10 @@ export class Document {
   /** Opens the puzzle in a room. To be called once, in the task in which the room was made. */
   open(room: Room): void {
     // The drop ends a drag, so it has precedence.
-    const operations = { priority: 200 };
-    this.data = shared({ puzzle: reducer(this.fresh, play) }, { name: "puzzle", operations }).open(room, {
-      author: this.by,
-    });
+    const options = { name: "puzzle", operations: { priority: 200 }, previews: false } as const;
+    this.data = shared({ puzzle: reducer(this.fresh, play) }, options).open(room, { author: this.by });
     this.data.subscribe(() => this.look());
-    this.data.onLost(() => this.tell((listener) => listener.incomplete?.()));
-    room.on("synced", () => this.look());
+    watchRestoring(this.data, this.listeners);
   }
 
   /** The state to show: the room's, and this window's moves on top that the room has not ordered yet. */
@@ -93,9 +86,6 @@ export class Document {
     this.shown = after;
     if (after !== before) this.tell((listener) => listener.changed?.(before));
     this.checkHand();
-    const isRestoring = this.data?.isRestoring ?? false;
-    if (this.wasRestoring && !isRestoring) this.tell((listener) => listener.restored?.());
-    this.wasRestoring = isRestoring;
   }
 
   private checkHand(): void {

@@ -15,7 +15,6 @@ import {
   type TransportName,
 } from "groupwire";
 import type { PointerMessage, Pointers } from "../../../common/net/pointers";
-import { rank } from "../../../common/net/restore";
 import { isRecord, readJson } from "../../../common/parse";
 import type { Document } from "../model/document";
 import { pieceCount } from "../model/spec";
@@ -215,4 +214,9 @@ export class Session {
 /** The window id in a presence, which another program wrote and which may be any JSON. */
 function windowOf({ presence }: Participant<Presence>): string | undefined {
   return isRecord(presence) && typeof presence.window === "string" ? presence.window : undefined;
+}
+
+/** The number of connected participants with a lower id than this one. */
+function rank({ self, participants }: Room<Presence>): number {
+  return [...participants.values()].filter(({ id, away }) => !away && id < (self?.id ?? 0)).length;
 }

@@ -3,6 +3,7 @@
  * that are keyed by the old one stay valid.
  */
 
+import type { StandardSchema } from "groupwire/shared";
 import { isCoordinate, isRecord } from "../../../common/parse";
 
 /** Colours are names, because ink is dark on a light board and light on a dark one. */
@@ -71,19 +72,16 @@ const FIELDS: Readonly<Record<Shape["kind"], readonly Field[]>> = {
 
 /** The shape with the patch's fields; the same object if nothing differs. */
 export function patched(shape: Shape, patch: Patch): Shape {
-  const current: Patch = shape;
-  const fields = FIELDS[shape.kind].filter((field) => patch[field] !== undefined && patch[field] !== current[field]);
-  if (fields.length === 0) return shape;
-  return { ...shape, ...pick(patch, fields) };
+  const fields = overwriting(shape, patch);
+  return fields ? { ...shape, ...fields } : shape;
 }
 
-/** The fields of `shape` that `patch` would overwrite. Applying them afterwards undoes the patch. */
-export function overwritten(shape: Shape, patch: Patch): Patch {
+/** The fields of `patch` that change a shape; undefined if there are none. */
+export function overwriting(shape: Shape | undefined, patch: Patch): Patch | undefined {
+  if (!shape) return undefined;
   const current: Patch = shape;
-  return pick(
-    current,
-    FIELDS[shape.kind].filter((field) => patch[field] !== undefined && patch[field] !== current[field]),
-  );
+  const fields = FIELDS[shape.kind].filter((field) => patch[field] !== undefined && patch[field] !== current[field]);
+  return fields.length > 0 ? pick(patch, fields) : undefined;
 }
 
 function pick(from: Patch, fields: readonly Field[]): Patch {
@@ -94,6 +92,18 @@ function pick(from: Patch, fields: readonly Field[]): Patch {
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
+
+/** The shapes of other participants, as a schema for shared data. */
+export const SHAPE: StandardSchema<Shape> = {
+  "~standard": {
+    version: 1,
+    vendor: "groupwire-whiteboard",
+    validate: (value) => {
+      const shape = parseShape(value);
+      return shape ? { value: shape } : { issues: [{ message: "it is no shape" }] };
+    },
+  },
+};
 
 /** Parses a shape of another participant; undefined if it is invalid. */
 export function parseShape(value: unknown): Shape | undefined {

@@ -3,29 +3,23 @@
 import {
   awareness,
   connect,
-  transaction,
   type Channel,
   type Compress,
   type Durability,
-  type Gap,
   type Message,
   type Participant,
   type Room,
   type RoomError,
-  type Snapshot,
   type Stats,
   type Status,
   type Transport,
   type TransportName,
 } from "groupwire";
 import type { Document } from "../model/document";
-import { parseOperation, touched, type Operation } from "../model/operations";
 import type { DragMessage, Live, StrokeMessage } from "./live";
-import { Outbox } from "../../../common/net/outbox";
 import type { PointerMessage, Pointers } from "../../../common/net/pointers";
 import { readJson } from "../../../common/parse";
 import type { Recorder } from "./recorder";
-import { Restorer, type RestoredBy } from "../../../common/net/restore";
 import { CALM, Talking } from "./talking";
 
 export interface Presence {
@@ -61,9 +55,6 @@ export interface SessionEvents {
   transport(): void;
   /** Something outside of the document has moved: draw a frame. */
   moved(): void;
-  restored(by: RestoredBy): void;
-  /** Part of the drawing is lost. */
-  incomplete(): void;
   error(error: RoomError): void;
 }
 
@@ -75,13 +66,11 @@ export class Session {
   private readonly draw: Channel;
   private readonly talking: Talking;
   private name: string;
-  private readonly outbox: Outbox;
-  private readonly restorer: Restorer;
   /** True once the drawing that the room had when this window joined has arrived. */
   isSynced = false;
 
   constructor(private readonly options: SessionOptions) {
-    const { url, room, presence, transport, compress, document, events } = options;
+    const { url, room, presence, transport, compress, document } = options;
     this.room = connect<Presence>(url, room, { presence, ...(transport ? { transports: [transport] } : {}) });
     this.name = presence.name;
     this.pointer = this.room.channel("pointer", awareness({ ...CALM, compress }));
@@ -92,9 +81,9 @@ export class Session {
       awareness({ overflow: "aggregate", maxRate: 25, loss: 0.02, deadline: 400, compress }),
     );
     this.drag = this.room.channel("drag", awareness({ maxRate: 25, loss: 0.05, deadline: 250, compress }));
-    this.draw = this.room.channel("draw", transaction({ priority: 200, compress }));
-    this.outbox = new Outbox(this.draw);
-    this.restorer = new Restorer(document, () => this.room, events.restored);
+    document.open(this.room, compress);
+    this.draw = this.room.channel("draw");
+    if (options.recorder) this.tap(this.draw);
     this.listen();
   }
 
@@ -167,12 +156,6 @@ export class Session {
     this.room.setPresence({ name: this.name, ...(this.isTalking ? { talking: true } : {}) });
   }
 
-  sendOperation(operation: Operation): void {
-    const text = JSON.stringify(operation);
-    this.record("sent", this.self?.id ?? 0, "draw", text);
-    this.outbox.send(text);
-  }
-
   sendPointer(message: PointerMessage): void {
     this.sendLive(this.pointer, message);
   }
@@ -201,16 +184,20 @@ export class Session {
     this.onLive(this.stroke, ({ sender }, value, now) => live.receiveStroke(sender, value, now));
     this.onLive(this.drag, ({ sender, age }, value, now) => live.receiveDrag(sender, value, now, age));
     this.pointer.on("qos", () => events.talking());
-    this.draw.on("message", (message) => this.receiveOperation(message));
-    this.room.provideSnapshot(() => document.snapshot(), { part: "drawing", channels: [this.draw] });
-    this.room.on("snapshot", (snapshot) => this.receiveSnapshot(snapshot));
-    this.room.on("gap", (gap) => this.receiveGap(gap));
+    this.draw.on("message", ({ own, sender, data, departed }) => {
+      if (!own && departed === undefined) this.record("received", sender, "draw", data);
+    });
+    document.listen({
+      ordered: (sender, ids) => live.finish(sender, ids, (id) => document.shapes.get(id), performance.now()),
+    });
+    this.room.on("gap", ({ reason }) => {
+      // Other participants may have these ids now, with new indices.
+      if (reason !== "history") pointers.keep(() => false);
+    });
     this.room.on("synced", () => {
       if (!this.isSynced) events.synced();
       this.isSynced = true;
-      this.restorer.synced();
     });
-    this.room.on("drain", () => this.outbox.flush());
     this.room.on("status", (status) => events.status(status));
     this.room.on("pending", () => events.pending());
     this.room.on("transport", () => events.transport());
@@ -234,37 +221,16 @@ export class Session {
     });
   }
 
-  private receiveOperation(message: Message): void {
-    const { document, live } = this.options;
-    if (!message.own) this.record("received", message.sender, this.draw.name, message.data);
-    const operation = parseOperation(readJson(message));
-    if (!operation) return;
-    document.deliver(operation);
-    if (operation.restore) this.restorer.delivered();
-    const find = (id: string) => document.shapes.get(id);
-    live.finish(message.sender, touched(operation), find, performance.now());
-  }
-
-  private receiveSnapshot({ data }: Snapshot): void {
-    try {
-      this.options.document.replace(new TextDecoder().decode(data));
-    } catch {
-      // The snapshot is invalid, so later operations cannot be shown correctly.
-      this.options.events.incomplete();
-    }
-  }
-
-  private receiveGap({ reason, channel }: Gap): void {
-    // Other participants may have these ids now, with new indices.
-    if (reason !== "history") this.options.pointers.keep(() => false);
-    if (reason === "incarnation") this.restorer.begin();
-    // After "session" nothing is missing: this window has a new participant id, and the client sends again what was not
-    // ordered. The document recognises operations that it already has by (by, n).
-    if (reason === "history") this.options.events.incomplete();
-    if (reason === "reset" && channel === "draw") this.options.document.clear();
-  }
-
   private record(kind: "sent" | "received", sender: number, channel: string, data: string | Uint8Array): void {
     this.options.recorder?.note(kind, sender, channel, data);
+  }
+
+  /** Records what shared data sends. */
+  private tap(channel: Channel): void {
+    const send = channel.send.bind(channel);
+    channel.send = (payload, options) => {
+      this.record("sent", this.self?.id ?? 0, channel.name, payload as string);
+      return send(payload, options);
+    };
   }
 }

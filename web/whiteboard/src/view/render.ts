@@ -50,7 +50,7 @@ export class Renderer {
   ) {
     this.scene = this.addCanvas();
     this.overlay = this.addCanvas();
-    document.onChanged((ids) => this.shapesChanged(ids));
+    document.listen({ changed: (ids) => this.shapesChanged(ids) });
     this.resize();
   }
 

@@ -1,0 +1,23 @@
+/** What an application says of its shared data when the server has lost the room. */
+
+import type { SharedControls } from "groupwire/shared";
+
+export interface RestoringListener {
+  /** This window does not have all of the data. */
+  incomplete?(): void;
+  /** The server had lost the room, and the room has the data again. */
+  restored?(): void;
+}
+
+export function watchRestoring(data: SharedControls, listeners: readonly RestoringListener[]): void {
+  let wasRestoring = false;
+  const look = (): void => {
+    if (wasRestoring && !data.isRestoring) for (const listener of listeners) listener.restored?.();
+    wasRestoring = data.isRestoring;
+  };
+  data.subscribe(look);
+  data.room.on("synced", look);
+  data.onLost(() => {
+    for (const listener of listeners) listener.incomplete?.();
+  });
+}
