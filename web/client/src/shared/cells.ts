@@ -75,7 +75,7 @@ class Cells {
     readonly context: Context,
     readonly name: string,
     readonly checker: Checker,
-    changed: () => void,
+    changed: (key: string) => void,
   ) {
     this.subscribe = (listener) => context.onChange(CELLS + name, listener);
     context.watch(CELLS + name, changed);
@@ -116,20 +116,27 @@ class Cells {
 class MapView implements SharedMap<unknown, unknown> {
   readonly #cells: Cells;
   readonly subscribe: Shown<unknown>["subscribe"];
-  #value: ReadonlyMap<string, unknown> | undefined;
+  #value: ReadonlyMap<string, unknown> = new Map();
+  /** The keys whose values in `#value` are old. */
+  #changed = new Set<string>();
 
   constructor(context: Context, name: string, checker: Checker) {
-    this.#cells = new Cells(context, name, checker, () => (this.#value = undefined));
+    this.#cells = new Cells(context, name, checker, (key) => this.#changed.add(key));
     this.subscribe = this.#cells.subscribe;
   }
 
   get value(): ReadonlyMap<string, unknown> {
-    if (this.#value) return this.#value;
-    const value = new Map<string, unknown>();
-    for (const [key, cell] of this.#cells.entries()) {
-      const checked = this.#cells.check(cell, cell[1]);
-      if (checked.isValid) value.set(key, checked.value);
+    // Own operations that are not applied are applied first: that may change values, too.
+    this.#cells.context.tables();
+    if (this.#changed.size === 0) return this.#value;
+    const value = new Map(this.#value);
+    for (const key of this.#changed) {
+      const cell = this.#cells.cell(key);
+      const checked = cell && this.#cells.check(cell, cell[1]);
+      if (checked?.isValid) value.set(key, checked.value);
+      else value.delete(key);
     }
+    this.#changed.clear();
     return (this.#value = value);
   }
 

@@ -31,8 +31,8 @@ export interface Context {
   perform(action: Action): void;
   /** The id that an item gets which the next action inserts. */
   nextId(): string;
-  /** Calls a function at each change, before anything else can read the table. */
-  watch(table: string, changed: () => void): void;
+  /** Calls a function at each change, with its key, before anything else can read the table. */
+  watch(table: string, changed: (key: string) => void): void;
   onChange(table: string, listener: (keys: ReadonlySet<string>) => void): () => void;
   /** Others sent something that does not fit. */
   dropped(invalid: Omit<Invalid, "sender">): void;

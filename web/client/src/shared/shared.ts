@@ -137,7 +137,7 @@ class SharedRoom implements SharedControls, Context {
   readonly #history: History;
   readonly previews: Previews | undefined;
   readonly #invalid: ((invalid: Invalid) => void) | undefined;
-  readonly #watchers = new Map<string, () => void>();
+  readonly #watchers = new Map<string, (key: string) => void>();
   readonly #events = new Emitter<Events>();
   /** The keys that have changed and were not told, by their tables. */
   #changed = new Map<string, Set<string>>();
@@ -250,7 +250,7 @@ class SharedRoom implements SharedControls, Context {
     return this.#replica.nextId;
   }
 
-  watch(table: string, changed: () => void): void {
+  watch(table: string, changed: (key: string) => void): void {
     this.#watchers.set(table, changed);
   }
 
@@ -364,7 +364,7 @@ class SharedRoom implements SharedControls, Context {
   }
 
   #note(table: string, key: string): void {
-    this.#watchers.get(table)?.();
+    this.#watchers.get(table)?.(key);
     if (this.#changed.size === 0) void Promise.resolve().then(() => this.#tell());
     const keys = this.#changed.get(table) ?? new Set();
     this.#changed.set(table, keys.add(key));
