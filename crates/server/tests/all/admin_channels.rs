@@ -1,5 +1,7 @@
 //! The administration looks into channels, publishes, resets, exports, imports and restores, on a real server.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use groupwire_server::session::ParticipantId;
 use groupwire_server::session::client::{Event, GapReason};
@@ -163,8 +165,14 @@ async fn a_channel_is_reset_and_its_participants_are_told() {
     let draw = list(&server, DRAW).await;
     assert_eq!((&draw["reset"], &draw["transactions"]), (&json!(2), &json!(0)));
     // The reset can be taken back as long as the history is kept.
-    let known = list(&server, "/api/rooms/docs%2Fa/snapshots").await;
+    let snapshots = "/api/rooms/docs%2Fa/snapshots";
+    let mut known = list(&server, snapshots).await;
     assert_eq!((&known["head"], &known["oldest"]), (&json!(2), &json!(1)));
+    // The store is told of it once its place in the order is durable.
+    while known["snapshots"] == json!([]) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        known = list(&server, snapshots).await;
+    }
     assert_eq!(
         (&known["snapshots"][0]["is_reset"], &known["snapshots"][0]["part"]),
         (&json!(true), &Value::Null)
