@@ -86,7 +86,7 @@ pub use error::{DialError, Error};
 pub use events::Events;
 pub use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Event, GapReason, Incoming, ParticipantChange,
-    Sent, Stats, Status,
+    Recipient, Sent, Stats, Status,
 };
 pub use groupwire_session::codecs;
 pub use groupwire_session::{
@@ -94,7 +94,7 @@ pub use groupwire_session::{
 };
 pub use groupwire_session::{ChannelStats, Compress, Index, ParticipantId, Position, Traffic};
 pub use groupwire_session::{
-    Durability, Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos, Rate,
+    Durability, Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos, Rate, Receipt,
 };
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_session::client::{
-    ChannelId, ChannelOptions, Config as Options, Outgoing, Sent, Stats,
+    ChannelId, ChannelOptions, Config as Options, Outgoing, Recipient, Sent, Stats,
 };
 use groupwire_session::{
     ChannelStats, Client, Compress, ContractReport, Durability, ParticipantId, Position, Qos, Rate,
@@ -48,6 +48,9 @@ pub struct SendOptions<'a> {
     pub key: Option<&'a [u8]>,
     /// The priority of this message; `None` for that of the channel.
     pub priority: Option<u8>,
+    /// The only participant that is to receive it; `None` for all. Only on a channel of transactions. The receiver is told of it by
+    /// [`Event::Direct`](crate::Event::Direct), and [`Event::Receipt`](crate::Event::Receipt) says what became of it.
+    pub to: Option<Recipient>,
 }
 
 impl Room {
@@ -287,7 +290,8 @@ impl Channel {
             Payload::Text(text) => (text.as_bytes(), true),
             Payload::Bytes(bytes) => (bytes, false),
         };
-        let message = Outgoing { bytes, text, key: options.key, priority: options.priority };
+        let message =
+            Outgoing { bytes, text, key: options.key, priority: options.priority, to: options.to };
         self.room.change(|client, now| client.send(now, self.id, message))
     }
 

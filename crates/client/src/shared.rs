@@ -242,7 +242,7 @@ impl SharedSession {
 /// Approximate bytes of memory of an unread event.
 fn cost(event: &Event) -> usize {
     let bytes = match event {
-        Event::Message(message) => {
+        Event::Message(message) | Event::Direct(message) => {
             message.bytes.len() + message.key.as_ref().map_or(0, |key| key.len())
         }
         Event::Participants { changes, .. } | Event::Page { participants: changes, .. } => changes

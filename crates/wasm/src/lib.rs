@@ -23,7 +23,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_session::client::{ChannelId, ChannelOptions, Config, Input, Outgoing, Sent};
+use groupwire_session::client::{
+    ChannelId, ChannelOptions, Config, Input, Outgoing, Recipient, Sent,
+};
 use groupwire_session::{Client, Durability, ParticipantId, Position};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
@@ -162,7 +164,7 @@ impl Core {
 
     /// Sends a message. `text` states that `bytes` is UTF-8 text. Returns `accepted`, `conflated` (the message replaced
     /// an older value that was not sent yet) or `not-now` (the message was not accepted, because too much waits to be
-    /// sent).
+    /// sent). `to` is the only participant that is to receive it, and `tag` the number by which the event `receipt` names the message.
     pub fn send(
         &mut self,
         now: f64,
@@ -171,10 +173,14 @@ impl Core {
         text: bool,
         key: Option<String>,
         priority: Option<f64>,
+        to: Option<u32>,
+        tag: Option<u32>,
     ) -> Result<JsValue, JsValue> {
+        let to =
+            to.map(|to| Recipient { participant: ParticipantId(to), tag: tag.unwrap_or_default() });
         let priority = priority.map(qos::priority).transpose().map_err(failure::thrown)?;
         let key = key.as_ref().map(String::as_bytes);
-        let message = Outgoing { bytes, text, key, priority };
+        let message = Outgoing { bytes, text, key, priority, to };
         let sent =
             self.client.send(time(now), ChannelId(channel), message).map_err(failure::thrown)?;
         Ok(JsValue::from_str(match sent {

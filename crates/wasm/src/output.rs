@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use groupwire_session::client::{Event, GapReason, Incoming, Output, ParticipantChange, Status};
-use groupwire_session::{ContractEvent, PresenceState};
+use groupwire_session::{ContractEvent, PresenceState, Receipt};
 use wasm_bindgen::prelude::JsValue;
 
 use crate::plain::Plain;
@@ -46,7 +46,20 @@ fn tell(event: Event) -> Plain {
         Event::Contract(ContractEvent { channel, state, measures, .. }) => Plain::of("contract")
             .with("channel", channel.0)
             .with("news", contract::state(state, &measures)),
-        Event::Message(message) => incoming(message),
+        Event::Message(message) => incoming("message", message),
+        // The receipt tells the sender of its own ones.
+        Event::Direct(message) if message.own => Plain::of("unknown"),
+        Event::Direct(message) => incoming("direct", message),
+        Event::Receipt { to, receipt, .. } => {
+            let receipt = match receipt {
+                Receipt::Delivered => "delivered",
+                Receipt::Gone => "gone",
+                Receipt::NotOpen => "not-open",
+                Receipt::Full => "full",
+                _ => "unknown",
+            };
+            Plain::of("receipt").with("tag", to.tag).with("receipt", receipt)
+        }
         Event::Participants { complete, changes } => {
             let changes: Vec<JsValue> = changes.into_iter().map(change).collect();
             Plain::of("participants").with("complete", complete).with("changes", changes)
@@ -95,13 +108,13 @@ fn tell(event: Event) -> Plain {
     }
 }
 
-fn incoming(message: Incoming) -> Plain {
+fn incoming(event: &str, message: Incoming) -> Plain {
     let data: JsValue = if message.text {
         String::from_utf8_lossy(&message.bytes).as_ref().into()
     } else {
         message.bytes.into()
     };
-    Plain::of("message")
+    Plain::of(event)
         .with("channel", message.channel.0)
         .with("data", data)
         .with("sender", message.sender.get())

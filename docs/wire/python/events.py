@@ -68,6 +68,8 @@ class Message:
     is_stale: bool
     # The participant that left, in the room's own entry about that (W113).
     departed: Optional[int] = None
+    # True if nobody else is told of it (W114).
+    is_direct: bool = False
 
     @property
     def text(self):

@@ -302,8 +302,10 @@ LAYOUTS = {
     0x2A: ("ORDERED", {SERVER}, [("counter", VARINT32)]),
     0x34: ("COUNT", {SERVER}, [("everybody", small_number(1)), ("count", VARINT32)]),
     0x35: ("PAGE_WANTED", {CLIENT}, [("after", VARINT32)]),
+    0x37: ("RECEIVED", {CLIENT}, [("position", VARINT)]),
+    0x38: ("RECEIPT", {SERVER}, [("counter", VARINT32), ("outcome", small_number(4))]),
     0x36: ("PAGE", {SERVER}, [("after", VARINT32), ("last", small_number(1)), ("participants", PARTICIPANTS)]),
 }
 NUMBERS = {layout[0]: number_ for number_, layout in LAYOUTS.items()}
 NOT_AGREED = {0x07, 0x16, 0x18, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0x20, 0x21, 0x22, 0x26, 0x27}
-SENT_OPTIONAL = {"CODECS", "COUNT", "PAGE_WANTED"}
+SENT_OPTIONAL = {"CODECS", "COUNT", "PAGE_WANTED", "RECEIPT"}

@@ -7,8 +7,8 @@ from errors import TOO_LARGE, WireError, malformed
 from octets import Reader, decode_text, varint, with_length
 
 TEXT, KEY, PRIORITY, EXTENSIONS, OWN, STATE, FILL, PACKED = 1, 2, 4, 8, 16, 32, 64, 128
-GOES_ON, CONTINUES = 256, 512
-ALL_FLAGS = 1023
+GOES_ON, CONTINUES, DIRECT = 256, 512, 1024
+ALL_FLAGS = 2047
 ONLY_FROM_SERVER = OWN | STATE | FILL
 LONGEST_KEY = 256
 LONGEST_EXTENSIONS = 1024
@@ -30,6 +30,8 @@ class Record:
     key: Optional[bytes] = None
     priority: Optional[int] = None
     extensions: Optional[bytes] = None
+    # The only receiver, in a direct record on its way to the server (W114).
+    to: Optional[int] = None
 
     @property
     def departed(self):
@@ -47,6 +49,10 @@ def read_record(reader, from_server, max_message=60_000):
         record.key = read_key(content)
     if record.flags & PRIORITY:
         record.priority = content.u8()
+    if record.flags & DIRECT and not from_server:
+        record.to = content.varint32()
+        if record.to == 0:
+            raise malformed("a message to the room itself")
     if record.flags & EXTENSIONS:
         record.extensions = content.bytes(at_most=LONGEST_EXTENSIONS)
         check_extensions(record, from_server)
@@ -65,6 +71,8 @@ def check_head(record, from_server):
         raise malformed("a sender in a record from a client")
     if record.flags & (GOES_ON | CONTINUES) and record.flags & OWN:
         raise malformed("an own record that is a piece")
+    if record.flags & DIRECT and record.flags & (STATE | FILL | GOES_ON | CONTINUES):
+        raise malformed("a message to one participant that is state, a fill or a piece")
     if record.flags & CONTINUES and record.flags & (KEY | PRIORITY | EXTENSIONS):
         raise malformed("a further piece with more than octets")
 
@@ -116,6 +124,8 @@ def write_record(record):
         content += varint(len(record.key) + KEY_LENGTH_BASE) + record.key
     if record.flags & PRIORITY:
         content += bytes([record.priority])
+    if record.to is not None:
+        content += varint(record.to)
     if record.flags & EXTENSIONS:
         content += with_length(record.extensions)
     numbers = (record.channel, record.sender, record.flags, record.gap, record.age, record.stamp)

@@ -12,13 +12,13 @@ import channels
 import events
 import records
 from channels import CLOSING, OPEN, OPENING, PUBLISH, REFUSED, SHUT, SUBSCRIBE, Channel, ChannelError
-from errors import (COMPRESSION, FAULTS, MISUNDERSTANDINGS, PART_REFUSED, SILENT, TOO_LARGE, UNKNOWN_CHANNEL, WireError,
+from errors import (COMPRESSION, FAULTS, MISUNDERSTANDINGS, PART_REFUSED, SILENT, TOO_LARGE, TOO_MANY, UNKNOWN_CHANNEL, WireError,
                     ends_session, malformed)
 from errors import VERSION as VERSION_ERROR
 from frames import HAS_USER, LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_qos, read_packet, write_packet
 from freshness import Freshness
 from numbering import Numbering
-from records import CONTINUES, FILL, GOES_ON, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
+from records import CONTINUES, DIRECT, FILL, GOES_ON, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
 from octets import varint
 from snapshots import CHUNK, SnapshotAssembler, cut_snapshot, read_channels
 
@@ -29,6 +29,8 @@ OFFLINE, JOINING, JOINED, ENDED = "offline", "joining", "joined", "ended"
 UNHEARD_US = 750_000
 SOON_US = 5_000_000
 MISUNDERSTANDINGS_TO_GIVE_UP = 3
+# The most messages for this participant alone that wait for their places (W115).
+MOST_DIRECTS = 4096
 
 
 @dataclass
@@ -60,6 +62,8 @@ class Session:
         # What is kept over transports, to resume with.
         self.participant = self.secret = self.incarnation = None
         self.position = 0
+        # The place of the last message for this participant alone that was handed over (W114).
+        self.direct_position = 0
         self.submitted = 0
         self.counter = 0
         self.ordered = 0
@@ -245,6 +249,7 @@ class Session:
         self.is_ready = False
         self.incoming, self.outgoing = Numbering(), Numbering()
         self.by_id = {}
+        self.directs = []
         self.granted = set()
         self.asked = set()
         self.unanswered = set()
@@ -323,6 +328,7 @@ class Session:
         if keeps_position:
             return
         self.position = 0
+        self.direct_position = 0
         self.freshness = Freshness()
         self.delivered = {}
         for channel in self.channels.values():
@@ -503,6 +509,7 @@ class Session:
         if frame["position"] < self.position:
             raise malformed("a POSITION before the last one")
         self.position = self.incoming.position = frame["position"]
+        self._release_directs(self.position, now)
 
     def _read_gap(self, frame, now):
         """Transactions of a channel can no longer be had (W33)."""
@@ -548,7 +555,9 @@ class Session:
                 raise WireError(UNKNOWN_CHANNEL, "a message of a channel that is not open")
             if record.flags & PACKED:
                 raise WireError(COMPRESSION, "a packed message, though no codec was stated")
-            if record.flags & OWN and not record.flags & FILL:
+            if record.flags & DIRECT:
+                self._read_direct(record, channel, now)
+            elif record.flags & OWN and not record.flags & FILL:
                 self._read_own(record)
             elif channel is None or channel.is_transaction:
                 self._read_transaction(record, channel, now)
@@ -558,7 +567,7 @@ class Session:
     def _read_own(self, record):
         """An own transaction has its place now (W29)."""
         counter = self.incoming.read_counter(record)
-        self.position = self.incoming.read_position(record)
+        self._move(self.incoming.read_position(record), self.last_heard)
         if all(one.number != counter for one in self.waiting):
             raise malformed("an own record that is not of a waiting transaction")
         self._order_before(counter)
@@ -584,13 +593,45 @@ class Session:
             counter, position = record.gap, record.stamp
         else:
             counter = self.incoming.read_counter(record)
-            position = self.position = self.incoming.read_position(record)
+            position = self.incoming.read_position(record)
+            self._move(position, now)
         if record.sender == self.participant or channel is None or channel.status != OPEN or position <= channel.has:
             return
         whole = channel.add_piece(record, position)
         if whole is not None:
             self.delivered[record.sender] = max(counter, self.delivered.get(record.sender, 0))
             self._deliver(whole, channel, counter, position, None, now)
+
+    def _read_direct(self, record, channel, now):
+        """A transaction for this participant alone waits for its place; one that came before is only answered (W114, W115)."""
+        if record.flags & OWN:
+            # This client sends none.
+            return
+        if not channel.is_transaction:
+            raise malformed("awareness to one participant")
+        if record.stamp <= self.direct_position:
+            self._send(Frame("RECEIVED", {"position": self.direct_position}))
+            return
+        if len(self.directs) >= MOST_DIRECTS:
+            raise WireError(TOO_MANY, "too much for one participant")
+        self.directs.append((record, channel))
+        self._release_directs(self.position, now)
+
+    def _move(self, position, now):
+        """The stream has come to a position: what is for this participant alone comes before it (W114)."""
+        self._release_directs(position - 1, now)
+        self.position = position
+
+    def _release_directs(self, until, now):
+        """Hands over what is for this participant alone up to a position, and tells the server (W115)."""
+        due = [one for one in self.directs if one[0].stamp <= until]
+        self.directs = [one for one in self.directs if one[0].stamp > until]
+        for record, channel in sorted(due, key=lambda one: one[0].stamp):
+            if channel.status == OPEN:
+                self.direct_position = record.stamp
+                self._deliver(record, channel, record.gap, record.stamp, None, now)
+        if due:
+            self._send(Frame("RECEIVED", {"position": self.direct_position}))
 
     def _read_awareness(self, record, channel, now):
         """An awareness message; it is dropped if it is no news, or the channel is closed (W42, W85)."""
@@ -613,7 +654,8 @@ class Session:
             key=record.key, priority=record.priority, is_transaction=position is not None, number=number,
             position=position, after=after, age_ms=record.age * 4 + (self.round_trip or 0) / 2000,
             is_state=bool(record.flags & STATE), is_fill=bool(record.flags & FILL),
-            is_stale=after is not None and self.delivered.get(record.sender, 0) > after, departed=record.departed))
+            is_stale=after is not None and self.delivered.get(record.sender, 0) > after, departed=record.departed,
+            is_direct=bool(record.flags & DIRECT)))
 
     # Messages of this client.
 

@@ -7,7 +7,7 @@ from channels import AWARENESS_QOS, CLOSING, OPEN, SHUT, ChannelError
 from errors import MALFORMED, REPLACED, SILENT, UNKNOWN_CHANNEL
 from frames import CLIENT, Frame, read_packet, write_packet
 from numbering import MODULUS
-from records import CONTINUES, EXTENSIONS, FILL, GOES_ON, KEY, OWN, TEXT, Record
+from records import CONTINUES, DIRECT, EXTENSIONS, FILL, GOES_ON, KEY, OWN, TEXT, Record
 from session import ENDED, Session
 
 CHANNELS = (("draw", None), ("pointer", AWARENESS_QOS))
@@ -121,6 +121,27 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.hear(self.own(gap=1)),
                          [events.Ordered("draw", 1, b"one", None), events.Ordered("draw", 2, b"two", 1)])
         self.assertEqual(self.broken(self.hear(self.own())), (MALFORMED, True))
+
+    def test_direct(self):
+        """What is for this participant alone is handed over at its place, once, and the server is told (W114, W115)."""
+        def direct(position, octets):
+            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT | DIRECT, 9, 0, position, octets)]})
+
+        def said(octets, stamp=0):
+            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT, 0, 0, stamp, octets)]})
+        self.hear(Frame("SYNCED", {"id": 0}))
+        self.said()
+        self.assertEqual(self.hear(direct(2, b"alone")), [])
+        heard = [(one.octets, one.position, one.is_direct) for one in self.hear(said(b"one"), said(b"three", stamp=1))]
+        self.assertEqual(heard, [(b"one", 1, False), (b"alone", 2, True), (b"three", 3, False)])
+        received = [frame["position"] for frame in self.said() if frame.type == "RECEIVED"]
+        self.assertEqual(received, [2])
+        # It comes again when the server was not told, and one whose place has passed is handed over at once.
+        self.assertEqual(self.hear(direct(2, b"alone")), [])
+        self.assertEqual([frame["position"] for frame in self.said()], [2])
+        self.assertEqual(self.hear(direct(5, b"last")), [])
+        message, = self.hear(Frame("POSITION", {"position": 5}))
+        self.assertEqual((message.octets, message.is_direct), (b"last", True))
 
     def test_pieces(self):
         """A transaction in pieces is delivered with its last one, and without its beginning never (W97)."""

@@ -175,6 +175,14 @@ export interface SendOptions {
  */
 export type Sent = "accepted" | "conflated" | "not-now";
 
+/**
+ * What became of a message for one participant. `delivered`: its program has it. `gone`: it is not in the room, or has left before it
+ * said that it has it. `not-open`: it has not opened the channel, or may not receive it. `full`: too much waits for it, 256
+ * messages or 1 MiB. `not-now`: the own send queue is full, and the message was not taken. `unknown`: nobody can tell, since the
+ * room was closed before, or lost this participant's session or its own state.
+ */
+export type Receipt = "delivered" | "gone" | "not-open" | "full" | "not-now" | "unknown";
+
 /** A received message. */
 export interface Message {
   /** A string if the sender sent text, bytes otherwise. */
@@ -240,12 +248,24 @@ export interface Channel {
    */
   send(payload: Payload, options?: SendOptions): Sent;
   /**
+   * Sends a message to one participant, on a channel of transactions. It has its place in the room's order, but nobody else is told of
+   * it, and it is in no snapshot. If the participant is away, it waits until that comes back or has left. The receiver must have opened
+   * the channel and gets the event `direct`. Resolves when it is known what became of the message. Throws as `send` does; the
+   * message has at most 60,000 bytes.
+   */
+  sendTo(participant: number, payload: Payload, options?: SendOptions): Promise<Receipt>;
+  /**
    * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Transactions
    * that come before the first listener are kept for it, for all channels together at most 4,096 and 4 MiB; after that they
    * are lost, and the room emits an `error` with the code `no-listener`. A channel on which a program only sends has a
    * listener that does nothing.
    */
   on(event: "message", listener: (message: Message) => void): () => void;
+  /**
+   * Calls `listener` for each message that another participant sent to this one alone (`sendTo`). They are kept for the first listener
+   * as transactions are. What everybody is to see alike must not depend on them.
+   */
+  on(event: "direct", listener: (message: Message) => void): () => void;
   /** Emitted when the late-joiner state of this channel is complete. */
   on(event: "synced", listener: () => void): () => void;
   /** Emitted when the QoS has changed. */

@@ -7,6 +7,7 @@ import type {
   Message,
   Payload,
   Qos,
+  Receipt,
   SendOptions,
   Sent,
 } from "./api.js";
@@ -19,6 +20,7 @@ import { Emitter } from "./events.js";
 
 interface ChannelEvents {
   message: Message;
+  direct: Message;
   synced: undefined;
   qos: Qos;
   contract: ContractEvent;
@@ -36,6 +38,8 @@ export class RoomChannel implements Channel, DriverChannel {
   readonly #listened: () => void;
   /** Transactions without a listener are kept: there was none yet, and there are not too many. */
   keeps = true;
+  /** The same, of what is for this participant alone. */
+  keepsDirect = true;
 
   /** `listened` is called when a listener for messages was added. */
   constructor(
@@ -116,6 +120,7 @@ export class RoomChannel implements Channel, DriverChannel {
       this.#closing = new Promise((resolve) => (this.#resolveClosing = resolve));
       // Who opens it again before it is closed misses nothing.
       this.keeps = true;
+      this.keepsDirect = true;
       this.#driver.close(this);
     }
     return this.#closing;
@@ -134,13 +139,20 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#driver.send(this, encode(payload), options);
   }
 
+  sendTo(participant: number, payload: Payload, options: SendOptions = {}): Promise<Receipt> {
+    this.#mustBeOpen();
+    return this.#driver.sendTo(this, participant, encode(payload), options);
+  }
+
   on(event: "message", listener: (message: Message) => void): () => void;
+  on(event: "direct", listener: (message: Message) => void): () => void;
   on(event: "synced", listener: () => void): () => void;
   on(event: "qos", listener: (qos: Qos) => void): () => void;
   on(event: "contract", listener: (news: ContractEvent) => void): () => void;
   on(event: keyof ChannelEvents, listener: (value: never) => void): () => void {
-    if (event === "message") {
-      this.keeps = false;
+    if (event === "message" || event === "direct") {
+      if (event === "message") this.keeps = false;
+      else this.keepsDirect = false;
       this.#listened();
     }
     return this.#events.on(event, listener as (value: unknown) => void);
@@ -169,7 +181,8 @@ export class RoomChannel implements Channel, DriverChannel {
 
   /** Called by the room for each message of this channel. Returns false if the room should keep it for the first listener. */
   deliver(message: CoreMessage): boolean {
-    return this.#events.emit("message", new IncomingMessage(message)) || !this.keeps || message.position === 0;
+    const keeps = message.type === "direct" ? this.keepsDirect : this.keeps;
+    return this.#events.emit(message.type, new IncomingMessage(message)) || !keeps || message.position === 0;
   }
 
   /** Called by the room when the late-joiner state of this channel is complete. */

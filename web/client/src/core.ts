@@ -10,6 +10,7 @@ import type {
   Message,
   Qos,
   RoomError,
+  Receipt,
   Sent,
   Stats,
   Status,
@@ -54,7 +55,17 @@ export interface Core {
   contract(channel: number): Contract | undefined;
   /** Says which modules with further codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
-  send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
+  /** `to` is the only receiver, and `tag` the number by which the event `receipt` names the message. */
+  send(
+    now: number,
+    channel: number,
+    bytes: Uint8Array,
+    text: boolean,
+    key?: string,
+    priority?: number,
+    to?: number,
+    tag?: number,
+  ): Sent;
   setToken(token: Uint8Array): void;
   setPresence(presence: Uint8Array): void;
   /** Asks for participants with ids above `after`. The answer is the event `page`. */
@@ -114,6 +125,8 @@ export type CoreEvent =
   /** The answer to `close`: the subscription has ended. No further event names this channel until it is opened again. */
   | { readonly type: "closed"; readonly channel: number }
   | CoreMessage
+  /** What became of a message for one participant. */
+  | { readonly type: "receipt"; readonly tag: number; readonly receipt: Receipt }
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
   /** The room is large, or (complete) no longer is. */
   | { readonly type: "count"; readonly count: number; readonly complete: boolean }
@@ -136,7 +149,8 @@ export type CoreEvent =
   | { readonly type: "unknown" };
 
 export interface CoreMessage extends Omit<Message, "json"> {
-  readonly type: "message";
+  /** `direct`: it is for this participant alone. */
+  readonly type: "message" | "direct";
   readonly channel: number;
 }
 

@@ -6,6 +6,7 @@ import type {
   Durability,
   Qos,
   RoomError,
+  Receipt,
   SendOptions,
   Sent,
   Transport,
@@ -112,6 +113,9 @@ export class Driver {
   /** Channels whose closing waits, and what cancels it. */
   readonly #closings = new Map<DriverChannel, () => void>();
   #needsDrain = false;
+  /** What waits to know what became of messages for one participant, by their tags. */
+  readonly #receipts = new Map<number, (receipt: Receipt) => void>();
+  #lastTag = 0;
   readonly #parts = new Set<CodecModule>();
   #plain: string | undefined = "the core is loading";
   #isCompleting = false;
@@ -247,6 +251,17 @@ export class Driver {
     const sent = submit(this.#core, this.#now(), { channel, options, ...message });
     this.#schedule();
     return sent;
+  }
+
+  sendTo(channel: DriverChannel, to: number, message: Encoded, options: SendOptions): Promise<Receipt> {
+    this.#mustBeOpen();
+    // Nobody is known before the core is loaded.
+    if (!this.#core) return Promise.resolve("unknown");
+    const tag = (this.#lastTag += 1);
+    const sent = submit(this.#core, this.#now(), { channel, options, ...message }, to, tag);
+    this.#schedule();
+    if (sent === "not-now") return Promise.resolve(sent);
+    return new Promise((resolve) => this.#receipts.set(tag, resolve));
   }
 
   setPresence(presence: Uint8Array): void {
@@ -476,6 +491,10 @@ export class Driver {
         // Reported at once instead of when the other end has answered, because the other end may be dead.
         core.closed(this.#now());
         break;
+      case "receipt":
+        this.#receipts.get(output.tag)?.(output.receipt);
+        this.#receipts.delete(output.tag);
+        break;
       case "status":
         if (output.status === "closed") this.#end();
         else this.#options.emit(output);
@@ -551,6 +570,8 @@ export class Driver {
     this.#lastStats = this.#statsOf(this.#core);
     this.#core = undefined;
     this.#early = [];
+    this.#receipts.forEach((resolve) => resolve("unknown"));
+    this.#receipts.clear();
     this.#options.emit({ type: "status", status: "closed" });
   }
 
@@ -575,10 +596,10 @@ export class Driver {
   }
 }
 
-function submit(core: Core, now: number, { channel, bytes, text, options }: Early): Sent {
+function submit(core: Core, now: number, { channel, bytes, text, options }: Early, to?: number, tag?: number): Sent {
   if (channel.id === undefined)
     throw failure("not-allowed", "own", `the channel "${channel.name}" could not be opened`);
-  return core.send(now, channel.id, bytes, text, options.key, options.priority);
+  return core.send(now, channel.id, bytes, text, options.key, options.priority, to, tag);
 }
 
 function some(names: readonly TransportName[]): readonly TransportName[] {

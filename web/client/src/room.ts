@@ -252,6 +252,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         this.#channelOf(event.channel)?.contractChanged(event.news);
         break;
       case "message":
+      case "direct":
       case "snapshot":
         this.#deliver(event);
         break;
@@ -302,6 +303,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         break;
       }
       case "quiet":
+      case "receipt":
       case "unknown":
     }
   }
@@ -310,6 +312,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
     if (!channel) return;
     this.#channels.splice(this.#channels.indexOf(channel), 1);
     this.#forget(channel.id);
+    if (channel.id !== undefined) this.#forget(~channel.id);
     channel.closed();
     this.#offerAll();
   }
@@ -327,20 +330,22 @@ export class ClientRoom<Presence> implements Room<Presence> {
     // A newer part of the snapshot replaces an older one.
     if (event.type === "snapshot") this.#forget(from);
     this.#kept.push(event);
-    this.#keptBytes += event.type === "message" ? event.data.length : 0;
+    this.#keptBytes += event.type === "snapshot" ? 0 : event.data.length;
     if (this.#kept.length <= MAX_KEPT && this.#keptBytes <= MAX_KEPT_BYTES) return;
-    const channel = this.#channels.find(({ id }) => id === from);
     this.#forget(from);
+    const channel = event.type === "snapshot" ? undefined : this.#channelOf(event.channel);
     if (!channel) return;
-    channel.keeps = false;
-    const message = `nobody listens on the channel "${channel.name}", so its transactions are lost: listen earlier`;
+    if (event.type === "direct") channel.keepsDirect = false;
+    else channel.keeps = false;
+    const lost = event.type === "direct" ? "what is for this participant alone is lost" : "its transactions are lost";
+    const message = `nobody listens on the channel "${channel.name}", so ${lost}: listen earlier`;
     this.#report({ ...errorInfo(failure("no-listener", "own", message)), fatal: false, channel: channel.name });
   }
 
   /** Forgets what is kept of a channel or a part; without one, everything. */
   #forget(from: number | string | undefined): void {
     this.#kept = this.#kept.filter((kept) => from !== undefined && source(kept) !== from);
-    this.#keptBytes = this.#kept.reduce((sum, { type, data }) => sum + (type === "message" ? data.length : 0), 0);
+    this.#keptBytes = this.#kept.reduce((sum, { type, data }) => sum + (type === "snapshot" ? 0 : data.length), 0);
   }
 
   /** Hands over what is kept, after the listeners that the application adds in this task. */
@@ -354,7 +359,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   #hand(event: Kept): boolean {
-    if (event.type === "message") return this.#channelOf(event.channel)?.deliver(event) ?? true;
+    if (event.type !== "snapshot") return this.#channelOf(event.channel)?.deliver(event) ?? true;
     return this.#events.emit("snapshot", { part: event.part, data: event.data, asOf: event.asOf });
   }
 
@@ -390,6 +395,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
     const names = provider?.channels?.map(({ name }) => name);
     // The application's state lacks what is kept.
     const lacks = (kept: Kept): boolean => {
+      if (kept.type === "direct") return false;
       const name = this.#channelOf(kept.type === "message" ? kept.channel : undefined)?.name;
       return name === undefined ? source(kept) === part : (names?.includes(name) ?? true);
     };
@@ -409,7 +415,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 }
 
-/** The channel of a message, or the name of a part of the snapshot. */
+/** The channel of a message, or the name of a part of the snapshot. What is for this participant alone has a number of its own. */
 function source(event: Kept): number | string {
-  return event.type === "message" ? event.channel : event.part;
+  if (event.type === "snapshot") return event.part;
+  return event.type === "direct" ? ~event.channel : event.channel;
 }

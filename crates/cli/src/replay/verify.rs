@@ -205,6 +205,7 @@ mod tests {
     fn message(channel: usize, index: u32, text: &str) -> Incoming {
         Incoming {
             departed: None,
+            to: None,
             channel: ChannelId(channel as u32),
             sender: ParticipantId(1),
             bytes: text.into(),

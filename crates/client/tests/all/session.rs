@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use groupwire_client::{
-    Error, Event, GapReason, MAX_UNREAD_BYTES, Options, ParticipantId, PresenceState, Qos, Room,
-    SendOptions, Sent, SessionError, Status,
+    Error, Event, GapReason, MAX_UNREAD_BYTES, Options, ParticipantId, PresenceState, Qos, Receipt,
+    Recipient, Room, SendOptions, Sent, SessionError, Status,
 };
 use groupwire_server::session::Timing;
 use groupwire_server::{Answer, Authenticator, Config, JoinRequest, Refusal};
@@ -19,6 +19,7 @@ use crate::support::{
 over_every_transport! {
     two_clients_exchange_messages_and_one_leaves
     w113_who_left_stands_in_the_order
+    w114_a_message_for_one_participant_comes_to_it_alone
     dropping_all_handles_leaves
     transactions_survive_broken_connections
     a_channel_may_be_opened_while_joining
@@ -97,6 +98,40 @@ async fn w113_who_left_stands_in_the_order(over: Over) {
     let (mine, entry) = (until(&mut to_bob, message).await, until(&mut to_bob, message).await);
     assert_eq!((mine.sender, mine.departed), (ann_id, None));
     assert_eq!((entry.sender.get(), entry.departed, entry.position.get()), (0, Some(ann_id), 2));
+}
+
+async fn w114_a_message_for_one_participant_comes_to_it_alone(over: Over) {
+    let server = Running::start(any_port()).await;
+    let (ann, mut to_ann) = server.connect(over, "alone");
+    let (bob, mut to_bob) = server.connect(over, "alone");
+    let (eve, mut to_eve) = server.connect(over, "alone");
+    let draw = ann.channel("draw", DRAW).unwrap();
+    for other in [&bob, &eve] {
+        other.channel("draw", DRAW).unwrap();
+    }
+    for events in [&mut to_ann, &mut to_bob, &mut to_eve] {
+        synced(events).await;
+    }
+    let participant = bob.joined().await.unwrap();
+    let to = Some(Recipient { participant, tag: 7 });
+    draw.send("for bob", SendOptions { to, ..SendOptions::default() }).unwrap();
+    draw.send("for all", SendOptions::default()).unwrap();
+    let any = |event: &Event| match event {
+        Event::Direct(message) | Event::Message(message) => {
+            Some((message.to, String::from_utf8(message.bytes.clone()).unwrap()))
+        }
+        _ => None,
+    };
+    for events in [&mut to_ann, &mut to_bob] {
+        assert_eq!(until(events, any).await, (Some(participant), "for bob".into()));
+        assert_eq!(until(events, any).await, (None, "for all".into()));
+    }
+    assert_eq!(until(&mut to_eve, any).await, (None, "for all".into()));
+    let receipt = |event: &Event| match event {
+        Event::Receipt { to, receipt, .. } => Some((to.tag, *receipt)),
+        _ => None,
+    };
+    assert_eq!(until(&mut to_ann, receipt).await, (7, Receipt::Delivered));
 }
 
 async fn two_clients_exchange_messages_and_one_leaves(over: Over) {

@@ -8,7 +8,7 @@ use groupwire_codecs::{ALL, Codec, Costs};
 
 use super::event::Event;
 use crate::limits::MAX_STORED_PART;
-use crate::{Access, Compress, Limits, Redundancy};
+use crate::{Access, Compress, Limits, ParticipantId, Redundancy};
 
 /// The configuration of a client.
 #[derive(Debug, Clone)]
@@ -132,6 +132,18 @@ pub struct Outgoing<'a> {
     pub key: Option<&'a [u8]>,
     /// The priority of this message. `None`: the channel's priority.
     pub priority: Option<u8>,
+    /// The only participant that is to receive it; `None`: all that receive the channel. Only on a channel of transactions, and of at
+    /// most the size of a message that is not cut into pieces.
+    pub to: Option<Recipient>,
+}
+
+/// The only receiver of a message. [`Event::Receipt`] tells what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recipient {
+    /// The participant.
+    pub participant: ParticipantId,
+    /// A number of the application's own, by which it knows the message in [`Event::Receipt`].
+    pub tag: u32,
 }
 
 /// What happened to a message that the application passed to [`Client::send`](super::Client::send).

@@ -332,6 +332,7 @@ mod tests {
                 key: Some([order as u8].into()),
                 priority: None,
                 text: true,
+                to: None,
                 bytes: Box::default(),
                 born: at(order),
                 after: Counter(0),

@@ -123,6 +123,7 @@ impl Session {
         channel.sent_values = Latest::new();
         // Opened again, the channel brings the newest awareness, part of which was received before (W18).
         self.seen.forget_values(ChannelId(at as u32));
+        self.participants.forget_held(ChannelId(at as u32));
         self.withdraw_parts(at);
         self.emit(Event::Closed { channel: ChannelId(at as u32) });
     }

@@ -337,6 +337,7 @@ impl Joined {
                 key: item.key.as_deref(),
                 priority: item.priority,
                 departed: None,
+                to: item.to.map(|to| to.participant),
                 bytes: &item.bytes,
                 packed: packed.map(|(_, packed)| packed),
                 coding,

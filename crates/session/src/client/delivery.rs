@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use super::channel_id::ChannelId;
 use super::copies::Copies;
+use super::directs::Held;
 use super::event::{Event, Incoming};
 use super::numbers::Numbers;
 use super::pieces::Content;
@@ -23,6 +24,8 @@ use crate::{Error, Overflow};
 pub(super) struct Inbound {
     pub(super) numbers: Numbers,
     pub(super) copies: Copies,
+    /// Transactions for this participant alone that wait for their places in the order.
+    pub(super) held: Held,
     /// The parts of the snapshot that are announced and have not arrived, by the server's numbers.
     pub(super) parts: Vec<(u32, Announced)>,
     /// The channel that was reset, and up to which position, of which the gap comes next (W102).
@@ -60,6 +63,13 @@ impl Delivery<'_> {
     /// A record that no room sends.
     pub(super) fn deliver(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let session = &mut *self.session;
+        if let (true, Number::Direct { counter, position }) = (record.own, record.number) {
+            return self.inbound.held.add(session, (position, counter), None);
+        }
+        if let Number::Transaction { position, .. } | Number::Copy { position, .. } = record.number
+        {
+            self.inbound.held.release(session, Position(position.get().saturating_sub(1)));
+        }
         if let Number::Transaction { position, .. } = record.number
             && position <= session.position
         {
@@ -89,6 +99,7 @@ impl Delivery<'_> {
             stale: false,
             state: record.state,
             departed: record.departed,
+            to: None,
         };
         let is_fill = matches!(record.number, Number::Fill { .. });
         let content = match record.number {
@@ -118,8 +129,20 @@ impl Delivery<'_> {
                 }
                 incoming.index = index;
                 incoming.stale = session.delivered.is_beyond(record.sender, after);
-                let (key, bytes) = (record.key.map(Into::into), record.bytes.to_vec());
-                Some(Content { key, priority: record.priority, bytes })
+                Some(Content::whole(record))
+            }
+            Number::Direct { counter, position } => {
+                let received = session.directs.received;
+                if position <= received {
+                    // It came over an earlier transport, which did not tell the server.
+                    self.inbound.held.received = Some(received);
+                }
+                if is_shut || position <= received {
+                    return Ok(());
+                }
+                (incoming.position, incoming.index) = (position, Index(counter.get()));
+                incoming.to = session.membership.map(|membership| membership.participant);
+                Some(Content::whole(record))
             }
         };
         let choice = record.packed.and_then(|packed| choice_of(*packed.first()?));
@@ -128,6 +151,9 @@ impl Delivery<'_> {
         session.stats.bytes_in_before += record.bytes.len() as u64;
         let Some(Content { key, priority, bytes }) = content else { return Ok(()) };
         (incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);
+        if let Number::Direct { counter, position } = record.number {
+            return self.inbound.held.add(session, (position, counter), Some(incoming));
+        }
         // After a resume, the contract applies to late-joiner state, too: these messages were missed on the old
         // transport.
         let is_state = is_fill || (incoming.state && !self.inbound.resumed);
@@ -135,7 +161,7 @@ impl Delivery<'_> {
         let is_awareness = matches!(record.number, Number::Awareness { .. });
         let limit = session.config.limits.max_participants;
         match is_awareness && session.participants.lacks(record.sender, limit) {
-            true => session.participants.hold(incoming),
+            true => session.participants.hold(self.now, incoming),
             false => session.emit(Event::Message(incoming)),
         }
         Ok(())
@@ -163,6 +189,8 @@ impl Delivery<'_> {
             return Ok(());
         }
         if record.own {
+            let until = Position(position.get().saturating_sub(1));
+            self.inbound.held.release(self.session, until);
             self.session.confirm_next(counter, position)?;
         } else {
             self.deliver(record)?;

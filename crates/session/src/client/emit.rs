@@ -59,6 +59,8 @@ impl Session {
             }
             Event::Contract(news) => self.log_contract(news),
             Event::Message(_)
+            | Event::Direct(_)
+            | Event::Receipt { .. }
             | Event::Participants { .. }
             | Event::Page { .. }
             | Event::Synced { channel: Some(_) }

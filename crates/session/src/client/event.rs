@@ -4,9 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::api::Recipient;
 use super::channel_id::ChannelId;
 use crate::ids::{Index, ParticipantId, Position};
-use crate::{ContractEvent, Error, PresenceState, Qos};
+use crate::{ContractEvent, Error, PresenceState, Qos, Receipt};
 
 /// Something the application should know.
 #[non_exhaustive]
@@ -44,6 +45,19 @@ pub enum Event {
     Contract(ContractEvent),
     /// A message.
     Message(Incoming),
+    /// A transaction for one participant: this one, or, of an own transaction, the one that it was sent to. It stands at its place in
+    /// the room's order, but nobody else is told of it: what all participants are to see alike must not depend on it.
+    Direct(Incoming),
+    /// What became of a message that this participant sent to one other ([`Outgoing::to`](super::Outgoing::to)). It comes once for
+    /// each that the room has taken, or that was given up.
+    Receipt {
+        /// The channel.
+        channel: ChannelId,
+        /// The receiver, with the application's number of the message.
+        to: Recipient,
+        /// What became of it.
+        receipt: Receipt,
+    },
     /// Participants came, changed or left.
     Participants {
         /// `true`: `changes` replaces all that was told of participants; `false`: it has only the participants that changed.
@@ -188,6 +202,8 @@ pub struct Incoming {
     /// The participant that left for good, if this is the room's own entry about that, which has no content. Channels have such
     /// entries if their QoS says so ([`Qos::departures`](crate::Qos::departures)).
     pub departed: Option<ParticipantId>,
+    /// Its only receiver, if it has one: this participant, or, of an own transaction, the one that it was sent to.
+    pub to: Option<ParticipantId>,
 }
 
 /// What changed about a participant.

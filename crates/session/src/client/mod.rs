@@ -14,6 +14,7 @@ mod contract;
 mod copies;
 mod delivered;
 mod delivery;
+mod directs;
 mod emit;
 mod event;
 mod groups;
@@ -40,7 +41,7 @@ use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 use groupwire_codecs::{Codec, Costs};
 
-pub use api::{ChannelOptions, Config, Input, Outgoing, Output, Sent, Stats};
+pub use api::{ChannelOptions, Config, Input, Outgoing, Output, Recipient, Sent, Stats};
 pub use channel_id::ChannelId;
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 

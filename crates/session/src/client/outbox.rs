@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::time::Duration;
 
+use super::api::Recipient;
 use crate::ids::{Counter, Index, Order};
 use crate::trace::Carrier;
 use crate::wire::piece::Piece;
@@ -13,6 +14,8 @@ pub(super) struct Item {
     pub(super) key: Option<Box<[u8]>>,
     pub(super) priority: Option<u8>,
     pub(super) text: bool,
+    /// The only receiver.
+    pub(super) to: Option<Recipient>,
     pub(super) bytes: Box<[u8]>,
     /// When the application made it.
     pub(super) born: Duration,

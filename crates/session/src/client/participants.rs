@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::channel_id::ChannelId;
 use super::event::{Event, Incoming, ParticipantChange};
 use super::session::Session;
 use crate::wire::frame::ParticipantEntry;
@@ -24,8 +25,8 @@ pub(super) struct Participants {
     pub(super) missing_until: Option<Duration>,
     /// True in a large room: there may be others.
     is_large: bool,
-    /// Awareness that came before its sender was known, in a large room.
-    held: VecDeque<Incoming>,
+    /// Awareness that came before its sender was known, in a large room, and when.
+    held: VecDeque<(Duration, Incoming)>,
 }
 
 impl Participants {
@@ -42,12 +43,17 @@ impl Participants {
             && self.find(sender).is_err()
     }
 
-    /// Keeps a message until its sender is known.
-    pub(super) fn hold(&mut self, message: Incoming) {
+    /// Keeps a message that came at the time `at` until its sender is known.
+    pub(super) fn hold(&mut self, at: Duration, message: Incoming) {
         if self.held.len() >= MOST_HELD {
             self.held.pop_front();
         }
-        self.held.push_back(message);
+        self.held.push_back((at, message));
+    }
+
+    /// A channel is closed: it brings its newest awareness anew when it is opened again.
+    pub(super) fn forget_held(&mut self, channel: ChannelId) {
+        self.held.retain(|(_, message)| message.channel != channel);
     }
 
     fn find(&self, id: ParticipantId) -> Result<usize, usize> {
@@ -68,7 +74,12 @@ impl Participants {
 
 impl Session {
     /// Tells the application who came, changed or left.
-    pub(super) fn on_participants(&mut self, complete: bool, mut changes: Vec<ParticipantChange>) {
+    pub(super) fn on_participants(
+        &mut self,
+        now: Duration,
+        complete: bool,
+        mut changes: Vec<ParticipantChange>,
+    ) {
         let limit = self.config.limits.max_participants;
         let people = &mut self.participants;
         if complete {
@@ -85,11 +96,13 @@ impl Session {
             changes.extend_from_slice(&people.missing);
         }
         self.emit(Event::Participants { complete, changes });
-        for message in core::mem::take(&mut self.participants.held) {
-            match self.participants.find(message.sender) {
-                Ok(_) => self.emit(Event::Message(message)),
-                Err(_) => self.participants.hold(message),
+        for (at, mut message) in core::mem::take(&mut self.participants.held) {
+            if self.participants.find(message.sender).is_err() {
+                self.participants.hold(at, message);
+                continue;
             }
+            message.age += now.saturating_sub(at);
+            self.emit(Event::Message(message));
         }
     }
 

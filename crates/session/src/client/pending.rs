@@ -4,13 +4,14 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::api::Recipient;
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
 use super::outbox::{Item, Pending};
 use super::session::Session;
 use crate::ids::{Counter, Index, Order, Position};
 use crate::wire::piece::Piece;
-use crate::{Error, Kind};
+use crate::{Error, Kind, Receipt};
 
 impl Session {
     /// W14: the room has received this client's transactions up to `counter`. Later ones are sent again and get new
@@ -51,6 +52,11 @@ impl Session {
         }
         self.position = position;
         Ok(())
+    }
+
+    /// The own transaction `counter`, which is for one participant, has its place at `position`. Nothing happens if that is known.
+    pub(super) fn confirm_direct(&mut self, counter: Counter, position: Position) {
+        self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
     }
 
     /// Own transactions up to `counter` are ordered, at places that this end is not told.
@@ -112,7 +118,7 @@ impl Session {
         let channel = &mut self.channels[at];
         channel.have = channel.have.max(position);
         let sender = self.membership.map(|membership| membership.participant);
-        self.emit(Event::Message(Incoming {
+        let incoming = Incoming {
             channel: ChannelId(at as u32),
             sender: sender.unwrap_or_default(),
             bytes,
@@ -126,7 +132,15 @@ impl Session {
             stale: false,
             state: false,
             departed: None,
-        }));
+            to: item.to.map(|to| to.participant),
+        };
+        match item.to {
+            None => self.emit(Event::Message(incoming)),
+            Some(to) => {
+                self.emit(Event::Direct(incoming));
+                self.await_receipt(counter, ChannelId(at as u32), to);
+            }
+        }
     }
 
     /// Gives up what waits on a channel in pieces, if the channel carries awareness or the room is not stored.
@@ -143,7 +157,6 @@ impl Session {
     /// Moves the waiting messages of a channel between its queue (awareness) and the pending transactions, because the
     /// server stated another kind than the application asked for.
     pub(super) fn change_kind(&mut self, at: usize) {
-        let limits = &self.config.limits;
         let channel = &mut self.channels[at];
         if channel.qos.kind == Kind::Transaction {
             while let Some((order, item)) = channel.pop_with_order() {
@@ -156,6 +169,13 @@ impl Session {
             }
             return;
         }
+        // Awareness goes to everybody.
+        if self.give_up(at, &|item, _| item.to.is_some()).is_some() {
+            let what = "sending to one participant on a channel of awareness";
+            self.emit_error(at, Error::NotAllowed { what });
+        }
+        let limits = &self.config.limits;
+        let channel = &mut self.channels[at];
         let waits = |pending: &Pending| pending.channel == at && !pending.sent;
         while let Some(place) = self.pending.iter().position(waits) {
             let Some(Pending { order, item, .. }) = self.pending.remove(place) else { return };
@@ -201,9 +221,16 @@ impl Session {
             }
         }
         waiting.retain(|(.., is_hopeless)| *is_hopeless);
-        self.pending.retain(|pending| {
-            !waits(pending) || waiting.binary_search_by_key(&pending.order, |one| one.0).is_err()
-        });
+        let is_given_up = |pending: &Pending| {
+            waits(pending) && waiting.binary_search_by_key(&pending.order, |one| one.0).is_ok()
+        };
+        let directs = self.pending.iter().filter(|pending| is_given_up(pending));
+        let directs: Vec<Recipient> = directs.filter_map(|pending| pending.item.to).collect();
+        self.pending.retain(|pending| !is_given_up(pending));
+        for to in directs {
+            let (channel, receipt) = (ChannelId(at as u32), Receipt::Unknown);
+            self.emit(Event::Receipt { channel, to, receipt });
+        }
         self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
         waiting.iter().map(|(_, size, _)| *size).max().max(largest_value)
     }

@@ -30,6 +30,14 @@ pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
 }
 
+impl Content {
+    /// Of a message that came as one record.
+    pub(super) fn whole(record: &Record<'_>) -> Self {
+        let (key, bytes) = (record.key.map(Into::into), record.bytes.to_vec());
+        Content { key, priority: record.priority, bytes }
+    }
+}
+
 impl Channel {
     /// Keeps the pieces of an own transaction that have a position in the log already, when the session is lost in the middle of
     /// it. In the new session this participant is somebody else: its further pieces arrive as those of another participant, and are
@@ -117,6 +125,7 @@ mod tests {
             key: piece.begins().then_some(b"plan"),
             priority: None,
             departed: None,
+            to: None,
             bytes,
             packed: None,
             coding: Coding::Alone,
@@ -176,6 +185,7 @@ mod tests {
                     key: piece.begins().then(|| b"plan"[..].into()),
                     priority: None,
                     text: false,
+                    to: None,
                     bytes: bytes.as_bytes().into(),
                     born: Duration::ZERO,
                     after: Counter(0),

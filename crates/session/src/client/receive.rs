@@ -66,10 +66,11 @@ impl Client {
             self.on_frame(now, frame)?;
         }
         let ordered = self.session.ordered;
-        if let Some(joined) = self.phase.welcomed_mut()
-            && let Some(datagrams) = &mut joined.datagrams
-        {
-            datagrams.on_ordered(ordered);
+        if let Some(joined) = self.phase.welcomed_mut() {
+            joined.say_received();
+            if let Some(datagrams) = &mut joined.datagrams {
+                datagrams.on_ordered(ordered);
+            }
         }
         Ok(())
     }
@@ -177,7 +178,7 @@ impl Joined {
                 self.on_payload(reading, payload, PayloadForm::Packed)
             }
             Frame::Participants { complete, list } => {
-                self.on_participants(session, complete, &list);
+                self.on_participants(now, session, complete, &list);
                 Ok(())
             }
             Frame::Count { everybody, count } => {
@@ -209,6 +210,10 @@ impl Joined {
             }
             Frame::Gap { channel, position } => self.on_gap(session, channel, position),
             Frame::Ordered { counter } => self.on_ordered(session, counter),
+            Frame::Receipt { counter, receipt } => {
+                session.on_receipt(counter, receipt);
+                Ok(())
+            }
             Frame::Ping { time } => {
                 self.link.on_ping(now, time);
                 Ok(())
@@ -283,6 +288,7 @@ impl Joined {
             | Frame::Rate { .. }
             | Frame::Acknowledged { .. }
             | Frame::PageWanted { .. }
+            | Frame::Received { .. }
             | Frame::Token(_)
             | Frame::Presence(_) => Err(Error::malformed("frame: only a client sends this")),
             // `Client::on_frame` handles these two frames before.
@@ -408,6 +414,7 @@ impl Joined {
         session.stats.datagrams_unread += u64::from(read.is_err() && !packet.is_empty());
         datagrams.on_ordered(session.ordered);
         session.pass_missed(datagrams);
+        self.say_received();
         self.heed_notices(now, session);
     }
 
@@ -464,6 +471,7 @@ impl Joined {
 
     fn on_participants(
         &mut self,
+        now: Duration,
         session: &mut Session,
         complete: bool,
         list: &[ParticipantEntry<'_>],
@@ -474,7 +482,7 @@ impl Joined {
             session.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
             self.coders.decoder.numbering.forget(entry.id);
         }
-        session.on_participants(complete, changes(list));
+        session.on_participants(now, complete, changes(list));
     }
 
     /// W95: the server announces a part of the snapshot, which follows in chunks.
@@ -556,6 +564,7 @@ impl Joined {
         }
         copies.passed(position);
         session.position = session.position.max(position);
+        self.inbound.held.release(session, session.position);
         self.coders.decoder.numbering.advance(position);
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::channel_id::ChannelId;
 use super::outbox::{Item, Pending};
 use super::session::Session;
 use super::{Client, check_size};
-use crate::ids::Counter;
+use crate::ids::{Counter, ParticipantId};
 use crate::limits::MAX_KEY;
 use crate::wire::piece::{cut, largest};
 use crate::{Error, Kind};
@@ -47,6 +47,14 @@ impl Session {
         if message.text && core::str::from_utf8(message.bytes).is_err() {
             return Err(Error::InvalidText { what: "text message" });
         }
+        if let Some(to) = message.to {
+            check_size("message to one participant", message.bytes.len(), max_message)?;
+            if to.participant == ParticipantId(0) {
+                return Err(Error::NotAllowed {
+                    what: "sending to participant 0, the room itself",
+                });
+            }
+        }
         let at = channel.0 as usize;
         let Some(open) = self.channels.get_mut(at) else {
             return Err(Error::UnknownChannel { channel: channel.0 });
@@ -69,6 +77,7 @@ impl Session {
             key: message.key.filter(|_| begins).map(Into::into),
             priority: message.priority.filter(|_| begins),
             text: message.text,
+            to: message.to,
             bytes: bytes.into(),
             born: now,
             after,
@@ -77,6 +86,10 @@ impl Session {
         let order = self.order;
         if open.qos.kind == Kind::Awareness {
             check_size("message", message.bytes.len(), max_message)?;
+            if message.to.is_some() {
+                let what = "sending to one participant on a channel of awareness";
+                return Err(Error::NotAllowed { what });
+            }
             let item = item(message.bytes, true);
             let pushed = open.push(order, item, limits.max_awareness_bytes, limits.max_keys);
             return Ok(match pushed {

@@ -10,6 +10,7 @@ use super::api::{Config, Output, Stats};
 use super::channel::Channel;
 use super::channel_id::ChannelId;
 use super::delivered::Delivered;
+use super::directs::Directs;
 use super::event::GapReason;
 use super::event::{Event, Status};
 use super::outbox::Pending;
@@ -49,6 +50,7 @@ pub(super) struct Session {
     /// The newest transaction delivered of each sender.
     pub(super) delivered: Delivered,
     pub(super) participants: Participants,
+    pub(super) directs: Directs,
     /// Recognises awareness messages that were delivered before.
     pub(super) seen: Seen<ChannelId>,
     /// The token has expired or was revoked, and the application has not given another one.
@@ -97,6 +99,7 @@ impl Session {
             parts: Vec::new(),
             delivered: Delivered::default(),
             participants: Participants::default(),
+            directs: Directs::default(),
             seen: Seen::default(),
             lacks_token: false,
             presence_changed: false,
@@ -177,6 +180,7 @@ impl Session {
         let is_uncertain =
             |pending: &&Pending| pending.counter.is_some() && !pending.piece.goes_on();
         let uncertain = self.pending.iter().filter(is_uncertain).count();
+        self.forget_directs(same_incarnation);
         self.ordered = Counter(0);
         self.numbered = Counter(0);
         self.participants = Participants::default();

@@ -7,6 +7,8 @@ use core::time::Duration;
 use super::Room;
 use super::api::{Event, Output, Stats};
 use super::common::Common;
+use super::directs;
+use super::feed::directs::DirectFeed;
 use super::feed::group::Place;
 use super::feed::shared_stream::Sharing;
 use super::inspector::Quality;
@@ -197,6 +199,7 @@ impl Room {
         if packing.set() != 0 {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
+        directs::receipts(log.directs.receipts(id)).for_each(|receipt| link.queue(&receipt));
         link.ping(now);
         let takes_groups = agreed.groups && link.datagrams.is_some();
         peer.state = State::Here(Box::new(Connection {
@@ -206,6 +209,7 @@ impl Room {
             told: if is_large { changed.clone() } else { BTreeSet::new() },
             told_from: if is_large { log.order() } else { Order(0) },
             changed,
+            directs: DirectFeed::new(position, log.directs.last_of(id).min(log.durable())),
             ..Connection::new(link_id, link, position, log)
         }));
         links.insert(link_id, id);

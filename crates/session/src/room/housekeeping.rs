@@ -89,6 +89,7 @@ impl Room {
         if turned && !self.common.roster.is_large() {
             self.tell_of_all();
         }
+        self.deliver_directs(until.log);
         let settled = self.common.streams.until.settled;
         self.encode_shared(now, until.with_settled(settled));
         self.flush_groups(now, until.awareness);

@@ -66,7 +66,10 @@ impl Room {
         let before = wanted.transactions_before.map_or(u64::MAX, |one| one.get().saturating_sub(1));
         let newest = log.transactions_up_to(Position(before).min(log.durable()));
         let (mut found, mut pieces) = (Vec::new(), VecDeque::new());
-        for one in newest.filter(|one| one.message.channel == channel) {
+        // What is for one participant is nobody else's.
+        let is_shown =
+            |one: &&Transaction| one.message.channel == channel && one.message.to.is_none();
+        for one in newest.filter(is_shown) {
             if found.len() >= wanted.limit {
                 break;
             }

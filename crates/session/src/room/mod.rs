@@ -8,6 +8,7 @@ mod administration;
 mod admission;
 mod api;
 mod common;
+mod directs;
 mod durable;
 mod emit;
 mod feed;
@@ -53,7 +54,7 @@ pub use stored::{RESERVED_AT_ONCE, RESET_SIZE, Stored, StoredPart, StoredTransac
 use crate::events::event;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::frame::Frame;
-use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId};
+use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId, Receipt};
 use common::{Common, Effect};
 use log::Log;
 use peer::{Connection, Peer, State};
@@ -81,7 +82,10 @@ pub struct Room {
     /// Participants of a room that was loaded who have not resumed yet, though channels have to be told once they have left (wire
     /// W113), and when they have.
     absent: BTreeSet<ParticipantId>,
+    /// Until when those who were in a room that was loaded may resume: then they have left.
     absent_until: Option<Duration>,
+    /// The room was loaded, and has had no input yet.
+    was_loaded: bool,
     /// The participant that was asked for a part of the snapshot last, and the part's number there.
     last_asked: (ParticipantId, u32),
 }
@@ -99,6 +103,7 @@ impl Room {
             snapshot_due: None,
             absent: BTreeSet::new(),
             absent_until: None,
+            was_loaded: false,
             last_asked: (ParticipantId(0), 0),
         }
     }
@@ -124,7 +129,8 @@ impl Room {
         room.common.storing = Some(storing);
         room.common.ticked_head = log.head();
         room.settling = log.order();
-        room.absent = log.authors_to_depart().collect();
+        room.absent = log.authors_to_depart().chain(log.directs.receivers()).collect();
+        room.was_loaded = true;
         room.common.log = log;
         Ok(room)
     }
@@ -174,7 +180,7 @@ impl Room {
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         self.common.now = now;
-        if self.absent_until.is_none() && !self.absent.is_empty() {
+        if core::mem::take(&mut self.was_loaded) {
             self.absent_until = Some(now + self.common.config.timing.away);
             self.common.timers.begin_housekeeping(now);
         }
@@ -254,6 +260,7 @@ impl Room {
             Input::Timeout => {}
         }
         self.run_timers(now);
+        self.tell_receipts(now);
     }
 
     /// Returns the next thing that the caller has to do.
@@ -341,13 +348,17 @@ impl Room {
         if self.absent_until.is_none_or(|until| now < until) {
             return;
         }
+        self.absent_until = None;
+        if self.absent.is_empty() {
+            return;
+        }
         let Common { log, timers, inspector, .. } = &mut self.common;
         for id in core::mem::take(&mut self.absent) {
             log.append_departure(id, now);
+            log.directs.give_up(id, log.durable(), Receipt::Gone);
         }
         inspector.advance(log.head());
         timers.schedule_tick(now);
-        self.absent_until = None;
     }
 
     fn shut_down(&mut self, now: Duration, retry: Duration, step: Duration) {

@@ -49,6 +49,8 @@ impl Room {
         let log = &self.common.log;
         let news = log.transactions_after(after).take_while(move |one| one.position <= last);
         let (mut begun, mut first_key) = (Vec::new(), None);
+        // What is for one participant is nobody else's.
+        let news = news.filter(|one| one.message.to.is_none());
         news.filter_map(move |one| {
             let message = &one.message;
             if message.piece.begins() {

@@ -110,6 +110,7 @@ mod tests {
             key: None,
             priority: None,
             departed: None,
+            to: None,
             text: false,
             piece,
             bytes: alloc::vec![7; size].into(),

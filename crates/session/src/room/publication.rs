@@ -30,6 +30,7 @@ impl Room {
             key: key.map(Into::into),
             priority: None,
             departed: None,
+            to: None,
             text,
             piece: Default::default(),
             bytes: bytes.into(),

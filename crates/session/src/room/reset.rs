@@ -30,6 +30,7 @@ impl Room {
                 key: None,
                 priority: None,
                 departed: None,
+                to: None,
                 text: false,
                 piece: Default::default(),
                 bytes: [].into(),

@@ -12,7 +12,7 @@ use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::MAX_DETAIL;
 use crate::trace::Carrier;
-use crate::{Compress, Durability, Error, Qos, Rate};
+use crate::{Compress, Durability, Error, Qos, Rate, Receipt};
 
 /// Bit 7 of a tag: the frame has no length and ends with the packet.
 const LAST: u8 = 0x80;
@@ -108,6 +108,15 @@ pub(crate) enum Frame<'a> {
     /// The receiver's own transactions up to this counter are ordered (wire W96).
     Ordered {
         counter: Counter,
+    },
+    /// The application has its transactions for it alone up to this position (wire W115).
+    Received {
+        position: Position,
+    },
+    /// What became of the own transaction for one participant with this counter (wire W116).
+    Receipt {
+        counter: Counter,
+        receipt: Receipt,
     },
     /// Another token of the participant (wire W98).
     Token(&'a [u8]),
@@ -401,6 +410,8 @@ mod tests {
             Frame::Reset { channel: ChannelNo(1), position: Position(6) },
             Frame::Gap { channel: ChannelNo(1), position: Position(6) },
             Frame::Ordered { counter: Counter(300) },
+            Frame::Received { position: Position(300) },
+            Frame::Receipt { counter: Counter(300), receipt: Receipt::NotOpen },
             Frame::Token(b"another"),
             Frame::TokenWanted,
             Frame::Hold { counter: Counter(300), hold_ms: 4000 },

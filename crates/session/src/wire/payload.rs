@@ -98,7 +98,7 @@ mod tests {
                     sent.push(Record {
                         channel: ChannelNo(*channel), sender: ParticipantId(*sender), number,
                         own: false, piece: Piece::Whole, state: bytes.len() % 2 == 0, age: Duration::from_millis(40), text: false,
-                        key: key.as_deref(), priority: *priority, departed: None, bytes, packed: None, coding,
+                        key: key.as_deref(), priority: *priority, departed: None, to: None, bytes, packed: None, coding,
                     });
                 }
                 for record in &sent {

@@ -34,6 +34,7 @@ const FILL: u32 = 64;
 const PACKED: u32 = 128;
 const GOES_ON: u32 = 256;
 const CONTINUES: u32 = 512;
+const DIRECT: u32 = 1024;
 
 /// The type of the extension with the participant that left (wire W113).
 const DEPARTED: u64 = 1;
@@ -75,6 +76,8 @@ pub(crate) struct Record<'a> {
     pub(crate) priority: Option<u8>,
     /// The participant that left, if the message is the room's entry about that (wire W113).
     pub(crate) departed: Option<ParticipantId>,
+    /// The only participant that receives the message (wire W114). Records to a client do not say it: it is the client itself.
+    pub(crate) to: Option<ParticipantId>,
     /// The message itself.
     pub(crate) bytes: &'a [u8],
     /// If a codec packed the message: the packed form of `bytes`. The record then contains it instead of `bytes`.
@@ -95,6 +98,8 @@ pub(crate) enum Number {
     Copy { counter: Counter, position: Position, previous: Position },
     /// An older transaction, which is sent because the receiver opened its channel late (wire W18).
     Fill { counter: Counter, position: Position },
+    /// A transaction for one participant, on its way to it, or, in an own record, to its sender (wire W114).
+    Direct { counter: Counter, position: Position },
 }
 
 impl Record<'_> {
@@ -128,6 +133,10 @@ impl Record<'_> {
             flags |= PRIORITY;
             out.u8(priority);
         }
+        if let Some(to) = self.to.filter(|_| direction == Direction::ToServer) {
+            flags |= DIRECT;
+            out.varint(to.into());
+        }
         if let Some(departed) = self.departed {
             flags |= EXTENSIONS;
             write_departed(departed, out);
@@ -148,8 +157,9 @@ impl Record<'_> {
                     Direction::ToClient => numbering.position_to_stamp(position),
                 },
             ),
-            Number::Fill { counter, position } => {
-                flags |= FILL;
+            Number::Fill { counter, position } | Number::Direct { counter, position } => {
+                let is_fill = matches!(self.number, Number::Fill { .. });
+                flags |= if is_fill { FILL } else { DIRECT };
                 (counter.get(), u32::try_from(position.get()).unwrap_or(u32::MAX))
             }
         };
@@ -182,7 +192,7 @@ pub(crate) fn read<'a>(
 ) -> Result<Record<'a>, Error> {
     let [channel, sender, flags, gap, age, stamp] = fields;
     let (channel, sender) = (ChannelNo(channel), ParticipantId(sender));
-    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED;
+    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED | DIRECT;
     if flags & !(known | GOES_ON | CONTINUES) != 0 {
         return Err(Error::malformed("record: unknown flags"));
     }
@@ -191,6 +201,11 @@ pub(crate) fn read<'a>(
         && (flags & (OWN | STATE | FILL) != 0 || sender != ParticipantId(0))
     {
         return Err(Error::malformed("record: only a server may say this"));
+    }
+    let is_direct = flags & DIRECT != 0;
+    if is_direct && (kind != Kind::Transaction || flags & (STATE | FILL | GOES_ON | CONTINUES) != 0)
+    {
+        return Err(Error::malformed("record: to one participant"));
     }
     let mut reader = Reader::new(content, "record");
     let key = match flags & KEY {
@@ -203,6 +218,13 @@ pub(crate) fn read<'a>(
     let priority = match flags & PRIORITY {
         0 => None,
         _ => Some(reader.u8()?),
+    };
+    let to = match is_direct && direction == Direction::ToServer {
+        false => None,
+        true => match reader.varint_u32()? {
+            0 => return Err(Error::malformed("record: to the room")),
+            to => Some(ParticipantId(to)),
+        },
     };
     let departed = match flags & EXTENSIONS {
         0 => None,
@@ -239,6 +261,9 @@ pub(crate) fn read<'a>(
         Kind::Transaction if flags & FILL != 0 => {
             Number::Fill { counter: Counter(gap), position: Position::from(stamp) }
         }
+        Kind::Transaction if is_direct && direction == Direction::ToClient => {
+            Number::Direct { counter: Counter(gap), position: Position::from(stamp) }
+        }
         Kind::Transaction => Number::Transaction {
             counter: numbering.gap_to_counter(sender, gap)?,
             position: match direction {
@@ -266,6 +291,7 @@ pub(crate) fn read<'a>(
         key,
         priority,
         departed,
+        to,
         bytes,
         packed,
         coding,
@@ -324,7 +350,7 @@ mod tests {
 
     #[test]
     fn w19_unknown_flags_are_malformed_and_unknown_extensions_skipped() {
-        assert!(matches!(to_server(1024, b"x"), Err(Error::Malformed { .. })));
+        assert!(matches!(to_server(2048, b"x"), Err(Error::Malformed { .. })));
         let record = to_server(EXTENSIONS, &[3, 9, 1, 0xee, b'h', b'i']).unwrap();
         assert_eq!(record.bytes, b"hi");
         assert!(matches!(to_server(EXTENSIONS, &[3, 9, 9, 9]), Err(Error::Malformed { .. })));
@@ -355,6 +381,39 @@ mod tests {
             assert!(malformed, "{kind:?} of {sender}: {content:?}");
         }
         assert!(matches!(to_server(EXTENSIONS, &entry), Err(Error::Malformed { .. })));
+    }
+
+    #[test]
+    fn w114_a_transaction_names_its_only_receiver_on_its_way_to_the_server() {
+        let record = to_server(DIRECT | TEXT, &[0xac, 2, b'h', b'i']).unwrap();
+        assert_eq!((record.to, record.bytes), (Some(ParticipantId(300)), &b"hi"[..]));
+        for (flags, content) in [
+            (DIRECT, &b""[..]),
+            (DIRECT | GOES_ON, &[1, b'x']),
+            (DIRECT | CONTINUES, &[1, b'x']),
+            (DIRECT, &[0, b'x']),
+            (DIRECT, &[0xff, 0xff, 0xff, 0xff, 0x1f]),
+        ] {
+            let read = to_server(flags, content);
+            assert!(matches!(read, Err(Error::Malformed { .. })), "{flags}: {content:?}");
+        }
+        let to_client = |kind: Kind, flags: u32| {
+            let mut numbering = Numbering::default();
+            let direction = Direction::ToClient;
+            let fields = [1, 3, flags, 70, 0, 500];
+            let read = read(fields, b"", kind, direction, &mut numbering, 1000, None);
+            read.map(|record| record.number)
+        };
+        let number = Number::Direct { counter: Counter(70), position: Position(500) };
+        assert_eq!(to_client(Kind::Transaction, DIRECT), Ok(number));
+        assert_eq!(to_client(Kind::Transaction, DIRECT | OWN), Ok(number));
+        for (kind, flags) in [
+            (Kind::Awareness, DIRECT),
+            (Kind::Transaction, DIRECT | FILL),
+            (Kind::Transaction, DIRECT | STATE),
+        ] {
+            assert!(matches!(to_client(kind, flags), Err(Error::Malformed { .. })), "{flags}");
+        }
     }
 
     #[test]

@@ -76,7 +76,8 @@ fn w97_a_large_transaction_comes_whole_and_in_its_place() {
     let large = text("large", 5000);
     world.send(ada, draw, "before");
     let key = Some(&b"plan"[..]);
-    let message = Outgoing { bytes: large.as_bytes(), text: true, key, priority: Some(9) };
+    let message =
+        Outgoing { bytes: large.as_bytes(), text: true, key, priority: Some(9), to: None };
     let now = world.now;
     assert_eq!(world.people[ada].client.send(now, draw, message).unwrap(), Sent::Accepted);
     world.send(ada, draw, "after");

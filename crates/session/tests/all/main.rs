@@ -13,6 +13,7 @@ mod corners;
 mod crowd;
 mod datagrams;
 mod departures;
+mod directs;
 mod durable;
 #[cfg(feature = "tracing")]
 mod events;

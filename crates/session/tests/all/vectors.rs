@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{env, fs};
 
-use crate::conversation::hand::{ByHand, hello};
+use crate::conversation::hand::{ByHand, hello, open, record};
 use crate::conversation::{Sent, stories};
 use crate::grammar::{
     Fields, Frame, From, STREAM_RECORD, Value, hex, quoted, read_datagram, read_packet, unhex,
@@ -128,6 +128,21 @@ fn all_sent() -> Vec<Sent> {
     }
     room.run(100);
     all.extend(room.sent);
+    // A message to one participant, which answers, and one to nobody.
+    let mut room = ByHand::new("compress=0");
+    for link in [1, 2] {
+        room.say(link, &[Frame::new("HELLO", hello()), open(1, "draw", false, 0)]);
+    }
+    room.run(100);
+    for to in [2, 77] {
+        let record = record(1, 0, 0, None, "psst").num("flags", 1025).num("to", to);
+        let records = Value::List(vec![record]);
+        room.say(1, &[Frame::new("MESSAGES", Fields::default().with("records", records))]);
+    }
+    room.run(100);
+    room.say(2, &[Frame::new("RECEIVED", Fields::default().num("position", 1))]);
+    room.run(100);
+    all.extend(room.sent);
     all
 }
 
@@ -188,7 +203,7 @@ fn frames() {
 }
 
 /// All frames that version 1 has, and who sends them.
-const EVERY_FRAME: [(&str, &str); 50] = [
+const EVERY_FRAME: [(&str, &str); 52] = [
     ("HELLO", "client"),
     ("WELCOME", "server"),
     ("OPEN", "client"),
@@ -236,6 +251,8 @@ const EVERY_FRAME: [(&str, &str); 50] = [
     ("QUALITY", "client"),
     ("QUALITY", "server"),
     ("ERROR", "client"),
+    ("RECEIVED", "client"),
+    ("RECEIPT", "server"),
     ("COUNT", "server"),
     ("PAGE_WANTED", "client"),
     ("PAGE", "server"),
@@ -311,6 +328,7 @@ fn w19_records() {
                 (32, "state"),
                 (64, "fill"),
                 (128, "packed"),
+                (1024, "direct"),
             ];
             let names = names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name);
             let names: Vec<&str> = names.collect();
@@ -322,7 +340,7 @@ fn w19_records() {
                 .with("fields", Value::Fields(record.clone()))
         })
         .collect();
-    for flags in [0, 1, 3, 4, 16, 33, 97, 129] {
+    for flags in [0, 1, 3, 4, 16, 33, 97, 129, 1025, 1040] {
         assert!(found.keys().any(|(_, _, found)| *found == flags), "no record has flags {flags}");
     }
     check("records.json", &json(vectors));

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use groupwire_session::PresenceState;
 use groupwire_session::client::{ChannelId, Status};
+use groupwire_session::{PresenceState, Receipt};
 
 use crate::world::fnv;
 
@@ -34,6 +34,10 @@ pub(crate) struct App {
     pub(crate) reads: Vec<bool>,
     pub(crate) writes: Vec<bool>,
     pub(crate) opened_at: Vec<Option<Duration>>,
+    /// Whether it ever closed a channel.
+    pub(crate) has_closed: bool,
+    /// Whether it lost a session: the room did not know it any more, or lost its state.
+    pub(crate) has_lost: bool,
     /// Channels that it closed, with whether it could write on them.
     pub(crate) closed: Vec<Option<bool>>,
     /// When it was welcomed for the first time.
@@ -48,6 +52,8 @@ pub(crate) struct App {
     pub(crate) known: BTreeMap<u64, Vec<usize>>,
     /// With the channel of each.
     pub(crate) transactions: Vec<(usize, u64)>,
+    /// What it sent to one participant each, by tag.
+    pub(crate) whispers: BTreeMap<u32, Whisper>,
     /// How many of each channel came back.
     pub(crate) settled: BTreeMap<usize, usize>,
     /// Own ones that came back without a place: a part of the snapshot or a gap took them along.
@@ -82,6 +88,20 @@ pub(crate) struct App {
     pub(crate) came: BTreeSet<(u32, usize, u32)>,
 }
 
+/// A transaction for one participant (W114).
+#[derive(Debug)]
+pub(crate) struct Whisper {
+    pub(crate) to: u32,
+    pub(crate) channel: usize,
+    pub(crate) content: u64,
+    pub(crate) incarnation: u64,
+    pub(crate) at: Duration,
+    /// How often it came back as an own one, and how often it came to its receiver.
+    pub(crate) confirmed: usize,
+    pub(crate) came: usize,
+    pub(crate) receipts: Vec<Receipt>,
+}
+
 /// What a person was told of another one: state, user and presence.
 pub(crate) type Other = (PresenceState, Option<String>, Vec<u8>);
 
@@ -93,6 +113,8 @@ impl App {
             reads: vec![false; channels],
             writes: vec![false; channels],
             opened_at: vec![None; channels],
+            has_closed: false,
+            has_lost: false,
             closed: vec![None; channels],
             joined_at: None,
             is_gone: false,
@@ -102,6 +124,7 @@ impl App {
             said: Vec::new(),
             known: BTreeMap::new(),
             transactions: Vec::new(),
+            whispers: BTreeMap::new(),
             settled: BTreeMap::new(),
             unplaced: BTreeSet::new(),
             participant: 0,

@@ -40,6 +40,17 @@ const QUOTA_SESSIONS: u64 = 40;
 /// The sessions in large rooms; further ones are played with `FIRST_SEED=2000001 SIMULATIONS=5000`.
 const LARGE_SESSIONS: u64 = 60;
 
+/// The sessions in which people send to one participant; further ones are played with `FIRST_SEED=3000001 SIMULATIONS=5000`.
+const DIRECT_SESSIONS: u64 = 100;
+
+/// W114 to W116: what is for one participant comes to it alone, once, at its place, and its sender is told what became of it.
+#[test]
+fn the_laws_hold_for_what_is_for_one_participant() {
+    let direct = count_sessions(story::DIRECT_SEEDS, DIRECT_SESSIONS, |one| one.whispers > 10);
+    println!("in {direct} of {DIRECT_SESSIONS} sessions more than ten came to one participant");
+    assert!(direct > DIRECT_SESSIONS / 2, "{direct} sessions");
+}
+
 /// Law 7, W103 to W105: in a large room nobody is missed who matters.
 #[test]
 fn the_laws_hold_in_large_rooms() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use groupwire_session::client::{Event, GapReason, Incoming, Outgoing, Status};
 use groupwire_session::{Kind, Overflow, PresenceState, Qos, room, trace};
 
-use crate::app::{App, Said, Taint};
+use crate::app::{App, Said, Taint, Whisper};
 use crate::world::fnv;
 
 /// A transaction at its place.
@@ -36,6 +36,14 @@ pub(crate) struct Model {
     /// The participants that are in the room, here or away.
     pub(crate) present: BTreeSet<u32>,
     pub(crate) order: BTreeMap<u64, Ordered>,
+    /// The places of transactions for one participant, with their tags (W114).
+    pub(crate) whispered: BTreeMap<u64, u32>,
+    /// When each participant joined for the first time.
+    pub(crate) joined: BTreeMap<u32, Duration>,
+    /// The participants that have left at some time.
+    pub(crate) ever_left: BTreeSet<u32>,
+    /// How many transactions for one participant came to it.
+    pub(crate) whispers: u64,
     /// The participants that left and have not come back.
     pub(crate) left: BTreeSet<u32>,
     placed: BTreeMap<(u32, u32), u64>,
@@ -69,6 +77,10 @@ impl Model {
             owners: BTreeMap::new(),
             present: BTreeSet::new(),
             order: BTreeMap::new(),
+            whispered: BTreeMap::new(),
+            joined: BTreeMap::new(),
+            ever_left: BTreeSet::new(),
+            whispers: 0,
             left: BTreeSet::new(),
             placed: BTreeMap::new(),
             spoken: BTreeMap::new(),
@@ -90,6 +102,9 @@ impl Model {
         self.owners.clear();
         self.present.clear();
         self.order.clear();
+        self.whispered.clear();
+        self.joined.clear();
+        self.ever_left.clear();
         self.left.clear();
         self.placed.clear();
         self.spoken.clear();
@@ -103,7 +118,22 @@ impl Model {
         let qos = self.channels[channel];
         let content = content(channel, message.bytes, message.text, message.key, message.priority);
         let key = fnv(0, message.key.unwrap_or_default());
+        let incarnation = self.incarnation;
         let app = &mut self.apps[at];
+        if let Some(to) = message.to {
+            let whisper = Whisper {
+                to: to.participant.get(),
+                channel,
+                content,
+                incarnation,
+                at: now,
+                confirmed: 0,
+                came: 0,
+                receipts: Vec::new(),
+            };
+            app.whispers.insert(to.tag, whisper);
+            return;
+        }
         let after = app.transactions.len();
         app.known.entry(content).or_default().push(app.said.len());
         if qos.kind == Kind::Transaction {
@@ -118,6 +148,7 @@ impl Model {
         }
         match event {
             room::Event::Joined { participant, .. } => {
+                self.joined.entry(participant.get()).or_insert(now);
                 self.left.remove(&participant.get());
                 self.present.insert(participant.get());
                 let Some(owner) = owner else { return };
@@ -127,6 +158,7 @@ impl Model {
             }
             room::Event::Left { participant } => {
                 self.left.insert(participant.get());
+                self.ever_left.insert(participant.get());
                 self.present.remove(&participant.get());
                 if let Some(&owner) = self.owners.get(&participant.get()) {
                     self.apps[owner].fresh_since = now;
@@ -185,7 +217,14 @@ impl Model {
         };
         let app = &mut self.apps[at];
         match event {
-            Event::Message(message) => self.deliver(now, at, &message),
+            Event::Message(message) => {
+                assert_eq!(message.to, None, "law 5: as if it were for all: {message:?}");
+                self.deliver(now, at, &message);
+            }
+            Event::Direct(message) => {
+                assert!(message.to.is_some(), "law 5: {message:?}");
+                self.deliver(now, at, &message);
+            }
             // A garbled one may know anything.
             Event::Snapshot { .. } if app.taint == Taint::Stream => {}
             Event::Snapshot { as_of, bytes, .. } => {
@@ -210,6 +249,7 @@ impl Model {
             Event::Joined { participant, resumed } => {
                 let participant = participant.get();
                 if !resumed {
+                    app.has_lost |= app.joined_at.is_some();
                     app.fresh_since = app.broke_at.unwrap_or(now);
                 }
                 app.participant = participant;
@@ -218,6 +258,14 @@ impl Model {
                 let owner = self.owners.get(&participant);
                 let is_own = owner == Some(&at) || self.apps[at].taint == Taint::Stream;
                 assert!(is_own, "person {at} is told to be {participant}, who is {owner:?}");
+            }
+            Event::Receipt { channel, to, receipt } if app.taint < Taint::Stream => {
+                let channel = app.channels[channel.0 as usize];
+                let whisper = app.whispers.get_mut(&to.tag).expect("W116: what was never said");
+                let is_it = (whisper.to, whisper.channel) == (to.participant.get(), channel);
+                assert!(is_it, "W116: person {at}: {to:?} on {channel}, of {whisper:?}");
+                whisper.receipts.push(receipt);
+                assert_eq!(whisper.receipts.len(), 1, "W116: person {at}: {to:?}");
             }
             Event::Opened { channel, .. } => {
                 let channel = app.channels[channel.0 as usize];
@@ -274,6 +322,9 @@ impl Model {
         assert!(!text || std::str::from_utf8(bytes).is_ok(), "law 1: a text that is none");
         let reads = app.reads[channel];
         assert!(reads || message.own, "law 5: person {at} reads channel {channel}, unasked");
+        if message.to.is_some() {
+            return self.whisper(at, channel, content, message);
+        }
         if let Some(departed) = message.departed {
             return self.departed(at, channel, departed.get(), message);
         }
@@ -337,6 +388,43 @@ impl Model {
             "W31: person {at} was told state of {sender}, who left"
         );
         self.awareness(at, channel, content, message, said);
+    }
+
+    /// Law 5, W114: only its receiver is told, once, at the place that its sender is told, which nobody else's transaction has.
+    fn whisper(&mut self, at: usize, channel: usize, content: u64, message: &Incoming) {
+        let Incoming { sender, bytes, position, own, to, .. } = message;
+        let to = to.map_or(0, |to| to.get());
+        let said = std::str::from_utf8(bytes).ok().and_then(|text| text.split(' ').nth(1));
+        let tag = said.and_then(|tag| tag.parse::<u32>().ok()).unwrap_or_default();
+        let owner = if *own { Some(at) } else { self.owners.get(&sender.get()).copied() };
+        let owner = owner.unwrap_or_else(|| panic!("W114: {message:?} is of nobody"));
+        if self.apps[owner].taint == Taint::Stream {
+            return;
+        }
+        let is_for = *own || to == self.apps[at].participant;
+        assert!(is_for, "law 5: person {at} is told what is for {to}: {message:?}");
+        let has_lost = self.apps[owner].has_lost;
+        let whisper = self.apps[owner].whispers.get_mut(&tag);
+        let whisper = whisper.unwrap_or_else(|| panic!("law 1: never said: {message:?}"));
+        let is_it = (whisper.to, whisper.channel, whisper.content) == (to, channel, content);
+        assert!(is_it, "law 1: {message:?} of {whisper:?}");
+        let count = if *own { &mut whisper.confirmed } else { &mut whisper.came };
+        *count += 1;
+        // What a lost session may have ordered is sent again (W14).
+        let may_come_again = has_lost && !own;
+        assert!(*count == 1 || may_come_again, "law 2: person {at} is told twice: {message:?}");
+        self.whispers += u64::from(!own);
+        let position = position.get();
+        if position > 0 {
+            let first = *self.whispered.entry(position).or_insert(tag);
+            assert_eq!(first, tag, "law 2: two transactions at {position}");
+            let app = &mut self.apps[at];
+            // What is for its sender comes twice.
+            let is_twice = position == app.position && to == app.participant;
+            let goes_on = position > app.position || is_twice;
+            assert!(goes_on, "law 2: {position} after {}", app.position);
+            app.position = position;
+        }
     }
 
     /// W113: the room's own entry that a participant left.

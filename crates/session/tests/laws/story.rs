@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groupwire_session::client::{
-    ChannelId, ChannelOptions, Config as ClientConfig, Outgoing, Sent,
+    ChannelId, ChannelOptions, Config as ClientConfig, Outgoing, Recipient, Sent,
 };
 use groupwire_session::codecs::{ALL, Choice, Filter};
 use groupwire_session::{Access, Compress, Kind, Limits, ParticipantId, Qos, Rate, Timing, room};
@@ -25,6 +25,9 @@ pub(crate) const QUOTA_SEEDS: u64 = 1_000_000;
 /// In sessions of seeds beyond this one rooms are large with few participants, and nobody has a quota.
 pub(crate) const LARGE_SEEDS: u64 = 2_000_000;
 
+/// In sessions of seeds beyond this one people send to one participant, too, in rooms of whatever size.
+pub(crate) const DIRECT_SEEDS: u64 = 3_000_000;
+
 /// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded, so that a further codec
 /// changes no recorded session.
 const CODECS: u64 = 13;
@@ -45,6 +48,8 @@ pub(crate) struct Outcome {
     pub(crate) departures: usize,
     /// How often somebody was told the number of participants of a large room.
     pub(crate) counted: u64,
+    /// How many transactions for one participant came to it.
+    pub(crate) whispers: u64,
 }
 
 struct Story {
@@ -75,6 +80,8 @@ struct Story {
     leaving: Option<Random>,
     /// Draws who asks for pages, in sessions beyond [`LARGE_SEEDS`].
     large: Option<Random>,
+    /// Draws who sends what to whom alone, in sessions beyond [`DIRECT_SEEDS`].
+    whispering: Option<Random>,
     /// The quotas, in sessions beyond [`QUOTA_SEEDS`].
     quotas: Option<Play>,
 }
@@ -90,6 +97,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         story.complete();
         story.leave();
         story.flood();
+        story.whisper();
         story.ask_for_page();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
@@ -105,9 +113,10 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
     assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
     let World { digest, packets, ref model, .. } = story.world;
     let (delivered, shared, counted) = (model.delivered, model.shared, model.counted);
+    let whispers = model.whispers;
     let departures = model.order.values().filter(|one| one.departed.is_some()).count();
     let limited = story.world.limited.len();
-    Outcome { digest, packets, delivered, shared, limited, departures, counted }
+    Outcome { digest, packets, delivered, shared, limited, departures, counted, whispers }
 }
 
 impl Story {
@@ -188,6 +197,7 @@ impl Story {
             plain_ones: Vec::new(),
             leaving: (seed > SEEDS && seed.is_multiple_of(2)).then(|| Random::new(seed ^ 0x1ea5e)),
             large,
+            whispering: (seed > DIRECT_SEEDS).then(|| Random::new(seed ^ 0xd14ec7)),
             quotas,
         };
         if story.quotas.is_some() {
@@ -365,6 +375,7 @@ impl Story {
             Some(id) if app.closed[channel].is_none() => {
                 app.closed[channel] = Some(app.writes[channel]);
                 app.writes[channel] = false;
+                app.has_closed = true;
                 self.world.people[at].client.close(id).unwrap();
             }
             _ => self.open_again(at, channel),
@@ -503,7 +514,7 @@ impl Story {
             let keys: [Option<&[u8]>; 4] = [None, Some(b""), Some(b"one"), Some(b"two")];
             let key = keys[self.random.below(4) as usize];
             let priority = self.random.chance(5).then(|| self.random.below(256) as u8);
-            let message = Outgoing { bytes: &bytes, text, key, priority };
+            let message = Outgoing { bytes: &bytes, text, key, priority, to: None };
             let now = self.world.now;
             match self.world.people[at].client.send(now, id, message).unwrap() {
                 Sent::Accepted | Sent::Conflated => {
@@ -514,6 +525,47 @@ impl Story {
             if self.random.chance(50) {
                 let pause = MS * self.random.below(40) as u32;
                 self.world.run(pause);
+            }
+        }
+    }
+
+    /// Somebody sends something to one participant, who may be away or have left.
+    fn whisper(&mut self) {
+        let Some(random) = self.whispering.as_mut() else { return };
+        for _ in 0..random.below(6) {
+            let at = random.below(self.world.people.len() as u64) as usize;
+            let app = &self.world.model.apps[at];
+            let channels = &self.world.model.channels;
+            let writes = |channel: &usize| {
+                app.writes[*channel] && channels[*channel].kind == Kind::Transaction
+            };
+            let open: Vec<usize> = app.channels.iter().copied().filter(writes).collect();
+            if app.is_gone || open.is_empty() {
+                continue;
+            }
+            let channel = open[random.below(open.len() as u64) as usize];
+            let Some(id) = app.ids[channel] else { continue };
+            let other = random.below(self.world.people.len() as u64) as usize;
+            let anybody = ParticipantId(1 + random.below(12) as u32);
+            let participant = match random.chance(80) {
+                true => ParticipantId(self.world.model.apps[other].participant),
+                false => anybody,
+            };
+            if participant == ParticipantId(0) {
+                // It has not joined yet.
+                continue;
+            }
+            self.said += 1;
+            let tag = self.said as u32;
+            let size = [0, 0, 30, 1000, 20_000][random.below(5) as usize];
+            let bytes = format!("whisper {tag} {}", "and so on".repeat(size / 9)).into_bytes();
+            let to = Some(Recipient { participant, tag });
+            let key = random.chance(20).then_some(&b"one"[..]);
+            let message = Outgoing { bytes: &bytes, text: true, key, to, ..Outgoing::default() };
+            let now = self.world.now;
+            match self.world.people[at].client.send(now, id, message).unwrap() {
+                Sent::NotNow => {}
+                _ => self.world.model.said(now, at, channel, message),
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::client::Status;
-use groupwire_session::{Kind, Overflow, PresenceState, Qos};
+use groupwire_session::{Kind, Overflow, PresenceState, Qos, Receipt};
 
 use crate::app::{App, Taint};
 use crate::model::{Model, place};
@@ -16,6 +16,8 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     if keeps_last_values && model.apps.iter().all(|app| app.taint < Taint::Stream) {
         departures(model);
     }
+    let taken = model.whispered.keys().find(|position| model.order.contains_key(position));
+    assert_eq!(taken, None, "law 2: two transactions at one place");
     for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| !app.is_gone) {
         let client = &world.people[at].client;
         // Garbled, the other end may seem to be of another version, where trying again cannot help.
@@ -34,6 +36,7 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
         let accepted = app.transactions.len();
         assert_eq!(settled, accepted, "law 2: person {at}: some were taken and never came back");
         document(model, at);
+        whispers(model, at);
         presence(model, at);
         membership(model, at);
         for (other, sender) in model.apps.iter().enumerate() {
@@ -99,6 +102,43 @@ fn document(model: &Model, at: usize) {
         .filter(|(position, (channel, _))| **position > gap(*channel))
         .find(|(position, _)| !model.order.contains_key(position));
     assert_eq!(past, None, "law 2: person {at} knows what was never ordered");
+}
+
+/// W116: of each transaction for one participant the sender is told what became of it. It is delivered, unless its receiver left or was
+/// not there, or does not receive the channel.
+fn whispers(model: &Model, at: usize) {
+    for (tag, whisper) in &model.apps[at].whispers {
+        let owner = model.owners.get(&whisper.to).map(|&owner| &model.apps[owner]);
+        let is_nobody = owner.is_some_and(|app| app.is_gone || app.participant != whisper.to);
+        if whisper.receipts.is_empty() && is_nobody && model.present.contains(&whisper.to) {
+            // It is away for the room, and does not come back.
+            continue;
+        }
+        let [receipt] = whisper.receipts[..] else {
+            panic!("W116: person {at} is not told of {tag}: {whisper:?}");
+        };
+        let is_lost = whisper.confirmed == 0;
+        assert!(!is_lost || receipt == Receipt::Unknown, "law 2: person {at}, {tag}: {whisper:?}");
+        if model.incarnation != whisper.incarnation {
+            continue;
+        }
+        let Some(receiver) = owner.filter(|app| app.taint < Taint::Stream) else { continue };
+        let has_left = model.ever_left.contains(&whisper.to) || receiver.is_gone;
+        let opened = receiver.opened_at[whisper.channel];
+        let receives =
+            receiver.reads[whisper.channel] && opened.is_some_and(|opened| opened < whisper.at);
+        let is_right = match receipt {
+            Receipt::Delivered => whisper.came > 0,
+            Receipt::Gone => has_left || model.joined.get(&whisper.to) >= Some(&whisper.at),
+            Receipt::NotOpen => !receives || receiver.has_closed,
+            // Before it joined it could know nobody's number.
+            Receipt::Unknown => {
+                model.apps[at].has_lost || model.apps[at].joined_at >= Some(whisper.at)
+            }
+            _ => whisper.came == 0,
+        };
+        assert!(is_right, "W116: person {at}, {tag}: {whisper:?}");
+    }
 }
 
 fn presence(model: &Model, at: usize) {

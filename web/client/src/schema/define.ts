@@ -8,6 +8,7 @@ import type {
   Participant,
   Payload,
   Room,
+  Receipt,
   SendOptions,
   Sent,
 } from "../api.js";
@@ -96,8 +97,13 @@ export interface TypedChannel<Input, Output> {
   readonly channel: Channel;
   /** Sends a message. Throws if it does not fit, or can never be sent. */
   send(value: Input, options?: SendOptions): Sent;
-  /** Calls `listener` for each message that fits. Returns a function that removes the listener. */
-  on(event: "message", listener: (message: TypedMessage<Output>) => void): () => void;
+  /** Sends a message to one participant (`Channel.sendTo`). Throws if it does not fit, or can never be sent. */
+  sendTo(participant: number, value: Input, options?: SendOptions): Promise<Receipt>;
+  /**
+   * Calls `listener` for each message that fits, or (`direct`) for each that was sent to this participant alone. Returns a function that
+   * removes the listener.
+   */
+  on(event: "message" | "direct", listener: (message: TypedMessage<Output>) => void): () => void;
 }
 
 /**
@@ -209,14 +215,15 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
   }
 
   send(value: unknown, options?: SendOptions): Sent {
-    // Without a schema, any payload travels as it is.
-    if (!this.#checker.schema) return this.channel.send(value as Payload, options);
-    this.#checker.write(value);
-    return this.channel.send(JSON.stringify(mark(value, this.#checker.version)), options);
+    return this.channel.send(this.#write(value), options);
   }
 
-  on(event: "message", listener: (message: TypedMessage<unknown>) => void): () => void {
-    return this.channel.on(event, (message) => {
+  sendTo(participant: number, value: unknown, options?: SendOptions): Promise<Receipt> {
+    return this.channel.sendTo(participant, this.#write(value), options);
+  }
+
+  on(event: "message" | "direct", listener: (message: TypedMessage<unknown>) => void): () => void {
+    return this.channel.on(event as "message", (message) => {
       // The room's own entry about who left has no data: whoever wants it listens on `channel`.
       if (message.departed !== undefined) return;
       const read = this.#read(message);
@@ -224,6 +231,13 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
       const { sender, own, key, age, position, index, stale, state } = message;
       listener({ value: read.value, sender, own, key, age, position, index, stale, state });
     });
+  }
+
+  #write(value: unknown): Payload {
+    // Without a schema, any payload travels as it is.
+    if (!this.#checker.schema) return value as Payload;
+    this.#checker.write(value);
+    return JSON.stringify(mark(value, this.#checker.version));
   }
 
   #read(message: Message): Checked<unknown> {

@@ -213,6 +213,10 @@ const NO_MEMORY: Memory = { recall: () => undefined, worked() {}, fellBack() {} 
 /** What the log says of an output; undefined if it is of no interest. */
 function describe(output: Output, of: (channel: number | undefined) => string): (() => string) | undefined {
   switch (output.type) {
+    case "direct":
+      return () => `receives from participant ${output.sender}, alone${of(output.channel)}: ${shown(output.data)}`;
+    case "receipt":
+      return () => `learns of its message ${output.tag} for one participant: ${output.receipt}`;
     case "message": {
       const { channel, data, sender, own, key, position, stale, departed } = output;
       if (departed !== undefined) {

@@ -6,7 +6,7 @@ use super::private_stream::Receiver;
 use super::record::RecordBuilder;
 use crate::Position;
 use crate::datagrams::Datagrams;
-use crate::room::log::Item;
+use crate::room::log::{Filter, Item};
 use crate::wire::record::Number;
 
 /// Copies into datagrams the transactions that the stream was just handed, if the path loses enough packets for this to
@@ -24,11 +24,13 @@ pub(in crate::room) fn copy(
     let mut previous = if told == Position(0) { from } else { told };
     let mut feed = Feed::default();
     (feed.cursor.log, feed.until.log) = (from, until);
-    let copied = feed.carry(log, receiver.news(now), |item| {
+    // The receiver has to have what is for it alone before it takes a copy of what comes behind (W114).
+    let filter = Filter { places: true, ..receiver.news(now) };
+    let copied = feed.carry(log, filter, |item| {
         let Item::Transaction(one) = item else { return true };
         let message = &one.message;
         let qos = log.channel(message.channel).qos;
-        if datagrams.wants_copies(&qos) {
+        if message.to.is_none() && datagrams.wants_copies(&qos) {
             let number = Number::Transaction { counter: one.counter, position: one.position };
             let compress = receiver.channels.compress(message.channel);
             let record = match message.sender == receiver.id {

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::carry::Feed;
+use super::directs::DirectFeed;
 use super::downsampling::Released;
 use super::gaps::gaps;
 use super::record::RecordBuilder;
@@ -128,9 +129,11 @@ impl PrivateStream {
         payload: &mut Payload<'_>,
         receiver: Receiver<'_>,
         released: &mut Released,
+        directs: &mut DirectFeed,
     ) -> Result<Vec<Frame<'static>>, NotInMemory> {
         let mut notices = Vec::new();
-        if self.add_history(payload, receiver, &mut notices)
+        if directs.add(payload, receiver, self.feed.until.log)
+            && self.add_history(payload, receiver, &mut notices)
             && self.add_settled(payload, receiver)?
             && add_released(payload, receiver, released)
         {
@@ -282,6 +285,30 @@ impl Payload<'_> {
         }
     }
 
+    /// Adds a transaction for the receiver alone, or confirms its own one (W114). Returns false if it does not fit into this packet.
+    pub(super) fn push_direct(
+        &mut self,
+        message: &Message,
+        order: Order,
+        number: Number,
+        receiver: Receiver<'_>,
+    ) -> bool {
+        let compress = receiver.channels.compress(message.channel);
+        if message.to != Some(receiver.id) {
+            return self.push_own(message, number, false, compress);
+        }
+        if !self.introduces(message.sender, order)
+            || !self.takes(message, message.bytes.len(), compress)
+        {
+            return false;
+        }
+        let record = self.builder.private(message, number, compress);
+        self.coders.encoder.push(&record);
+        self.messages += 1;
+        self.bytes += message.bytes.len() as u64;
+        true
+    }
+
     /// Adds a message, compressed as `compress` says. Returns false if it does not fit into this packet.
     fn push(
         &mut self,
@@ -305,7 +332,7 @@ impl Payload<'_> {
 
     /// Adds the confirmation of the receiver's own message, without the message's bytes. Returns false if it does not
     /// fit.
-    fn push_own(
+    pub(super) fn push_own(
         &mut self,
         message: &Message,
         number: Number,

@@ -34,6 +34,7 @@ impl Message {
             key: self.key.as_deref(),
             priority: self.priority,
             departed: self.departed,
+            to: None,
             bytes: &self.bytes,
             packed: None,
             coding: Coding::Shared,
@@ -62,6 +63,19 @@ impl RecordBuilder<'_> {
         Record { packed, coding, ..message.record(self.now, number) }
     }
 
+    /// The record of a message that no other receiver is sent.
+    pub(super) fn private<'a>(
+        &'a mut self,
+        message: &'a Message,
+        number: Number,
+        compress: Compress,
+    ) -> Record<'a> {
+        let coding = self.coding(message.channel, compress);
+        let packed = self.choosing.pack(compress, &message.bytes, self.packing, None);
+        let packed = packed.map(|(_, packed)| packed);
+        Record { packed, coding, ..message.record(self.now, number) }
+    }
+
     /// The record that confirms the receiver's own message: its number, without its bytes.
     pub(super) fn own(
         &self,
@@ -81,6 +95,7 @@ impl RecordBuilder<'_> {
             key: None,
             priority: None,
             departed: None,
+            to: None,
             bytes: &[],
             packed: None,
             coding: self.coding(message.channel, compress),

@@ -2,8 +2,10 @@
 //! counters of participants. A log is made of them again after a restart.
 //!
 //! ```text
-//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [departures:bytes] [requests]
-//!            `departures`: if `version` is 3, see departures.rs; `requests`: see published.rs
+//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [departures:bytes] [directs:bytes] [requests]
+//!            `departures`: if `version` is 3 or 4, see departures.rs; `directs`: if it is 4; `requests`: see published.rs
+//! directs  = (position:varint channel:varint sender:varint to:varint counter:varint content:bytes)*
+//!            of transactions for one participant (W114) that wait for it, those for which a part stands
 //! channels = (number:varint name:bytes qos)*
 //! counters = (participant:varint counter:varint left:varint)*     in the order in which they left; 0 is the room itself
 //! content  = flags:u8 born:varint [priority:u8] [key:bytes] [request:24 octets] message     of a transaction; `born` in ms, Unix time
@@ -18,6 +20,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::directs::Direct;
 use super::message::{Message, Transaction};
 use super::sessions::{Former, Session, Sessions};
 use super::transactions::{Part, Reset, Transactions};
@@ -26,7 +29,7 @@ use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PART_NAME};
 use crate::room::stored::{RESET_SIZE, Stored, StoredPart, StoredTransaction};
 use crate::wire::io::{Reader, Write};
 use crate::wire::piece::Piece;
-use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos};
+use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos, Receipt};
 
 const VERSION: u8 = 1;
 
@@ -35,6 +38,12 @@ const RESET: u8 = 2;
 
 /// The version of facts in which departures stand. Rooms without them have facts of [`VERSION`], which older servers read.
 const VERSION_WITH_DEPARTURES: u8 = 3;
+
+/// The version of facts in which departures stand, and behind them transactions for one participant.
+const VERSION_WITH_DIRECTS: u8 = 4;
+
+/// Stands for the receiver of a transaction for one participant that cannot be delivered.
+const NOBODY: ParticipantId = ParticipantId(u32::MAX);
 
 /// Flags of a transaction.
 const TEXT: u8 = 1;
@@ -63,7 +72,12 @@ impl Log {
         self.sessions.forget_before((wall + now).saturating_sub(KEPT_AFTER_LEAVING).as_secs());
         let mut facts = Vec::new();
         let departures = self.departures.stored();
-        facts.u8(if departures.is_empty() { VERSION } else { VERSION_WITH_DEPARTURES });
+        let directs = self.covered_directs(wall);
+        facts.u8(match (directs.is_empty(), departures.is_empty()) {
+            (false, _) => VERSION_WITH_DIRECTS,
+            (true, false) => VERSION_WITH_DEPARTURES,
+            (true, true) => VERSION,
+        });
         facts.varint(self.sessions.forgotten().unwrap_or_default().into());
         let mut channels = Vec::new();
         for (number, channel) in self.channels().filter(|(number, _)| stored.contains(number)) {
@@ -89,19 +103,57 @@ impl Log {
             counters.varint(here);
         }
         facts.bytes(&counters);
-        if !departures.is_empty() {
+        if !departures.is_empty() || !directs.is_empty() {
             facts.bytes(&departures);
+        }
+        if !directs.is_empty() {
+            facts.bytes(&directs);
         }
         facts.extend_from_slice(&self.published.requests(wall + now));
         facts
     }
 
+    /// The transactions for one participant that wait for it, and that the store has no longer among the others, because a part
+    /// of the snapshot stands for them.
+    fn covered_directs(&self, wall: Duration) -> Vec<u8> {
+        let mut directs = Vec::new();
+        for (to, direct) in self.directs.all() {
+            let Direct { message, counter, position, .. } = direct;
+            if *position <= self.transactions.covered(message.channel) {
+                directs.varint(position.get());
+                directs.varint(message.channel.into());
+                directs.varint(message.sender.into());
+                directs.varint(to.into());
+                directs.varint((*counter).into());
+                directs.bytes(&self.content(message, *position, wall));
+            }
+        }
+        directs
+    }
+
     /// A transaction of this log as a store keeps it.
     pub(in crate::room) fn stored(&self, one: &Transaction, wall: Duration) -> StoredTransaction {
         let Transaction { message, counter, position, .. } = one;
+        let direct = message.to.and_then(|to| self.directs.get(to, *position));
+        let content = direct.map_or(message, |direct| &direct.message);
+        StoredTransaction {
+            position: *position,
+            channel: message.channel,
+            author: message.sender,
+            recipient: match direct {
+                Some(_) => message.to.unwrap_or_default(),
+                // Nothing of it waits, so it has no content.
+                None => message.to.map_or(ParticipantId(0), |_| NOBODY),
+            },
+            counter: *counter,
+            content: self.content(content, *position, wall),
+        }
+    }
+
+    fn content(&self, message: &Message, position: Position, wall: Duration) -> Vec<u8> {
         let is_own = message.sender == ParticipantId(0);
-        let request = if is_own { self.published.request_at(*position) } else { None };
-        let resets = is_own && self.resets.get(&message.channel) == Some(position);
+        let request = if is_own { self.published.request_at(position) } else { None };
+        let resets = is_own && self.resets.get(&message.channel) == Some(&position);
         let mut content = Vec::with_capacity(message.size() + 16);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
         content.u8(flag(TEXT, message.text)
@@ -126,14 +178,7 @@ impl Log {
             content.varint(departed.into());
         }
         content.extend_from_slice(&message.bytes);
-        StoredTransaction {
-            position: *position,
-            channel: message.channel,
-            author: message.sender,
-            recipient: ParticipantId(0),
-            counter: *counter,
-            content,
-        }
+        content
     }
 
     /// A part of this log's snapshot as a store keeps it.
@@ -178,15 +223,17 @@ impl Log {
             stored;
         let mut log = Log::new_stored(incarnation, limits);
         check_numbers(reserved.max(last_participant), head, log.order)?;
-        let (forgotten, mut former) = log.read_facts(&facts)?;
+        let (forgotten, mut former) = log.read_facts(&facts, wall)?;
         if let Some((counter, _)) = former.remove(&ParticipantId(0)) {
             log.published.counter = counter;
         }
         let is_known = |author| ParticipantId(0) < author && author <= last_participant;
         if !log.departures.channels().all(|channel| log.has_channel(channel))
-            || !log.departures.authors().all(is_known)
+            || !log.departures.authors().chain(log.directs.receivers()).all(is_known)
         {
-            return Err(Error::malformed("stored departures: their channels or participants"));
+            return Err(Error::malformed(
+                "stored facts: channels or participants that the room never had",
+            ));
         }
         log.transactions = Transactions::stored(head);
         for part in parts {
@@ -216,14 +263,11 @@ impl Log {
             if position <= last || position > head {
                 return Err(Error::malformed("stored transaction: its place"));
             }
-            if !log.has_channel(channel)
-                || author > last_participant
-                || recipient != ParticipantId(0)
-            {
+            if !log.has_channel(channel) || author > last_participant {
                 return Err(Error::malformed("stored transaction: its channel or author"));
             }
             last = position;
-            let message = log.read_content(&content, (channel, author, position), wall)?;
+            let mut message = log.read_content(&content, (channel, author, position), wall)?;
             if author == ParticipantId(0) {
                 log.published.counter = log.published.counter.max(counter);
             } else {
@@ -234,12 +278,24 @@ impl Log {
                 // The facts may be older than the transaction.
                 match message.departed {
                     Some(departed) => log.departures.written(departed, channel),
-                    None if log.channel(channel).qos.departures && author > ParticipantId(0) => {
+                    None if recipient > ParticipantId(0) || author == ParticipantId(0) => {}
+                    None if log.channel(channel).qos.departures => {
                         log.departures.note(author, channel);
                     }
                     None => {}
                 }
                 let order = Order(0);
+                if recipient > ParticipantId(0) {
+                    message.to = Some(recipient);
+                    let place = message.place();
+                    if recipient <= last_participant {
+                        let direct = Direct { message, counter, position, order };
+                        log.directs.restore(recipient, direct);
+                    } else {
+                        log.directs.note(author, counter, Receipt::Gone);
+                    }
+                    message = place;
+                }
                 let one = Transaction { message, counter, position, order };
                 log.insert_whole(&mut begun, one);
             }
@@ -295,10 +351,10 @@ impl Log {
 
     /// Reads the channels and the counters. Returns the forgotten participants, and for others their counter and when they
     /// left.
-    fn read_facts(&mut self, facts: &[u8]) -> Result<Known, Error> {
+    fn read_facts(&mut self, facts: &[u8], wall: Duration) -> Result<Known, Error> {
         let mut reader = Reader::new(facts, "facts of a stored room");
         let version = reader.u8()?;
-        if version != VERSION && version != VERSION_WITH_DEPARTURES {
+        if ![VERSION, VERSION_WITH_DEPARTURES, VERSION_WITH_DIRECTS].contains(&version) {
             return Err(reader.malformed());
         }
         let forgotten = ParticipantId(reader.varint_u32()?);
@@ -316,8 +372,11 @@ impl Log {
             self.channels[number as usize - 1] = Channel { name: name.into(), qos };
         }
         let mut counters = Reader::new(reader.bytes(usize::MAX, "counters")?, "stored counters");
-        if version == VERSION_WITH_DEPARTURES {
+        if version != VERSION {
             self.departures.restore(reader.bytes(usize::MAX, "departures")?)?;
+        }
+        if version == VERSION_WITH_DIRECTS {
+            self.read_directs(reader.bytes(usize::MAX, "directs")?, wall)?;
         }
         self.published.restore(reader.rest())?;
         let mut known = BTreeMap::new();
@@ -327,6 +386,27 @@ impl Log {
             known.insert(participant, (counter, counters.varint()?));
         }
         Ok((forgotten, known))
+    }
+
+    /// Reads what [`Log::covered_directs`] wrote.
+    fn read_directs(&mut self, directs: &[u8], wall: Duration) -> Result<(), Error> {
+        let mut reader = Reader::new(directs, "stored transactions for one participant");
+        while !reader.is_empty() {
+            let position = Position(reader.varint()?);
+            let channel = ChannelNo(reader.varint_u32()?);
+            let sender = ParticipantId(reader.varint_u32()?);
+            let to = ParticipantId(reader.varint_u32()?);
+            let counter = Counter(reader.varint_u32()?);
+            let content = reader.bytes(usize::MAX, "content")?;
+            if !self.has_channel(channel) || sender == ParticipantId(0) {
+                return Err(reader.malformed());
+            }
+            let message = self.read_content(content, (channel, sender, position), wall)?;
+            let message = Message { to: Some(to), ..message };
+            let order = Order(0);
+            self.directs.restore(to, Direct { message, counter, position, order });
+        }
+        Ok(())
     }
 
     /// Reads a transaction, and notes which request it carried out, or that it resets its channel.
@@ -370,7 +450,8 @@ impl Log {
         }
         let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
         let bytes = bytes.into();
-        Ok(Message { channel, sender, key, priority, departed, text, piece, bytes, born })
+        let to = None;
+        Ok(Message { channel, sender, key, priority, departed, to, text, piece, bytes, born })
     }
 }
 

@@ -28,6 +28,9 @@ pub(in crate::room) struct Filter<'a> {
     pub(in crate::room) present_from: Order,
     /// Where the receiver's transactions of some channels begin. `None`: it has none of any channel.
     pub(in crate::room) starts: Option<&'a Starts>,
+    /// True if the places of transactions for one participant (wire W114) count that come from the receiver or go to it. No feed
+    /// carries these transactions as others.
+    pub(in crate::room) places: bool,
 }
 
 /// For some channels, the position up to which a receiver has their transactions, or a part that replaces them, or was told
@@ -91,6 +94,7 @@ impl<'a> Filter<'a> {
             now: None,
             present_from: Order(0),
             starts: None,
+            places: false,
         }
     }
 
@@ -102,6 +106,9 @@ impl<'a> Filter<'a> {
 
     pub(super) fn carries_transaction(&self, one: &Transaction) -> bool {
         let is_own = self.receiver == Some(one.message.sender);
+        if one.message.to.is_some() {
+            return self.places && (is_own || self.receiver == one.message.to);
+        }
         if one.position <= self.start(one.message.channel) {
             return false;
         }

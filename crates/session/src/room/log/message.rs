@@ -18,6 +18,8 @@ pub(in crate::room) struct Message {
     pub(in crate::room) priority: Option<u8>,
     /// The participant that left, if the message is the room's own entry about that (wire W113).
     pub(in crate::room) departed: Option<ParticipantId>,
+    /// The only receiver of the message (wire W114). The log then has only the message's place, and no bytes of it.
+    pub(in crate::room) to: Option<ParticipantId>,
     pub(in crate::room) text: bool,
     /// Which piece of a transaction it is. The log holds all pieces of one, at positions that follow each other.
     pub(in crate::room) piece: Piece,
@@ -27,6 +29,14 @@ pub(in crate::room) struct Message {
 }
 
 impl Message {
+    /// What the log keeps of a message for one participant: its place, without what it says.
+    pub(super) fn place(&self) -> Message {
+        let &Message { channel, sender, to, born, .. } = self;
+        let (key, priority, departed, bytes) = (None, None, None, [].into());
+        let (text, piece) = (false, Piece::Whole);
+        Message { channel, sender, key, priority, departed, to, text, piece, bytes, born }
+    }
+
     /// Bytes of the message and its key.
     pub(in crate::room) fn size(&self) -> usize {
         self.bytes.len() + self.key_size()

@@ -9,6 +9,7 @@
 //! The log depends on no transport, tick or codec. What a store keeps of it is in `facts.rs`.
 
 mod departures;
+mod directs;
 mod due;
 mod facts;
 mod filter;
@@ -24,6 +25,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+pub(super) use directs::{Direct, Directs};
 pub(super) use due::{Cursor, Item, NotInMemory};
 pub(super) use filter::{Carries, Channels, Covered, Filter, Starts};
 pub(super) use message::{Message, Transaction, Value};
@@ -64,6 +66,8 @@ pub(super) struct Log {
     published: Published,
     /// Who has to be said to have left, in channels that record departures (wire W113).
     departures: Departures,
+    /// What waits for one participant each (wire W114).
+    pub(super) directs: Directs,
     /// Channels to be reset once the transactions at these positions are durable (wire W102).
     resets: BTreeMap<ChannelNo, Position>,
 }
@@ -81,6 +85,7 @@ impl Log {
             transactions: Transactions::new(),
             published: Published::default(),
             departures: Departures::default(),
+            directs: Directs::default(),
             resets: BTreeMap::new(),
         }
     }
@@ -95,11 +100,19 @@ impl Log {
         if let Some(session) = self.sessions.present_mut(message.sender) {
             debug_assert!(counter == session.counter.next(), "checked before");
             session.counter = counter;
-            if self.channels[message.channel.place()].qos.departures {
+            // What is for one participant tells the others nothing of its sender.
+            if message.to.is_none() && self.channels[message.channel.place()].qos.departures {
                 self.departures.note(message.sender, message.channel);
             }
             self.order = self.order.next();
-            self.transactions.push(self.order, message, counter, &self.limits);
+            let Some(to) = message.to else {
+                return self.transactions.push(self.order, message, counter, &self.limits);
+            };
+            let (position, order) = (self.head().next(), self.order);
+            let place = message.place();
+            let is_known = to <= self.sessions.last();
+            self.directs.put(to, Direct { message, counter, position, order }, is_known);
+            self.transactions.push(order, place, counter, &self.limits);
         }
     }
 
@@ -133,6 +146,7 @@ impl Log {
                 key: None,
                 priority: None,
                 departed: Some(participant),
+                to: None,
                 text: false,
                 piece: Default::default(),
                 bytes: [].into(),
@@ -173,6 +187,7 @@ impl Log {
         }
         let resets = core::mem::take(&mut self.resets);
         self.values.reset(|channel| resets.contains_key(&channel));
+        resets.iter().for_each(|(&channel, &as_of)| self.directs.reset(channel, as_of));
         self.transactions.reset(&resets)
     }
 
@@ -267,6 +282,8 @@ impl Log {
     pub(super) fn end_session(&mut self, participant: ParticipantId, left: u64) {
         self.sessions.end(participant, left, self.limits.max_former);
         self.values.forget(participant);
+        let sessions = &self.sessions;
+        self.directs.leave(participant, |one| sessions.get(one).is_some());
     }
 
     /// The last number that was given to a participant; 0 before the first one.
@@ -479,7 +496,8 @@ impl Log {
 
     /// Bytes of memory that messages and parts take, about.
     pub(super) fn memory(&self) -> usize {
-        self.values.memory() + self.transactions.memory() + self.published.memory()
+        let Log { values, transactions, published, directs, .. } = self;
+        values.memory() + transactions.memory() + published.memory() + directs.memory()
     }
 }
 

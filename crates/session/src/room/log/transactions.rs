@@ -145,6 +145,11 @@ impl Transactions {
         self.extents.get(&channel).map_or(Position(0), |extent| extent.trimmed)
     }
 
+    /// A part stands for the channel's transactions up to this position, or they were reset.
+    pub(super) fn covered(&self, channel: ChannelNo) -> Position {
+        self.extents.get(&channel).map_or(Position(0), |extent| extent.covered)
+    }
+
     /// The greatest [`Transactions::trimmed`] of all channels.
     pub(super) fn trimmed_any(&self) -> Position {
         self.trimmed
@@ -430,6 +435,7 @@ mod tests {
                 key: None,
                 priority: None,
                 departed: None,
+                to: None,
                 text: false,
                 piece,
                 bytes: [7].into(),

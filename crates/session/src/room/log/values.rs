@@ -202,6 +202,7 @@ mod tests {
             key: Some(key.to_le_bytes().into()),
             priority: None,
             departed: None,
+            to: None,
             text: false,
             piece: Default::default(),
             bytes: Box::default(),

@@ -9,6 +9,7 @@ use super::requests::Requests;
 use super::stage::{Download, Joining, Offer, Stage, Upload};
 use crate::link::Link;
 use crate::room::feed::Feed;
+use crate::room::feed::directs::DirectFeed;
 use crate::room::feed::downsampling::Released;
 use crate::room::feed::group::Place;
 use crate::room::feed::private_datagrams::PrivateDatagrams;
@@ -33,6 +34,7 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) released: Released,
     pub(in crate::room) stage: Stage,
     pub(in crate::room) stream: PrivateStream,
+    pub(in crate::room) directs: DirectFeed,
     /// Whether the participant can share a stream with others.
     pub(in crate::room) sharing: Sharing,
     /// The participant's own datagrams; `None` if the transport has no datagrams.
@@ -86,6 +88,7 @@ pub(in crate::room) struct Connection {
 /// The parts of a connection that change while its stream is filled.
 pub(super) struct StreamParts<'a> {
     pub(super) stream: &'a mut PrivateStream,
+    pub(super) directs: &'a mut DirectFeed,
     pub(super) released: &'a mut Released,
     pub(super) link: &'a mut Link,
     pub(super) told: &'a mut BTreeSet<ParticipantId>,
@@ -110,6 +113,7 @@ impl Connection {
                 downloads: VecDeque::new(),
             })),
             stream: PrivateStream::new(position, end),
+            directs: DirectFeed::default(),
             sharing: Sharing::default(),
             datagrams: datagrams.then(|| PrivateDatagrams { feed: Feed::at(end) }),
             datagrams_at: None,
@@ -188,6 +192,7 @@ impl Connection {
             sharing,
             stage,
             stream,
+            directs,
             released,
             link,
             starts,
@@ -206,7 +211,7 @@ impl Connection {
             starts,
         };
         let told_from = *told_from;
-        (receiver, StreamParts { stream, released, link, told, told_from })
+        (receiver, StreamParts { stream, directs, released, link, told, told_from })
     }
 
     /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of the log. Settled
@@ -285,7 +290,7 @@ impl Connection {
     /// True if messages up to the last tick have to be sent over the private stream.
     pub(in crate::room) fn has_due(&self) -> bool {
         let Feed { cursor, until } = self.stream.feed;
-        if !self.released.stream.is_empty() {
+        if !self.released.stream.is_empty() || self.directs.is_due() {
             return true;
         }
         if self.is_member() {
@@ -328,8 +333,10 @@ impl Connection {
     }
 
     /// A value that changes whenever a message of the private stream is sent or skipped.
-    pub(in crate::room) fn progress(&self) -> (Cursor, usize, usize) {
-        (self.stream.feed.cursor, self.stream.history.len(), self.released.stream.len())
+    pub(in crate::room) fn progress(&self) -> (Cursor, usize, [Position; 2]) {
+        let Connection { stream, released, directs, .. } = self;
+        let waiting = stream.history.len() + released.stream.len();
+        (stream.feed.cursor, waiting, directs.progress())
     }
 
     /// Queues a POSITION frame if the last position that the participant knows is before its place in the log.

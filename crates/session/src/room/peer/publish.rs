@@ -139,6 +139,7 @@ impl<'a> Publisher<'a> {
             key: record.key.map(Into::into),
             priority: record.priority,
             departed: None,
+            to: record.to,
             text: record.text,
             piece: record.piece,
             bytes: record.bytes.into(),
@@ -158,11 +159,14 @@ impl<'a> Publisher<'a> {
                     return Ok(());
                 }
             }
-            Number::Fill { .. } => return Err(Error::malformed("record")),
+            Number::Fill { .. } | Number::Direct { .. } => {
+                return Err(Error::malformed("record"));
+            }
         }
         self.record(record);
         // A piece that goes on is not in the log yet, so the newest message there is another one.
         if !record.piece.goes_on()
+            && record.to.is_none()
             && let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
             && let Some(choice) = packed.first().and_then(|&first| choice_of(first))
         {
@@ -170,7 +174,10 @@ impl<'a> Publisher<'a> {
         }
         // W97: a transaction in pieces is one message.
         if !record.piece.goes_on() {
-            let receivers = self.receivers.get(record.channel.place()).copied();
+            let receivers = match record.to {
+                Some(_) => Some(1),
+                None => self.receivers.get(record.channel.place()).copied(),
+            };
             self.used.deliveries += receivers.unwrap_or(0).max(1);
         }
         self.stats.messages_in += 1;
@@ -225,7 +232,8 @@ impl<'a> Publisher<'a> {
 
     /// Hands what was put into the log to a recording. A transaction in pieces is recorded as one.
     fn record(&mut self, record: &Record<'_>) {
-        if record.piece.goes_on() {
+        // A recording has nothing of what is for one participant.
+        if record.piece.goes_on() || record.to.is_some() {
             return self.inspector.piece_came(self.log.head());
         }
         let whole = match record.piece {

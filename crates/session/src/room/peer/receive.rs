@@ -99,7 +99,11 @@ impl Peer {
                 self.payload(now, payload, PayloadForm::Packed, common)
             }
             Frame::Open { .. } => self.open(&frame, false, common),
-            Frame::Shut { id: channel } => self.shut(channel),
+            Frame::Shut { id: channel } => {
+                self.shut(channel)?;
+                self.give_up_directs(common);
+                Ok(())
+            }
             Frame::Compress { id: channel, compress } => self.set_compress(channel, compress),
             Frame::Change { id: channel, qos } if link.stamps.agreed => {
                 connection.requests.count(now, connection.channels.len())?;
@@ -131,6 +135,13 @@ impl Peer {
                 common.outputs.push_back(Output::Token { link, token });
                 Ok(())
             }
+            Frame::Received { position } => {
+                if position > connection.directs.last {
+                    return Err(Error::malformed("RECEIVED: what was not sent"));
+                }
+                common.log.directs.received(self.id, position);
+                Ok(())
+            }
             Frame::Part { part, name, channels, .. } => self.offer(part, name, &channels, common),
             Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common),
             Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common),
@@ -157,6 +168,14 @@ impl Peer {
             }
             _ => Err(Error::malformed("frame: only a server sends this, or it was not agreed on")),
         }
+    }
+
+    /// W115: what waits for this participant on channels that it does not receive cannot be delivered.
+    pub(super) fn give_up_directs(&self, common: &mut Common) {
+        let Some(connection) = self.connection() else { return };
+        let receives = |channel| connection.channels.receives(channel).is_some();
+        let until = connection.stream.feed.until.log;
+        common.log.directs.give_up_closed(self.id, until, receives);
     }
 
     /// W46: the participant can read these codecs.

@@ -111,7 +111,8 @@ impl Peer {
             connection.leave_stream(id);
             return false;
         }
-        connection.link.ready() && next < stream.end()
+        // What is for this participant alone has to go before (W114).
+        !connection.directs.is_due() && connection.link.ready() && next < stream.end()
     }
 }
 
@@ -238,7 +239,26 @@ impl Connection {
     fn owes_position(&self) -> bool {
         let log = self.stream.feed.cursor.log;
         let told = self.member().map_or(log, |member| member.told);
-        log.get().saturating_sub(told.get()) >= WORTH_A_POSITION
+        log.get().saturating_sub(told.get()) >= WORTH_A_POSITION || self.directs.is_owed(told, log)
+    }
+
+    /// Tells a member that it has come to the places of what it was sent for it alone (W114), once it has.
+    pub(in crate::room) fn say_position_of_directs(&mut self, streams: &SharedStreams) {
+        let Some(member) = self.member().filter(|member| member.told < self.directs.last) else {
+            return;
+        };
+        if let Some((stream, next)) = member.stream(streams)
+            && next == stream.end()
+        {
+            self.served_shared(stream.feed.cursor);
+        }
+        let log = self.stream.feed.cursor.log;
+        if let Stage::Live(Some(member)) = &mut self.stage
+            && self.directs.is_owed(member.told, log)
+        {
+            member.told = log;
+            self.link.queue(&Frame::Position(log));
+        }
     }
 
     fn say_position(&mut self) {

@@ -32,7 +32,15 @@ const PAGE: usize = 256;
 impl Peer {
     /// Sends control frames and messages over the stream until there are no more or the transport is busy.
     pub(in crate::room) fn flush(&mut self, now: Duration, common: &mut Common) {
+        // What is for this participant alone goes before what it shares with others (W114).
+        if self.connection().is_some_and(|connection| connection.directs.is_due()) {
+            self.flush_private(now, common);
+        }
         self.flush_shared(now, common);
+        self.flush_private(now, common);
+    }
+
+    fn flush_private(&mut self, now: Duration, common: &mut Common) {
         let id = self.id;
         loop {
             let Some(connection) = self.connection() else { return };
@@ -42,6 +50,7 @@ impl Peer {
             let Some(connection) = self.connection_mut() else { return };
             connection.pass_reach();
             connection.say_synced();
+            connection.say_position_of_directs(&common.streams);
             connection.feed_model();
             self.tell_changes(common);
             let Some(connection) = self.connection_mut() else { return };
@@ -190,6 +199,9 @@ impl Peer {
         common: &mut Common,
     ) -> Result<(), Error> {
         let id = self.id;
+        if self.connection().is_some_and(|connection| connection.directs.is_due()) {
+            self.give_up_directs(common);
+        }
         let Common { log, packing, forms, stats, inspector, roster, .. } = &mut *common;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         let remaining = connection.link.remaining(packet);
@@ -197,7 +209,7 @@ impl Peer {
         let is_live = !connection.is_joining() && connection.reach.is_none();
         let (is_member, mut at) = (connection.is_member(), packet.len());
         let (receiver, parts) = connection.split(id);
-        let StreamParts { stream, released, link, told: known, told_from } = parts;
+        let StreamParts { stream, directs, released, link, told: known, told_from } = parts;
         let Link { coders: Some(coders), choosing, datagrams, .. } = &mut *link else {
             return Ok(());
         };
@@ -210,7 +222,7 @@ impl Peer {
             Payload { remaining, coders, builder, messages: 0, bytes: 0, introductions };
         // If the log no longer has transactions that the stream lacks, the participant is sent the snapshot or a gap
         // before the next packet.
-        let notices = stream.fill(&mut payload, receiver, released).unwrap_or_default();
+        let notices = stream.fill(&mut payload, receiver, released, directs).unwrap_or_default();
         let until = stream.feed.cursor.log;
         if let Some(datagrams) = datagrams
             && is_live
@@ -230,7 +242,11 @@ impl Peer {
             at += introduce(roster, senders, packet, at);
         }
         let skipped = until.get().saturating_sub(coders.encoder.numbering.position().get());
-        let says_position = skipped >= WORTH_A_POSITION && stream.history.is_empty() && !is_member;
+        // The receiver takes what is for it alone once it has come to its place (W114).
+        let owes_position = directs.is_owed(coders.encoder.numbering.position(), until);
+        let says_position = (skipped >= WORTH_A_POSITION || owes_position)
+            && stream.history.is_empty()
+            && !is_member;
         if says_position {
             coders.encoder.numbering.advance(until);
         }

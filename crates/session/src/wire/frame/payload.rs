@@ -12,7 +12,7 @@ use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::{Reader, Write};
 use crate::wire::snapshot::Chunk;
-use crate::{Compress, Durability, Error, Qos, Rate};
+use crate::{Compress, Durability, Error, Qos, Rate, Receipt};
 
 /// Added to the state of a participant in PARTICIPANTS if its user follows (wire W100).
 const HAS_USER: u8 = 4;
@@ -212,6 +212,15 @@ impl<'a> Frame<'a> {
                 out.varint(u64::from(*counter));
                 0x2a
             }
+            Frame::Received { position } => {
+                out.varint(position.get());
+                0x37
+            }
+            Frame::Receipt { counter, receipt } => {
+                out.varint(u64::from(*counter));
+                out.u8(receipt.to_wire());
+                OPTIONAL | 0x38
+            }
             Frame::Count { everybody, count } => {
                 out.u8(u8::from(*everybody));
                 out.varint(u64::from(*count));
@@ -320,6 +329,11 @@ impl<'a> Frame<'a> {
                 counter: Counter(r.varint_u32()?),
                 name: r.text(MAX_PART_NAME, "name of a part")?,
                 channels: read_channels(&mut r)?,
+            },
+            0x37 => Frame::Received { position: Position(r.varint()?) },
+            0x38 => Frame::Receipt {
+                counter: Counter(r.varint_u32()?),
+                receipt: Receipt::from_wire(r.u8()?).ok_or_else(|| r.malformed())?,
             },
             0x2b => {
                 let token = r.rest();

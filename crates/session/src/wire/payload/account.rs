@@ -33,9 +33,9 @@ pub(crate) fn price(parts: &mut [Part], costs: &[u32]) {
 pub(crate) fn part(record: &Record<'_>) -> Part {
     let (index, is_fill) = match record.number {
         Number::Awareness { index, .. } => (index.get(), false),
-        Number::Transaction { counter, .. } | Number::Copy { counter, .. } => {
-            (counter.get(), false)
-        }
+        Number::Transaction { counter, .. }
+        | Number::Copy { counter, .. }
+        | Number::Direct { counter, .. } => (counter.get(), false),
         Number::Fill { counter, .. } => (counter.get(), true),
     };
     let purpose = match record {

@@ -96,6 +96,7 @@ mod tests {
             key: None,
             priority: None,
             departed: None,
+            to: None,
             bytes,
             packed: None,
             coding: Coding::Shared,

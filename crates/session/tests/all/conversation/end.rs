@@ -231,7 +231,8 @@ fn tell_client(
         ["send", to, text, key, message] => {
             let (bytes, key_octets) = (unhex(message), unhex(key.trim_start_matches('-')));
             let key = (key != "-").then_some(&key_octets[..]);
-            let message = Outgoing { bytes: &bytes, text: text == "text", key, priority: None };
+            let message =
+                Outgoing { bytes: &bytes, text: text == "text", key, priority: None, to: None };
             client.send(now, channel(to), message).expect("a message");
         }
         ["large", to, count, part] => {
@@ -241,7 +242,7 @@ fn tell_client(
         }
         ["priority", to, priority, message] => {
             let (bytes, priority) = (unhex(message), Some(number(priority) as u8));
-            let message = Outgoing { bytes: &bytes, text: false, key: None, priority };
+            let message = Outgoing { bytes: &bytes, text: false, key: None, priority, to: None };
             client.send(now, channel(to), message).expect("a message");
         }
         ["presence", presence] => client.set_presence(&unhex(presence)).expect("a presence"),

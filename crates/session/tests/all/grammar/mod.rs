@@ -176,6 +176,8 @@ const KINDS: &[Kind] = &[
     optional(0x2c, "TOKEN_WANTED", &[]),
     optional(0x2d, "HOLD", &[("counter", Varint), ("hold_ms", Varint)]),
     optional(0x2f, "RESET", &[("id", Varint), ("position", Varint)]),
+    kind(0x37, "RECEIVED", &[("position", Varint)]),
+    optional(0x38, "RECEIPT", &[("counter", Varint), ("outcome", U8)]),
     optional(0x34, "COUNT", &[("everybody", U8), ("count", Varint)]),
     optional(0x35, "PAGE_WANTED", &[("after", Varint)]),
     kind(0x36, "PAGE", &[("after", Varint), ("last", U8), ("participants", Participants)]),
@@ -418,6 +420,10 @@ impl<'a> Reader<'a> {
         if flags & 4 != 0 {
             fields.push("priority", Value::Number(content.u8()?.into()));
         }
+        // W114: from a server, whose direct records have a sender, it is the receiver.
+        if flags & 1024 != 0 && fields.number("sender") == 0 {
+            fields.push("to", Value::Number(content.varint()?));
+        }
         if flags & 8 != 0 {
             fields.push("extensions", Value::Octets(content.bytes()?.to_vec()));
         }
@@ -509,6 +515,9 @@ pub(crate) fn write_record(numbers: &[&str], record: &Fields, out: &mut Vec<u8>)
     }
     if flags & 4 != 0 {
         content.push(record.number("priority") as u8);
+    }
+    if let Some(Value::Number(to)) = record.find("to") {
+        varint(*to, &mut content);
     }
     if flags & 8 != 0 {
         write_bytes(record.octets("extensions"), &mut content);

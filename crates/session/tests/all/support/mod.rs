@@ -179,7 +179,7 @@ impl Person {
 
     fn note(&mut self, event: Event) {
         match &event {
-            Event::Message(message) => {
+            Event::Message(message) | Event::Direct(message) => {
                 let is_known = message.own
                     || message.sender == ParticipantId(0)
                     || self.people.contains_key(&message.sender);
@@ -188,7 +188,7 @@ impl Person {
                     Some(departed) => format!("{departed} left"),
                     None => String::from_utf8_lossy(&message.bytes).into_owned(),
                 };
-                if message.channel == ChannelId(0) {
+                if message.channel == ChannelId(0) && message.to.is_none() {
                     self.document.push(text.clone());
                     if message.own {
                         self.ordered.push(text);

@@ -118,7 +118,13 @@ fn packets() -> Vec<Case> {
         ),
         ("a sender other than 0", "W20", says(fine.clone().num("sender", 1)), 2),
         ("own, from a client", "W20", says(fine.clone().num("flags", 16)), 2),
-        ("an unknown flag", "W19", says(fine.clone().num("flags", 1024)), 2),
+        ("an unknown flag", "W19", says(fine.clone().num("flags", 2048)), 2),
+        (
+            "to the room itself",
+            "W114",
+            says(fine.clone().num("flags", 1024).with("octets", Value::Octets(vec![0]))),
+            2,
+        ),
         ("a piece, in a room that is not stored", "W97", says(fine.clone().num("flags", 256)), 2),
         ("a piece that continues nothing", "W97", says(fine.clone().num("flags", 512)), 2),
         (

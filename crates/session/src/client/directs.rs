@@ -1,0 +1,131 @@
+//! Transactions for one participant (wire W114 to W116): those that came and wait for their places in the order, and own ones of
+//! which it is not known yet what became of them.
+
+use alloc::vec::Vec;
+
+use super::api::Recipient;
+use super::channel_id::ChannelId;
+use super::event::{Event, Incoming};
+use super::phase::Joined;
+use super::session::Session;
+use crate::ids::{Counter, Position};
+use crate::wire::frame::Frame;
+use crate::{Error, Receipt};
+
+/// The most that may wait for its place. A server keeps fewer for a participant.
+const MAX_HELD: usize = 4096;
+
+/// Own ones of which it is not known yet what became of them, and the last one that came from others.
+#[derive(Debug, Default)]
+pub(super) struct Directs {
+    /// Those that are ordered.
+    awaited: Vec<(Counter, ChannelId, Recipient)>,
+    /// What became of those that are not known to be ordered yet.
+    early: Vec<(Counter, Receipt)>,
+    /// The position of the last one that the application was handed.
+    pub(super) received: Position,
+}
+
+/// What came over a transport and waits for its place.
+#[derive(Default)]
+pub(super) struct Held {
+    /// In the order of their positions, with the counter; an own one has no message.
+    list: Vec<(Position, Counter, Option<Incoming>)>,
+    /// The position that the server is to be told: the application has everything up to there.
+    pub(super) received: Option<Position>,
+}
+
+impl Held {
+    /// Keeps one until all transactions before it have come.
+    ///
+    /// # Errors
+    /// More than a room lets wait.
+    pub(super) fn add(
+        &mut self,
+        session: &mut Session,
+        (position, counter): (Position, Counter),
+        message: Option<Incoming>,
+    ) -> Result<(), Error> {
+        if self.list.len() >= MAX_HELD {
+            let what = "transactions for one participant";
+            return Err(Error::TooMany { what, limit: MAX_HELD });
+        }
+        let place = self.list.iter().position(|(other, ..)| *other > position);
+        self.list.insert(place.unwrap_or(self.list.len()), (position, counter, message));
+        let until = session.position;
+        self.release(session, until);
+        Ok(())
+    }
+
+    /// Hands over what has its place up to `until`: all transactions before have come.
+    pub(super) fn release(&mut self, session: &mut Session, until: Position) {
+        while self.list.first().is_some_and(|(first, ..)| *first <= until) {
+            match self.list.remove(0) {
+                (position, counter, None) => session.confirm_direct(counter, position),
+                (position, _, Some(message)) => {
+                    // It is dropped if its channel was closed meanwhile.
+                    if session.channels[message.channel.0 as usize].id.is_some() {
+                        session.directs.received = position;
+                        self.received = Some(position);
+                        session.emit(Event::Direct(message));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Joined {
+    /// Tells the server which ones the application has.
+    pub(super) fn say_received(&mut self) {
+        if let Some(position) = self.inbound.held.received.take() {
+            self.link.queue(&Frame::Received { position });
+        }
+    }
+}
+
+impl Session {
+    /// The own one with this counter is ordered.
+    pub(super) fn await_receipt(&mut self, counter: Counter, channel: ChannelId, to: Recipient) {
+        let directs = &mut self.directs;
+        match directs.early.iter().position(|(early, _)| *early == counter) {
+            Some(at) => {
+                let (_, receipt) = directs.early.remove(at);
+                self.emit(Event::Receipt { channel, to, receipt });
+            }
+            None => directs.awaited.push((counter, channel, to)),
+        }
+    }
+
+    /// The server says what became of an own one. It may repeat what it said over an earlier transport.
+    pub(super) fn on_receipt(&mut self, counter: Counter, receipt: Receipt) {
+        let directs = &mut self.directs;
+        if let Some(at) = directs.awaited.iter().position(|(awaited, ..)| *awaited == counter) {
+            let (_, channel, to) = directs.awaited.remove(at);
+            self.emit(Event::Receipt { channel, to, receipt });
+        } else if self.pending.iter().any(|pending| pending.counter == Some(counter)) {
+            directs.early.push((counter, receipt));
+        }
+    }
+
+    /// The session is lost: nobody will say what became of the own ones. In another incarnation of the room (not `is_same`), the
+    /// numbers of participants mean others, so those that wait to be sent are given up.
+    pub(super) fn forget_directs(&mut self, is_same: bool) {
+        self.directs.early.clear();
+        let mut lost = core::mem::take(&mut self.directs.awaited);
+        if !is_same {
+            self.directs.received = Position(0);
+            self.pending.retain(|pending| {
+                let channel = ChannelId(pending.channel as u32);
+                pending.item.to.is_none_or(|to| {
+                    lost.push((Counter(0), channel, to));
+                    false
+                })
+            });
+            self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
+        }
+        for (_, channel, to) in lost {
+            self.emit(Event::Receipt { channel, to, receipt: Receipt::Unknown });
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Lets participants be sent transactions that are for one of them alone, and tells senders what became of these (wire W114 to W116).
+
+use core::time::Duration;
+
+use super::Room;
+use super::peer::State;
+use crate::wire::frame::Frame;
+use crate::{Counter, ParticipantId, Position, Receipt};
+
+impl Room {
+    /// Lets participants be sent the new ones up to this position, and gives up those whose receivers are not in the room.
+    pub(super) fn deliver_directs(&mut self, until: Position) {
+        for id in self.common.log.directs.take_fresh(until) {
+            match self.peers.get_mut(&id).map(|peer| &mut peer.state) {
+                Some(State::Here(connection)) => connection.directs.due = until,
+                Some(State::Away { .. }) => {}
+                // Of a room that was just loaded, nobody knows who is away.
+                None if self.absent_until.is_some() && self.common.log.session(id).is_some() => {
+                    self.absent.insert(id);
+                }
+                None => self.common.log.directs.give_up(id, until, Receipt::Gone),
+            }
+        }
+    }
+
+    /// Tells senders what has become of theirs.
+    pub(super) fn tell_receipts(&mut self, now: Duration) {
+        let mut told: Option<ParticipantId> = None;
+        for (sender, counter, receipt) in self.common.log.directs.take_untold() {
+            let peer = self.peers.get_mut(&sender);
+            let Some(connection) = peer.and_then(|peer| peer.connection_mut()) else { continue };
+            connection.link.queue(&Frame::Receipt { counter, receipt });
+            if let Some(before) = told.replace(sender).filter(|before| *before != sender) {
+                self.flush(now, before);
+            }
+        }
+        if let Some(last) = told {
+            self.flush(now, last);
+        }
+    }
+
+    fn flush(&mut self, now: Duration, participant: ParticipantId) {
+        let Room { peers, common, .. } = self;
+        if let Some(peer) = peers.get_mut(&participant) {
+            peer.flush(now, common);
+        }
+    }
+}
+
+/// The frames that tell a sender that resumes what has become of its last ones.
+pub(super) fn receipts(
+    all: impl Iterator<Item = (Counter, Receipt)>,
+) -> impl Iterator<Item = Frame<'static>> {
+    all.map(|(counter, receipt)| Frame::Receipt { counter, receipt })
+}

@@ -1,0 +1,220 @@
+//! Transactions for one participant (wire W114). The log has only their places in the order. Their contents wait here, beside the
+//! log, until the receiver has them or has left, so that no trimming and no part of the snapshot takes them away.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::mem::take;
+
+use super::message::Message;
+use crate::receipt::Receipt;
+use crate::{ChannelNo, Counter, Order, ParticipantId, Position};
+
+/// The most that waits for one receiver.
+const MAX_WAITING: usize = 256;
+
+/// The most memory of what waits for one receiver, and for all of a room.
+const MAX_WAITING_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 4 << 20;
+
+/// The most receipts that are kept for a sender whose transport is broken.
+const MAX_RECEIPTS: usize = 1024;
+
+/// The most senders of which that is kept. Beyond it, the ones that came first to the room are forgotten.
+const MAX_SENDERS: usize = 4096;
+
+/// A transaction for one participant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::room) struct Direct {
+    pub(in crate::room) message: Message,
+    pub(in crate::room) counter: Counter,
+    pub(in crate::room) position: Position,
+    pub(in crate::room) order: Order,
+}
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(in crate::room) struct Directs {
+    /// By receiver, in the order of their positions.
+    waiting: BTreeMap<ParticipantId, VecDeque<Direct>>,
+    bytes: usize,
+    /// The senders and the receivers of transactions that are new, with their positions.
+    fresh: VecDeque<(Position, ParticipantId)>,
+    /// The position of each sender's last one.
+    sent: BTreeMap<ParticipantId, Position>,
+    /// What became of those of each sender, the last ones.
+    receipts: BTreeMap<ParticipantId, VecDeque<(Counter, Receipt)>>,
+    /// The receipts that are new.
+    untold: Vec<(ParticipantId, Counter, Receipt)>,
+}
+
+impl Directs {
+    /// Adds a transaction that the log has just been given a place for. `is_known`: the room has had a participant `to`.
+    pub(super) fn put(&mut self, to: ParticipantId, direct: Direct, is_known: bool) {
+        let (sender, counter) = (direct.message.sender, direct.counter);
+        self.sent.insert(sender, direct.position);
+        self.fresh.push_back((direct.position, sender));
+        if !is_known {
+            return self.note(sender, counter, Receipt::Gone);
+        }
+        let waiting = self.waiting.get(&to);
+        let (count, bytes) = waiting.map_or((0, 0), |all| (all.len(), memory(all)));
+        let cost = direct.message.cost();
+        if count >= MAX_WAITING || bytes + cost > MAX_WAITING_BYTES || self.bytes + cost > MAX_BYTES
+        {
+            return self.note(sender, counter, Receipt::Full);
+        }
+        self.fresh.push_back((direct.position, to));
+        self.insert(to, direct);
+    }
+
+    /// Adds a transaction of a stored log.
+    pub(super) fn restore(&mut self, to: ParticipantId, direct: Direct) {
+        let sent = self.sent.entry(direct.message.sender).or_default();
+        *sent = direct.position.max(*sent);
+        self.insert(to, direct);
+    }
+
+    fn insert(&mut self, to: ParticipantId, direct: Direct) {
+        let waiting = self.waiting.entry(to).or_default();
+        // What a store has comes in another order: first that of which a part stands for the places.
+        if let Err(at) = waiting.binary_search_by_key(&direct.position, |one| one.position) {
+            self.bytes += direct.message.cost();
+            waiting.insert(at, direct);
+        }
+    }
+
+    /// The senders and the receivers of new transactions up to this position, which can be delivered now.
+    pub(in crate::room) fn take_fresh(&mut self, until: Position) -> BTreeSet<ParticipantId> {
+        let count = self.fresh.partition_point(|(position, _)| *position <= until);
+        self.fresh.drain(..count).map(|(_, participant)| participant).collect()
+    }
+
+    /// The receivers for which something waits.
+    pub(in crate::room) fn receivers(&self) -> impl Iterator<Item = ParticipantId> {
+        self.waiting.keys().copied()
+    }
+
+    /// What waits for this receiver after this position, in order.
+    pub(in crate::room) fn waiting(
+        &self,
+        to: ParticipantId,
+        after: Position,
+    ) -> impl Iterator<Item = &Direct> {
+        let waiting = self.waiting.get(&to).into_iter().flatten();
+        waiting.skip_while(move |one| one.position <= after)
+    }
+
+    /// The transaction at this position that waits for this receiver.
+    pub(super) fn get(&self, to: ParticipantId, position: Position) -> Option<&Direct> {
+        let waiting = self.waiting.get(&to)?;
+        let at = waiting.binary_search_by_key(&position, |one| one.position).ok()?;
+        waiting.get(at)
+    }
+
+    /// Everything that waits, with its receivers.
+    pub(super) fn all(&self) -> impl Iterator<Item = (ParticipantId, &Direct)> {
+        self.waiting.iter().flat_map(|(&to, waiting)| waiting.iter().map(move |one| (to, one)))
+    }
+
+    /// The position of the last one that this participant sent or that waits for it; 0 if there is none.
+    pub(in crate::room) fn last_of(&self, participant: ParticipantId) -> Position {
+        let sent = self.sent.get(&participant).copied().unwrap_or_default();
+        let waiting = self.waiting.get(&participant).and_then(VecDeque::back);
+        sent.max(waiting.map_or(Position(0), |last| last.position))
+    }
+
+    /// The receiver has everything up to this position.
+    pub(in crate::room) fn received(&mut self, to: ParticipantId, position: Position) {
+        self.settle(to, Receipt::Delivered, |one| one.position <= position);
+    }
+
+    /// What waits for this receiver up to this position cannot be delivered.
+    pub(in crate::room) fn give_up(
+        &mut self,
+        to: ParticipantId,
+        until: Position,
+        receipt: Receipt,
+    ) {
+        self.settle(to, receipt, |one| one.position <= until);
+    }
+
+    /// What waits for this receiver on channels that it does not receive cannot be delivered.
+    pub(in crate::room) fn give_up_closed(
+        &mut self,
+        to: ParticipantId,
+        until: Position,
+        receives: impl Fn(ChannelNo) -> bool,
+    ) {
+        let is_closed = |one: &Direct| one.position <= until && !receives(one.message.channel);
+        self.settle(to, Receipt::NotOpen, is_closed);
+    }
+
+    /// A channel was reset up to this position: nothing of it is delivered any more.
+    pub(super) fn reset(&mut self, channel: ChannelNo, as_of: Position) {
+        let receivers: BTreeSet<_> = self.receivers().collect();
+        for to in receivers {
+            let is_reset = |one: &Direct| one.message.channel == channel && one.position <= as_of;
+            self.settle(to, Receipt::Gone, is_reset);
+        }
+    }
+
+    fn settle(&mut self, to: ParticipantId, receipt: Receipt, is_it: impl Fn(&Direct) -> bool) {
+        let Some(waiting) = self.waiting.remove(&to) else { return };
+        let (settled, waiting): (VecDeque<_>, VecDeque<_>) = waiting.into_iter().partition(is_it);
+        if !waiting.is_empty() {
+            self.waiting.insert(to, waiting);
+        }
+        for Direct { message, counter, .. } in settled {
+            self.bytes -= message.cost();
+            self.note(message.sender, counter, receipt);
+        }
+    }
+
+    pub(super) fn note(&mut self, sender: ParticipantId, counter: Counter, receipt: Receipt) {
+        let receipts = self.receipts.entry(sender).or_default();
+        if receipts.len() >= MAX_RECEIPTS {
+            receipts.pop_front();
+        }
+        receipts.push_back((counter, receipt));
+        self.untold.push((sender, counter, receipt));
+    }
+
+    /// The receipts that are new, with the senders that have to be told of them.
+    pub(in crate::room) fn take_untold(&mut self) -> Vec<(ParticipantId, Counter, Receipt)> {
+        take(&mut self.untold)
+    }
+
+    /// What became of those of this sender, the last ones.
+    pub(in crate::room) fn receipts(
+        &self,
+        sender: ParticipantId,
+    ) -> impl Iterator<Item = (Counter, Receipt)> {
+        self.receipts.get(&sender).into_iter().flatten().copied()
+    }
+
+    /// A participant has left: nothing can be delivered to it. `remembers`: whether the room still knows a session, which may
+    /// be resumed.
+    pub(super) fn leave(
+        &mut self,
+        participant: ParticipantId,
+        remembers: impl Fn(ParticipantId) -> bool,
+    ) {
+        self.settle(participant, Receipt::Gone, |_| true);
+        self.receipts.retain(|&sender, _| remembers(sender));
+        self.sent.retain(|&sender, _| remembers(sender));
+        while self.receipts.len() > MAX_SENDERS {
+            self.receipts.pop_first();
+        }
+        while self.sent.len() > MAX_SENDERS {
+            self.sent.pop_first();
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.bytes + self.receipts.values().map(|all| all.len() * 8).sum::<usize>()
+    }
+}
+
+fn memory(waiting: &VecDeque<Direct>) -> usize {
+    waiting.iter().map(|one| one.message.cost()).sum()
+}
