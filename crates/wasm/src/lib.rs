@@ -164,7 +164,7 @@ impl Core {
 
     /// Sends a message. `text` states that `bytes` is UTF-8 text. Returns `accepted`, `conflated` (the message replaced
     /// an older value that was not sent yet) or `not-now` (the message was not accepted, because too much waits to be
-    /// sent). `to` is the only participant that is to receive it, and `tag` the number by which the event `receipt` names the message.
+    /// sent).
     pub fn send(
         &mut self,
         now: f64,
@@ -173,21 +173,25 @@ impl Core {
         text: bool,
         key: Option<String>,
         priority: Option<f64>,
-        to: Option<u32>,
-        tag: Option<u32>,
     ) -> Result<JsValue, JsValue> {
-        let to =
-            to.map(|to| Recipient { participant: ParticipantId(to), tag: tag.unwrap_or_default() });
         let priority = priority.map(qos::priority).transpose().map_err(failure::thrown)?;
         let key = key.as_ref().map(String::as_bytes);
-        let message = Outgoing { bytes, text, key, priority, to };
-        let sent =
-            self.client.send(time(now), ChannelId(channel), message).map_err(failure::thrown)?;
-        Ok(JsValue::from_str(match sent {
-            Sent::Accepted => "accepted",
-            Sent::Conflated => "conflated",
-            Sent::NotNow => "not-now",
-        }))
+        self.submit(now, channel, Outgoing { bytes, text, key, priority, to: None })
+    }
+
+    /// Sends a message to the participant `to` alone. The event `receipt` says with this `tag` what became of it.
+    #[wasm_bindgen(js_name = sendTo)]
+    pub fn send_to(
+        &mut self,
+        now: f64,
+        channel: u32,
+        bytes: &[u8],
+        text: bool,
+        to: u32,
+        tag: u32,
+    ) -> Result<JsValue, JsValue> {
+        let to = Some(Recipient { participant: ParticipantId(to), tag });
+        self.submit(now, channel, Outgoing { bytes, text, to, ..Outgoing::default() })
     }
 
     /// Replaces the token of this participant.
@@ -277,6 +281,23 @@ impl Core {
             .with("reconnects", number(stats.reconnects))
             .with("channels", compress::stats(&self.client))
             .into()
+    }
+}
+
+impl Core {
+    fn submit(
+        &mut self,
+        now: f64,
+        channel: u32,
+        message: Outgoing<'_>,
+    ) -> Result<JsValue, JsValue> {
+        let sent =
+            self.client.send(time(now), ChannelId(channel), message).map_err(failure::thrown)?;
+        Ok(JsValue::from_str(match sent {
+            Sent::Accepted => "accepted",
+            Sent::Conflated => "conflated",
+            Sent::NotNow => "not-now",
+        }))
     }
 }
 

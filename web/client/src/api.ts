@@ -253,7 +253,7 @@ export interface Channel {
    * the channel and gets the event `direct`. Resolves when it is known what became of the message. Throws as `send` does; the
    * message has at most 60,000 bytes.
    */
-  sendTo(participant: number, payload: Payload, options?: SendOptions): Promise<Receipt>;
+  sendTo(participant: number, payload: Payload): Promise<Receipt>;
   /**
    * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Transactions
    * that come before the first listener are kept for it, for all channels together at most 4,096 and 4 MiB; after that they

@@ -139,9 +139,9 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#driver.send(this, encode(payload), options);
   }
 
-  sendTo(participant: number, payload: Payload, options: SendOptions = {}): Promise<Receipt> {
+  sendTo(participant: number, payload: Payload): Promise<Receipt> {
     this.#mustBeOpen();
-    return this.#driver.sendTo(this, participant, encode(payload), options);
+    return this.#driver.sendTo(this, participant, encode(payload));
   }
 
   on(event: "message", listener: (message: Message) => void): () => void;

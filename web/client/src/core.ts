@@ -55,17 +55,9 @@ export interface Core {
   contract(channel: number): Contract | undefined;
   /** Says which modules with further codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
-  /** `to` is the only receiver, and `tag` the number by which the event `receipt` names the message. */
-  send(
-    now: number,
-    channel: number,
-    bytes: Uint8Array,
-    text: boolean,
-    key?: string,
-    priority?: number,
-    to?: number,
-    tag?: number,
-  ): Sent;
+  send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
+  /** Sends to one participant. The event `receipt` says with this `tag` what became of the message. */
+  sendTo(now: number, channel: number, bytes: Uint8Array, text: boolean, to: number, tag: number): Sent;
   setToken(token: Uint8Array): void;
   setPresence(presence: Uint8Array): void;
   /** Asks for participants with ids above `after`. The answer is the event `page`. */

@@ -253,12 +253,12 @@ export class Driver {
     return sent;
   }
 
-  sendTo(channel: DriverChannel, to: number, message: Encoded, options: SendOptions): Promise<Receipt> {
+  sendTo(channel: DriverChannel, to: number, { bytes, text }: Encoded): Promise<Receipt> {
     this.#mustBeOpen();
     // Nobody is known before the core is loaded.
     if (!this.#core) return Promise.resolve("unknown");
     const tag = (this.#lastTag += 1);
-    const sent = submit(this.#core, this.#now(), { channel, options, ...message }, to, tag);
+    const sent = this.#core.sendTo(this.#now(), opened(channel), bytes, text, to, tag);
     this.#schedule();
     if (sent === "not-now") return Promise.resolve(sent);
     return new Promise((resolve) => this.#receipts.set(tag, resolve));
@@ -596,10 +596,13 @@ export class Driver {
   }
 }
 
-function submit(core: Core, now: number, { channel, bytes, text, options }: Early, to?: number, tag?: number): Sent {
-  if (channel.id === undefined)
-    throw failure("not-allowed", "own", `the channel "${channel.name}" could not be opened`);
-  return core.send(now, channel.id, bytes, text, options.key, options.priority, to, tag);
+function submit(core: Core, now: number, { channel, bytes, text, options }: Early): Sent {
+  return core.send(now, opened(channel), bytes, text, options.key, options.priority);
+}
+
+function opened({ id, name }: DriverChannel): number {
+  if (id === undefined) throw failure("not-allowed", "own", `the channel "${name}" could not be opened`);
+  return id;
 }
 
 function some(names: readonly TransportName[]): readonly TransportName[] {

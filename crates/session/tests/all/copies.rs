@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Config as ClientConfig};
+use groupwire_session::client::{ChannelId, Config as ClientConfig, Outgoing, Recipient};
 use groupwire_session::trace::Carrier;
 use groupwire_session::{ChannelNo, Qos, Redundancy, room};
 
@@ -92,6 +92,43 @@ fn copies(world: &mut World) -> usize {
     let packets = world.room.traced();
     let parts = packets.iter().filter(|one| one.is_outgoing && one.carrier == Carrier::Datagrams);
     parts.flat_map(|packet| &packet.parts).filter(|part| part.channel == ChannelNo(1)).count()
+}
+
+#[test]
+fn w114_no_copy_overtakes_what_is_for_its_receiver_alone() {
+    let mut early = 0;
+    for seed in 1..=6 {
+        let mut world = people(
+            seed,
+            &[Air { lost: 10, ..GOOD }, Air { lost: 10, ..GOOD }],
+            Redundancy::Adaptive,
+        );
+        world.people[0].per_octet = MS;
+        world.people[1].per_octet = SLOW;
+        let participant = world.people[1].client.participant().unwrap();
+        for nth in 0..60 {
+            let text = drawing(nth);
+            let to = (nth % 6 == 4).then_some(Recipient { participant, tag: nth as u32 });
+            let message =
+                Outgoing { bytes: text.as_bytes(), text: true, to, ..Outgoing::default() };
+            world.people[0].client.send(world.now, DRAWING, message).unwrap();
+            if to.is_some() {
+                // The next one goes in the same packet.
+                continue;
+            }
+            let sent = world.now;
+            for step in 0..5 {
+                point(&mut world, step);
+            }
+            let came = world.people[1].texts(DRAWING).last() == Some(&text);
+            early += usize::from(came && world.now - sent < SOON);
+        }
+        world.run(MS * 60_000);
+        let expected: Vec<String> = (0..60).map(drawing).collect();
+        assert_eq!(world.people[1].texts(DRAWING), expected, "seed {seed}");
+        assert_eq!(errors(&world, 1), [""; 0], "seed {seed}");
+    }
+    assert!(early > 10, "{early} copies came early");
 }
 
 #[test]

@@ -98,7 +98,7 @@ export interface TypedChannel<Input, Output> {
   /** Sends a message. Throws if it does not fit, or can never be sent. */
   send(value: Input, options?: SendOptions): Sent;
   /** Sends a message to one participant (`Channel.sendTo`). Throws if it does not fit, or can never be sent. */
-  sendTo(participant: number, value: Input, options?: SendOptions): Promise<Receipt>;
+  sendTo(participant: number, value: Input): Promise<Receipt>;
   /**
    * Calls `listener` for each message that fits, or (`direct`) for each that was sent to this participant alone. Returns a function that
    * removes the listener.
@@ -218,8 +218,8 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
     return this.channel.send(this.#write(value), options);
   }
 
-  sendTo(participant: number, value: unknown, options?: SendOptions): Promise<Receipt> {
-    return this.channel.sendTo(participant, this.#write(value), options);
+  sendTo(participant: number, value: unknown): Promise<Receipt> {
+    return this.channel.sendTo(participant, this.#write(value));
   }
 
   on(event: "message" | "direct", listener: (message: TypedMessage<unknown>) => void): () => void {
