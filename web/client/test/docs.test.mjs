@@ -43,6 +43,7 @@ async function compile(page, examples) {
   const source = (name) => [join(client, "src", name)];
   const paths = {
     groupwire: source("index.ts"),
+    "groupwire/motion": source("motion.ts"),
     "groupwire/schema": source("schema.ts"),
     "groupwire/shared": source("shared.ts"),
     "groupwire/testing": source("testing.ts"),

@@ -1,0 +1,160 @@
+/** What others move, each participant by itself and each key of a participant by itself: their pointers, or what they drag. */
+
+import type { Message } from "../api.js";
+import { Damped } from "./damped.js";
+import { ageOf, distance, isPlace, type Place } from "./numbers.js";
+import { Playout, type PlayoutOptions } from "./playout.js";
+import { isReckoned, ReckonedPlace, type Reckoned, type ReckonedOptions } from "./reckon.js";
+import { Trace, type TracePoint } from "./trace.js";
+
+/**
+ * How a movement is shown. `curve`: smoothly through its places, with a delay that adapts ({@link Playout}). `reckon`: predicted from
+ * places and velocities ({@link ReckonedPlace}). `damped`: by plain easing. `raw`: as places arrive.
+ */
+export type FollowMode = "curve" | "reckon" | "damped" | "raw";
+
+export interface FollowersOptions extends PlayoutOptions, ReckonedOptions {
+  /** Default: `curve`. */
+  readonly mode?: FollowMode;
+  /** Milliseconds for which a trace is kept. Default: none. Only with the mode `curve`. */
+  readonly trace?: number;
+}
+
+/** What a message says of itself. */
+export type Arrival = Pick<Message, "sender" | "key" | "age" | "index">;
+
+export interface FollowedView {
+  readonly sender: number;
+  readonly key: string | undefined;
+  readonly place: Place;
+  /** True once the newest message said that it is gone, such as a pointer that left the page. */
+  readonly isGone: boolean;
+  /** Milliseconds since the newest place was made. */
+  readonly rested: number;
+}
+
+export interface TraceView {
+  readonly sender: number;
+  readonly key: string | undefined;
+  /** From the oldest point to the newest. */
+  readonly points: readonly TracePoint[];
+}
+
+/** Limit of keys of a participant: nobody moves more at once. */
+const KEYS = 200;
+
+interface Mover {
+  push(value: Place, now: number, age?: number, index?: number): boolean;
+  at(now: number): number[] | undefined;
+  isSettled(now: number): boolean;
+}
+
+interface Followed {
+  readonly sender: number;
+  readonly key: string | undefined;
+  mover: Mover | ReckonedPlace;
+  readonly trace: Trace | undefined;
+  value: Place | Reckoned | undefined;
+  index: number;
+  isGone: boolean;
+  movedAt: number;
+}
+
+export class Followers {
+  readonly #options: FollowersOptions;
+  /** By sender, then key. */
+  readonly #followed = new Map<number, Map<string | undefined, Followed>>();
+
+  constructor(options: FollowersOptions = {}) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes a place, or with the mode `reckon` a place with its velocity. `isGone`: what moves went away at this place; null: where it was
+   * last. Returns false if it is late, or not a place.
+   */
+  receive(arrival: Arrival, given: Place | Reckoned | null, now: number, isGone = given === null): boolean {
+    const { sender, key, age, index } = arrival;
+    const keys = this.#followed.get(sender) ?? new Map<string | undefined, Followed>();
+    const known = keys.get(key);
+    const value = given ?? known?.value;
+    const isValid = this.#options.mode === "reckon" ? isReckoned(value) : isPlace(value);
+    if (!isValid || !value || !Number.isFinite(now) || (!known && keys.size >= KEYS)) return false;
+    const followed = known ?? this.#begin(sender, key, index);
+    const isLate = known !== undefined && distance(index, known.index) <= 0;
+    // What comes back at another place has not moved there.
+    if (!isLate && known?.isGone && !isGone) followed.mover = this.#mover();
+    followed.trace?.add(value as Place, now, age, { isLate, isEnd: isGone });
+    followed.mover.push(value as Place & Reckoned, now, age, index);
+    if (isLate) return false;
+    Object.assign(followed, { value, index, isGone, movedAt: now - ageOf(age) });
+    this.#followed.set(sender, keys.set(key, followed));
+    return true;
+  }
+
+  /** Forgets what participants move who are not there any more. */
+  keep(isHere: (sender: number) => boolean): void {
+    for (const sender of this.#followed.keys()) if (!isHere(sender)) this.#followed.delete(sender);
+  }
+
+  /** Forgets one thing that a participant moved: it has been dropped. */
+  drop(sender: number, key?: string): void {
+    this.#followed.get(sender)?.delete(key);
+  }
+
+  views(now: number): FollowedView[] {
+    return this.#all().flatMap(({ sender, key, mover, isGone, movedAt }) => {
+      const place = mover.at(now);
+      return place ? [{ sender, key, place, isGone, rested: Math.max(now - movedAt, 0) }] : [];
+    });
+  }
+
+  traces(now: number): TraceView[] {
+    return this.#all().flatMap(({ sender, key, mover, trace, isGone }) => {
+      if (!trace || !(mover instanceof Playout)) return [];
+      const lines = trace.at(mover.clock(now), isGone ? undefined : mover.at(now));
+      return lines.map((points) => ({ sender, key, points }));
+    });
+  }
+
+  /** Removes the traces of a participant, because the movement is shown in another form. */
+  clearTraces(sender: number): void {
+    for (const { trace } of this.#followed.get(sender)?.values() ?? []) trace?.clear();
+  }
+
+  /** True if nothing moves or fades until another message comes. */
+  isSettled(now: number): boolean {
+    return this.#all().every(({ mover, trace }) => {
+      const time = mover instanceof Playout ? mover.clock(now) : now;
+      return mover.isSettled(now) && (trace?.isGone(time) ?? true);
+    });
+  }
+
+  #all(): Followed[] {
+    return [...this.#followed.values()].flatMap((keys) => [...keys.values()]);
+  }
+
+  #begin(sender: number, key: string | undefined, index: number): Followed {
+    const { mode = "curve", trace: length } = this.#options;
+    const trace = length !== undefined && mode === "curve" ? new Trace({ length }) : undefined;
+    return { sender, key, mover: this.#mover(), trace, value: undefined, index, isGone: false, movedAt: 0 };
+  }
+
+  #mover(): Mover | ReckonedPlace {
+    const { mode } = this.#options;
+    if (mode === "reckon") return new ReckonedPlace(this.#options);
+    if (mode === "damped" || mode === "raw") return new Newest(mode === "raw" ? 0 : undefined);
+    return new Playout(this.#options);
+  }
+}
+
+/** Approaches the newest place, and leaves out late ones. */
+class Newest extends Damped {
+  #index: number | undefined;
+
+  override push(place: Place, now: number, _age?: number, index = 0): boolean {
+    if (this.#index !== undefined && distance(index, this.#index) <= 0) return false;
+    this.#index = index;
+    return super.push(place, now);
+  }
+}

@@ -1,0 +1,194 @@
+/** Motion on channels: with `frames.ts` the only part that reads a clock. */
+
+import type { Channel, Message, Payload, Room } from "../api.js";
+import { Followers, type FollowedView, type FollowersOptions, type TraceView } from "./followers.js";
+import { Frames } from "./frames.js";
+import { LocalLag, type DueAction, type LocalLagOptions } from "./lag.js";
+import type { Place } from "./numbers.js";
+import { Prediction, type PredictionOptions } from "./prediction.js";
+import { Reckoning, type Reckoned, type ReckoningOptions } from "./reckon.js";
+
+/** Reads a message that another program wrote. Undefined, or an exception: it is nothing of this kind, and has no effect. */
+export type Read<T> = (message: Message) => T | undefined;
+
+export interface FollowOptions extends FollowersOptions {
+  /** The place that a message tells, with the mode `reckon` a place with its velocity; null if what moves is gone. Default: its JSON. */
+  readonly read?: Read<Place | Reckoned | null>;
+  /** Is called in each frame in which something moves, and once after it. */
+  readonly draw?: (views: readonly FollowedView[], traces: readonly TraceView[]) => void;
+}
+
+export interface Follow {
+  /** What is to be shown now. */
+  views(): FollowedView[];
+  traces(): TraceView[];
+  /** Ends it. */
+  stop(): void;
+}
+
+/** Shows what others move on an awareness channel. Whoever is away or has left is not shown. */
+export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
+  const followers = new Followers(options);
+  const frames = new Frames((now) => {
+    options.draw?.(followers.views(now), followers.traces(now));
+    return !followers.isSettled(now);
+  });
+  const keep = (isHere: (sender: number) => boolean): void => {
+    followers.keep(isHere);
+    frames.request();
+  };
+  const stops = [
+    channel.on("message", (message) => {
+      // A stale one was overtaken by the transaction that ended the movement.
+      if (message.own || message.stale) return;
+      const value = quietly(message, options.read);
+      if (value !== undefined) followers.receive(message, value, performance.now());
+      frames.request();
+    }),
+    room.on("participants", (participants) => keep((id) => participants.get(id)?.away === false)),
+    // Others may have these ids now.
+    room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
+    () => frames.stop(),
+  ];
+  return {
+    views: () => followers.views(performance.now()),
+    traces: () => followers.traces(performance.now()),
+    stop: () => stops.splice(0).forEach((stop) => stop()),
+  };
+}
+
+export interface SendReckonedOptions extends ReckoningOptions {
+  /** The key of what moves, if the participant moves several things. */
+  readonly key?: string;
+}
+
+export interface ReckonedSender {
+  /** What moves is here now. */
+  move(place: Place): void;
+  /** Ends it: nothing is sent any more. */
+  stop(): void;
+}
+
+/** Sends where something moves, only when the others' predictions err by more than `error`. They follow it with the mode `reckon`. */
+export function sendReckoned(channel: Channel, { key, ...options }: SendReckonedOptions): ReckonedSender {
+  const reckoning = new Reckoning(options);
+  const send = (state: Reckoned | undefined): void => {
+    if (state) channel.send(state, key === undefined ? {} : { key });
+  };
+  const frames = new Frames((now) => {
+    send(reckoning.rest(now));
+    return reckoning.isMoving(now);
+  });
+  return {
+    move: (place) => {
+      send(reckoning.update(place, performance.now()));
+      frames.request();
+    },
+    stop: () => frames.stop(),
+  };
+}
+
+export interface LocalLagChannelOptions<T> extends LocalLagOptions {
+  /** Makes an action take effect; `sender` is undefined for an own one. */
+  readonly apply: (due: DueAction<{ readonly action: T; readonly sender: number | undefined }>) => void;
+  /** Default: the JSON of a message. */
+  readonly read?: Read<T>;
+}
+
+export interface LocalLagChannel<T> {
+  /** Sends an own action, which takes effect after the lag. */
+  act(action: T & Payload): void;
+  /** The actions that wait, and the lag itself. */
+  readonly lag: LocalLag<{ readonly action: T; readonly sender: number | undefined }>;
+  stop(): void;
+}
+
+/** Lets own actions and those of others take effect the same time after they were made. */
+export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>): LocalLagChannel<T> {
+  const lag = new LocalLag<{ readonly action: T; readonly sender: number | undefined }>(options);
+  const frames = new Frames((now) => {
+    for (const due of lag.due(now)) options.apply(due);
+    return lag.nextIn(now) < Infinity;
+  });
+  const stops = [
+    channel.on("message", (message) => {
+      const action = message.own ? undefined : quietly(message, options.read);
+      if (action === undefined) return;
+      lag.add({ action, sender: message.sender }, performance.now(), message.age);
+      frames.request();
+    }),
+    () => frames.stop(),
+  ];
+  return {
+    lag,
+    act: (action) => {
+      channel.send(action);
+      lag.add({ action, sender: undefined }, performance.now());
+      frames.request();
+    },
+    stop: () => stops.splice(0).forEach((stop) => stop()),
+  };
+}
+
+export interface PredictOptions<State, Action> extends PredictionOptions<State, Action> {
+  /** Default: the JSON of a message. */
+  readonly read?: Read<Action>;
+  /** Is called when the state has changed. */
+  readonly changed?: (state: State) => void;
+}
+
+export interface Predicted<State, Action> {
+  /** The state to show. */
+  readonly state: State;
+  readonly prediction: Prediction<State, Action>;
+  /** Does an own action at once, and sends it. Returns false if too much is waiting; then it is not done. */
+  act(action: Action & Payload): boolean;
+  stop(): void;
+}
+
+/** A state that the actions on a channel of transactions make, in the room's order, with the own ones at once. */
+export function predict<State, Action, P>(
+  room: Room<P>,
+  channel: Channel,
+  options: PredictOptions<State, Action>,
+): Predicted<State, Action> {
+  const prediction = new Prediction(options);
+  const changed = (): void => options.changed?.(prediction.state);
+  const stops = [
+    channel.on("message", (message) => {
+      if (message.departed !== undefined) return;
+      const action = quietly(message, options.read);
+      // An own one that cannot be read was not made here.
+      if (action === undefined) return;
+      prediction.ordered(action, message.own);
+      changed();
+    }),
+    room.on("gap", ({ reason, channel: name }) => {
+      if (reason !== "incarnation" && !(reason === "reset" && name === channel.name)) return;
+      // What is not confirmed is sent again.
+      prediction.reset(options.init, { keep: true });
+      changed();
+    }),
+  ];
+  return {
+    get state() {
+      return prediction.state;
+    },
+    prediction,
+    act: (action) => {
+      if (prediction.isFull || channel.send(action) === "not-now") return false;
+      prediction.act(action);
+      changed();
+      return true;
+    },
+    stop: () => stops.splice(0).forEach((stop) => stop()),
+  };
+}
+
+function quietly<T>(message: Message, read: Read<T> = (message) => message.json<T>()): T | undefined {
+  try {
+    return read(message);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+/** Numbers that others sent, and arithmetic on lists of them. All times are milliseconds of one clock, all lists are places or velocities. */
+
+/** Where something is, in as many dimensions as it has: x and y of a pointer, or position and size of an object. */
+export type Place = readonly number[];
+
+/** The largest number of dimensions: a place is copied in each frame. */
+const DIMENSIONS = 64;
+
+/** Beyond this, sums and products of coordinates lose all precision below one unit. */
+const FAR = 2 ** 50;
+
+/** True for a place that can be shown: not empty, not too long, finite numbers. */
+export function isPlace(value: unknown): value is Place {
+  return Array.isArray(value) && value.length > 0 && value.length <= DIMENSIONS && value.every(isNear);
+}
+
+function isNear(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) <= FAR;
+}
+
+export function clamp(value: number, least: number, most: number): number {
+  return Math.min(Math.max(value, least), most);
+}
+
+/** An age as a message tells it. What is not a length of time counts as none. */
+export function ageOf(age: number): number {
+  return age > 0 && age <= FAR ? age : 0;
+}
+
+/** How many messages `index` comes after `other`; negative: before. Indices are counted modulo 2^32, and so are their differences. */
+export function distance(index: number, other: number): number {
+  return (index - other) | 0;
+}
+
+export function add(a: Place, b: Place, factor = 1): number[] {
+  return a.map((value, i) => value + (b[i] ?? 0) * factor);
+}
+
+/** The length of a difference. */
+export function apart(a: Place, b: Place): number {
+  return Math.hypot(...a.map((value, i) => value - (b[i] ?? 0)));
+}

@@ -1,0 +1,173 @@
+/** Follows somebody else's movement: places that arrive at intervals, late, or not at all are shown as one smooth movement. */
+
+import { between, type Sample } from "./curve.js";
+import { Delay } from "./delay.js";
+import { add, ageOf, clamp, distance, isPlace, type Place } from "./numbers.js";
+
+export interface PlayoutOptions {
+  /** The least playout delay in milliseconds. Default: 0. */
+  readonly minDelay?: number;
+  /** The largest playout delay in milliseconds. With a longer one a movement feels disconnected. Default: 300. */
+  readonly maxDelay?: number;
+}
+
+/** Limit of places: more than arrive within the longest delay. */
+const KEPT = 64;
+
+/** Without an index, a silence longer than this (ms) was a rest: a pointer that moves is heard of 6 times in it. */
+const REST = 160;
+
+/** The interval (ms) of places before any was measured: a channel of 25 messages a second. */
+const INTERVAL = 40;
+
+/** The playout is corrected within about this time (ms), by running faster or slower. */
+const CORRECTION = 120;
+
+/** The slowest and the fastest playout: a movement at half and at twice its speed still looks like one. */
+const [SLOWEST, FASTEST] = [0.5, 2];
+
+/** A playout that is further behind (ms) does not catch up but goes there at once: the page was hidden. */
+const FAR_BEHIND = 1000;
+
+/** Time constant (ms) in which a correction of the curve is worked in. Less makes jumps, more makes errors (lab/motion). */
+const EASE = 50;
+
+interface Numbered extends Sample {
+  readonly index: number;
+}
+
+export class Playout {
+  readonly #delay: Delay;
+  #samples: Numbered[] = [];
+  #interval = INTERVAL;
+  /** The time of the playout at `#shownAt`. It runs on at the last place. */
+  #clock = -Infinity;
+  #shownAt = -Infinity;
+  /** What is left of corrections, as it was at `#correctedAt`. */
+  #offset: Place = [];
+  #correctedAt = 0;
+
+  constructor({ minDelay = 0, maxDelay = 300 }: PlayoutOptions = {}) {
+    this.#delay = new Delay(minDelay, Math.max(minDelay, maxDelay));
+  }
+
+  /**
+   * Takes a place that arrived at `now` and was made `age` milliseconds before. `index` counts its sender's messages
+   * ({@link Message.index}); with it, places may come in any order, and a lost one is told from a rest. Returns true if this is the
+   * newest place, false if it is late or not a place.
+   */
+  push(place: Place, now: number, age = 0, index?: number): boolean {
+    if (!isPlace(place) || !Number.isFinite(now)) return false;
+    const newest = this.#samples.at(-1);
+    const number = index ?? (newest?.index ?? 0) + 1;
+    const step = newest ? distance(number, newest.index) : 1;
+    const isAlike = newest?.place.length === place.length;
+    if (step <= 0) {
+      if (isAlike) this.#insert({ place, index: number, time: now - ageOf(age) });
+      return false;
+    }
+    // What has other dimensions is another thing.
+    const last = isAlike ? newest : undefined;
+    if (!last) this.#samples = [];
+    const before = last && this.at(now);
+    // Times are estimates, but the order is certain.
+    const time = Math.max(now - ageOf(age), (last?.time ?? -Infinity) + 1);
+    if (last) this.#join(last, time, index === undefined ? undefined : step);
+    const gap = time - (this.#samples.at(-1)?.time ?? time);
+    this.#samples.push({ place, index: number, time });
+    this.#delay.note(Math.max(now - time, 0) + gap);
+    if (!last) [this.#clock, this.#shownAt, this.#offset] = [Math.min(now - this.#delay.current, time), now, []];
+    // A hidden page does not show anything, while places go on arriving.
+    if (this.#samples.length > KEPT) this.#samples.splice(0, this.#samples.length - KEPT);
+    if (before) this.#correct(before, now);
+    return true;
+  }
+
+  /** The place to show at `now`, a copy; undefined before the first place. Its times do not decrease. */
+  at(now: number): number[] | undefined {
+    const time = this.played(now);
+    const shown = this.#on(time);
+    const left = Math.exp(-Math.max(now - this.#correctedAt, 0) / EASE);
+    if (!shown || this.#offset.length !== shown.length || left < 0.001) return shown;
+    // A correction does not lead to where nothing ever was.
+    return add(shown, this.#offset, left).map((value, i) => {
+      const values = this.#samples.map((sample) => sample.place[i] ?? value);
+      return clamp(value, Math.min(...values), Math.max(...values));
+    });
+  }
+
+  /** The time at which the place that is shown at `now` was made. It never goes back. */
+  played(now: number): number {
+    return Math.min(this.clock(now), this.#samples.at(-1)?.time ?? -Infinity);
+  }
+
+  /** The same, but it runs on while the movement rests at its last place: the time of a {@link Trace}, which fades then. */
+  clock(now: number): number {
+    if (!(now > this.#shownAt)) return this.#clock;
+    const passed = now - this.#shownAt;
+    this.#shownAt = now;
+    const target = now - this.#delay.current;
+    const behind = target - this.#clock - passed;
+    if (behind > FAR_BEHIND) this.#clock = target;
+    else this.#clock += passed * clamp(1 + behind / CORRECTION, SLOWEST, FASTEST);
+    // Only the places around it are needed any more.
+    while ((this.#samples[2]?.time ?? Infinity) <= this.#clock) this.#samples.shift();
+    return this.#clock;
+  }
+
+  /** True if the last place has been reached. */
+  isSettled(now: number): boolean {
+    const newest = this.#samples.at(-1);
+    const isCorrected = this.#offset.length === 0 || now - this.#correctedAt > 7 * EASE;
+    return !newest || (this.played(now) >= newest.time && isCorrected);
+  }
+
+  /** The playout delay in milliseconds that jitter and loss require now. */
+  get delay(): number {
+    return this.#delay.current;
+  }
+
+  /** Says how the movement came from the last place: `step` is 1 if nothing was lost between, undefined if that is not known. */
+  #join(last: Numbered, time: number, step: number | undefined): void {
+    const gap = time - last.time;
+    const moving = this.#interval * clamp(step ?? 1, 1, 2 * KEPT);
+    const rested = step === undefined ? gap > REST : gap > 2 * moving;
+    if (rested) {
+      const start = time - moving;
+      this.#samples.push({ place: last.place, index: last.index, time: start });
+      // Nothing is seen of a jump in time while it rests.
+      if (this.#clock >= last.time) this.#clock = clamp(this.#shownAt - this.#delay.current, last.time, start);
+    } else if (gap < REST) this.#interval += (gap / (step ?? 1) - this.#interval) / 8;
+  }
+
+  /** Puts a late place where it belongs, if it is not shown yet: then the curve leads through it. */
+  #insert(late: Numbered): void {
+    const at = this.#samples.findIndex(({ index }) => distance(late.index, index) <= 0);
+    const [to, from] = [this.#samples[at], this.#samples[at - 1]];
+    if (!to || !from || to.index === late.index || to.index === from.index) return;
+    const time = clamp(late.time, from.time, to.time);
+    if (time <= this.#clock || time === from.time || time === to.time) return;
+    const before = this.at(this.#shownAt);
+    this.#samples.splice(at, 0, { ...late, time });
+    if (before) this.#correct(before, this.#shownAt);
+  }
+
+  /** Works in the difference between what was shown and what the curve now says. */
+  #correct(before: Place, now: number): void {
+    const curve = this.#on(this.played(now));
+    if (!curve) return;
+    this.#offset = add(before, curve, -1);
+    if (this.#offset.every((value) => value === 0)) this.#offset = [];
+    else this.#correctedAt = now;
+  }
+
+  /** The place on the curve. */
+  #on(time: number): number[] | undefined {
+    const next = this.#samples.findIndex((sample) => sample.time > time);
+    const to = this.#samples[next];
+    const from = this.#samples[next - 1];
+    if (to && from) return between(this.#samples[next - 2], from, to, this.#samples[next + 1], time);
+    const end = to ?? this.#samples.at(-1);
+    return end && [...end.place];
+  }
+}
