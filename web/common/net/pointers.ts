@@ -1,8 +1,7 @@
 /** The positions of the other participants' pointers, from the messages of the channel `pointer`. */
 
+import { Followers } from "groupwire/motion";
 import { isCoordinate, isRecord } from "../parse";
-import { Trace, type TracePoint } from "./trace";
-import { Track } from "./track";
 
 /** `{"x":812,"y":334}`, in board units. With `off` the pointer has left the board. */
 export interface PointerMessage {
@@ -19,10 +18,12 @@ export interface PointerView {
   readonly opacity: number;
 }
 
-/** A pointer that has rested for this long (ms) is faded, so that it does not hide the drawing. */
-const IDLE = 6000;
-const FADE = 1500;
-const FADED = 0.25;
+/** A point of a trace. `age` grows from 0, at the pointer, to 1, where the trace has faded. */
+export interface TracePoint {
+  readonly x: number;
+  readonly y: number;
+  readonly age: number;
+}
 
 /** The recent movement of a pointer. */
 export interface TraceView {
@@ -30,72 +31,57 @@ export interface TraceView {
   readonly points: readonly TracePoint[];
 }
 
-interface Pointer {
-  readonly track: Track;
-  readonly trace: Trace;
-  /** `Message.index` of the newest message. */
-  readonly index: number;
-  readonly off: boolean;
-  readonly movedAt: number;
-}
+/** A pointer that has rested for this long (ms) is faded, so that it does not hide the drawing. */
+const IDLE = 6000;
+const FADE = 1500;
+const FADED = 0.25;
+
+/** The length of a trace (ms): long enough to show where a movement came from, short enough not to hide the drawing. */
+export const TRACE = 600;
 
 export class Pointers {
-  private readonly pointers = new Map<number, Pointer>();
+  private readonly followers = new Followers({ trace: TRACE });
 
   /** Takes a message that the sender's application sent `age` milliseconds before `now`. */
   receive(sender: number, value: unknown, now: number, age: number, index: number): void {
     const message = parsePointer(value);
     if (!message) return;
-    const { x, y, off = false } = message;
-    const pointer = this.pointers.get(sender);
-    // Indices are counted modulo 2^32, and so are their differences.
-    const isLate = pointer !== undefined && ((index - pointer.index) | 0) <= 0;
-    const trace = pointer?.trace ?? new Trace();
-    trace.add({ x, y, off }, now - age, isLate);
-    // A late position only completes the trace.
-    if (isLate) return;
-    // A pointer that comes back at another place has not moved there, so its track starts anew.
-    const track = pointer && (off || !pointer.off) ? pointer.track : new Track();
-    track.push([x, y], now, age);
-    this.pointers.set(sender, { track, trace, index, off, movedAt: now - age });
+    const { x, y, off } = message;
+    this.followers.receive({ sender, key: undefined, age, index }, [x, y], now, off);
   }
 
   /** Removes the pointers of participants who have left. */
   keep(isHere: (id: number) => boolean): void {
-    for (const id of this.pointers.keys()) if (!isHere(id)) this.pointers.delete(id);
+    this.followers.keep(isHere);
   }
 
   views(now: number): PointerView[] {
-    return [...this.pointers].flatMap(([id, { track, off, movedAt }]) => {
-      const [x, y] = track.at(now) ?? [];
-      if (x === undefined || y === undefined) return [];
-      const faded = Math.min(Math.max((now - movedAt - IDLE) / FADE, 0), 1);
-      return [{ id, x, y, opacity: off ? 0 : 1 - faded * (1 - FADED) }];
+    return this.followers.views(now).map(({ sender, place: [x = 0, y = 0], isGone, rested }) => {
+      const faded = Math.min(Math.max((rested - IDLE) / FADE, 0), 1);
+      return { id: sender, x, y, opacity: isGone ? 0 : 1 - faded * (1 - FADED) };
     });
   }
 
   traces(now: number): TraceView[] {
-    return [...this.pointers].flatMap(([id, { track, trace, off }]) => {
-      const lines = trace.at(track.played(now), off ? undefined : track.at(now));
-      return lines.map((points) => ({ id, points }));
-    });
+    return this.followers.traces(now).map(({ sender, points }) => ({
+      id: sender,
+      points: points.map(({ place: [x = 0, y = 0], age }) => ({ x, y, age })),
+    }));
   }
 
   /** Removes the trace of a pointer, because the movement is shown in another form. */
   clearTrace(id: number): void {
-    this.pointers.get(id)?.trace.clear();
+    this.followers.clearTraces(id);
   }
 
   /** Milliseconds until the view changes: 0 while a pointer moves or fades, Infinity if all rest. */
   changesIn(now: number): number {
-    return Math.min(...[...this.pointers.values()].map((pointer) => changesIn(pointer, now)));
+    if (!this.followers.isSettled(now)) return 0;
+    const times = this.followers.views(now).map(({ isGone, rested }) => {
+      return isGone || rested > IDLE + FADE ? Infinity : Math.max(IDLE - rested, 0);
+    });
+    return Math.min(...times);
   }
-}
-
-function changesIn({ track, trace, off, movedAt }: Pointer, now: number): number {
-  if (!track.isSettled(now) || !trace.isGone(track.played(now))) return 0;
-  const rested = now - movedAt;
-  return off || rested > IDLE + FADE ? Infinity : Math.max(IDLE - rested, 0);
 }
 
 function parsePointer(value: unknown): PointerMessage | undefined {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Pointers } from "../net/pointers";
-import { Trace, TRACE } from "../net/trace";
+import { Pointers, TRACE } from "../net/pointers";
 
 /** Receives some of the positions of a pointer that moves 10 units to the right every 40 ms, from 0 at `start`. */
 function receive(pointers: Pointers, start: number, steps: readonly number[]): void {
@@ -37,7 +36,7 @@ describe("traces of pointers", () => {
     for (const by of shrunk) expect(by).toBeCloseTo(5 / 4, 5);
   });
 
-  test("a late position is inserted at its place in the trace and does not move the pointer", () => {
+  test("a late position is inserted at its place in the trace and does not make the pointer jump", () => {
     const [lossy, repaired] = [new Pointers(), new Pointers()];
     // On a circle a missing position would change the trace.
     const message = (step: number) => {
@@ -64,7 +63,10 @@ describe("traces of pointers", () => {
     expect(made(repaired)).toEqual(steps(made(repaired)[0] ?? 0, made(repaired).at(-1) ?? 0));
     expect(made(repaired)).toEqual(expect.arrayContaining([...lost]));
     expect(points(repaired).every(({ age }, i, all) => i === 0 || age < (all[i - 1]?.age ?? 1))).toBe(true);
-    for (const time of [now, now + 10, now + 500]) expect(repaired.views(time)).toEqual(lossy.views(time));
+    // The pointer goes on from where it is, through the recovered positions that it has not passed, to the same end.
+    const place = (pointers: Pointers, time: number) => pointers.views(time).flatMap(({ x, y }) => [x, y]);
+    place(repaired, now).forEach((value, i) => expect(value).toBeCloseTo(place(lossy, now)[i] ?? NaN, 5));
+    expect(place(repaired, now + 1000)).toEqual(place(lossy, now + 1000));
   });
 
   test("a late message about leaving the board, or one after it, does not hide or show the pointer", () => {
@@ -95,9 +97,9 @@ describe("traces of pointers", () => {
     const [line] = lines(pointers, 5500);
     expect(line?.[0]).toBe(0);
     expect(line?.length).toBeLessThanOrEqual(13);
-    // The longest delay of a track is 300 ms.
-    expect(lines(pointers, 5450 + 300 + TRACE)).toEqual([]);
     expect(pointers.changesIn(5450 + TRACE - 50)).toBe(0);
+    // The longest delay of a playout is 300 ms.
+    expect(lines(pointers, 5450 + 300 + TRACE)).toEqual([]);
     // The next change is the fading of the resting pointer.
     expect(pointers.changesIn(5450 + 300 + TRACE)).toBe(6000 - 350 - TRACE);
     expect(pointers.changesIn(20_000)).toBe(Infinity);
@@ -112,16 +114,5 @@ describe("traces of pointers", () => {
     expect(pointers.views(1500)[0]?.x).toBe(3);
     pointers.receive(1, { x: 2, y: 0 }, 1500, 0, last);
     expect(pointers.views(2500)[0]?.x).toBe(3);
-  });
-
-  test("many positions, or positions with any age, stay limited and in order", () => {
-    const trace = new Trace();
-    for (let i = 0; i < 10_000; i++) {
-      const time = [i, -Infinity, Infinity, i - 1e9][i % 4] ?? 0;
-      trace.add({ x: i, y: 0, off: false }, time, i % 3 === 0);
-    }
-    const points = trace.at(9990, [0, 0]).flat();
-    expect(points.length).toBeLessThan(130);
-    expect(points.every(({ x, y, age }) => Number.isFinite(x + y) && age >= 0 && age <= 1)).toBe(true);
   });
 });

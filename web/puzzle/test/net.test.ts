@@ -11,8 +11,8 @@ describe("live drags", () => {
     const live = new Live();
     live.receive(1, drag, at(0, 1));
     live.receive(1, { ...drag, x: 50 }, at(40, 2));
-    expect(live.views(400)).toEqual([{ ...drag, sender: 1, x: 50, y: 20, isOld: false }]);
     expect(live.isMoving(50)).toBe(true);
+    expect(live.views(400)).toEqual([{ ...drag, sender: 1, x: 50, y: 20, isOld: false }]);
     expect(live.isMoving(2000)).toBe(false);
     live.keep((sender) => sender !== 1);
     expect(live.views(400)).toEqual([]);

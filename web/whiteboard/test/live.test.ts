@@ -2,38 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Box, Shape } from "../src/model/shapes";
 import { Live } from "../src/net/live";
 import { Pointers } from "../../common/net/pointers";
-import { Track } from "../../common/net/track";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 const piece = (from: number, points: number[]) => ({ id: "s", color: "ink", width: 2, from, points });
 const none = (): Shape | undefined => undefined;
-
-describe("track", () => {
-  test("plays a steady movement steadily in spite of jitter, and ends at its last position", () => {
-    const track = new Track();
-    const seen: number[] = [];
-    for (let time = 0; time < 1200; time += 10) {
-      // Positions are made every 40 ms at one unit per ms and arrive 20 to 60 ms later.
-      const made = time - 20 - ((time / 40) % 2) * 30;
-      if (time <= 800 && time % 40 === 0) track.push([made], time, time - made);
-      const at = track.at(time)?.[0];
-      if (at !== undefined) seen.push(at);
-    }
-    const steps = seen.slice(1).map((value, i) => value - (seen[i] ?? 0));
-    expect(Math.min(...steps)).toBeGreaterThan(-1);
-    expect(Math.max(...steps.slice(20))).toBeLessThan(35);
-    expect(seen.at(-1)).toBeCloseTo(780, -1);
-    expect(track.isSettled(1200)).toBe(true);
-  });
-
-  test("a movement after a rest does not start in slow motion", () => {
-    const track = new Track();
-    track.push([0], 0, 0);
-    track.push([100], 5000, 0);
-    expect(track.at(4990)?.[0]).toBe(0);
-    expect(track.at(5400)?.[0]).toBe(100);
-  });
-});
 
 describe("pointers", () => {
   test("fade when they rest, are hidden when they leave the board, and are removed with their participant", () => {
@@ -56,7 +28,7 @@ describe("pointers", () => {
 });
 
 describe("live strokes", () => {
-  test("grow with each message, skip late pieces, and are removed when finished", () => {
+  test("grow with each message, are completed by late pieces, and are removed when finished", () => {
     const live = new Live();
     live.receiveStroke(1, piece(0, [0, 0, 1, 1]), 0);
     live.receiveStroke(1, piece(3, [3, 3]), 10);
@@ -64,7 +36,7 @@ describe("live strokes", () => {
     live.advance(30);
     live.advance(1000);
     live.advance(1016);
-    expect(live.strokeViews()[0]?.points).toEqual([0, 0, 1, 1, 3, 3]);
+    expect(live.strokeViews()[0]?.points).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
     expect(live.tip(1)).toEqual([3, 3]);
     live.finish(1, ["s"], none, 1020);
     live.receiveStroke(1, piece(4, [4, 4]), 1030);
@@ -109,6 +81,13 @@ describe("live drags", () => {
     expect(live.dragViews(100, none).size).toBe(0);
     live.receiveDrag(1, { id: "old", new: box }, 100, 60_000);
     expect(live.dragViews(100, none).size).toBe(0);
+  });
+
+  test("a late message does not move the object back", () => {
+    const live = new Live();
+    live.receiveDrag(1, { id: "x", look: { x: 50, y: 0 } }, 0, 0, 7);
+    live.receiveDrag(1, { id: "x", look: { x: 40, y: 0 } }, 20, 60, 6);
+    expect(live.dragViews(500, () => box).get("x")?.x).toBe(50);
   });
 
   test("are limited per participant", () => {

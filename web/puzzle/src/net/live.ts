@@ -3,7 +3,7 @@
  * piece matters). They are not part of the puzzle; the drop is.
  */
 
-import { Track } from "../../../common/net/track";
+import { Playout } from "groupwire/motion";
 import { isCoordinate, isCount, isRecord } from "../../../common/parse";
 
 /** A held piece: the displacement of its group, and the pointer relative to it. */
@@ -37,7 +37,7 @@ export interface Arrival {
 const SILENCE = 30_000;
 
 interface Drag extends DragMessage {
-  readonly track: Track;
+  readonly playout: Playout;
   readonly heardAt: number;
   readonly index: number;
   readonly isOld: boolean;
@@ -51,12 +51,12 @@ export class Live {
     const message = parseDrag(value);
     if (!message || age > SILENCE) return;
     const known = this.drags.get(sender);
-    // A newer message has overtaken this one. Indices are counted modulo 2^32, and so are their differences.
-    if (known && ((index - known.index) | 0) <= 0) return;
     const isSame = known?.piece === message.piece && known.game === message.game;
-    const track = isSame ? known.track : new Track();
-    track.push([message.x, message.y], now, age);
-    this.drags.set(sender, { ...message, track, heardAt: now, index, isOld: state });
+    const playout = isSame ? known.playout : new Playout();
+    playout.push([message.x, message.y], now, age, index);
+    // One that a newer one has overtaken only completes the movement. Indices are counted modulo 2^32, and so are their differences.
+    if (known && ((index - known.index) | 0) <= 0) return;
+    this.drags.set(sender, { ...message, playout, heardAt: now, index, isOld: state });
   }
 
   keep(isMoved: (sender: number, drag: DragMessage) => boolean): void {
@@ -64,8 +64,8 @@ export class Live {
   }
 
   views(now: number): DragView[] {
-    return [...this.drags].flatMap(([sender, { track, heardAt, index: _, ...drag }]) => {
-      const [x, y] = track.at(now) ?? [];
+    return [...this.drags].flatMap(([sender, { playout, heardAt, index: _, ...drag }]) => {
+      const [x, y] = playout.at(now) ?? [];
       if (x === undefined || y === undefined || now - heardAt > SILENCE) return [];
       return [{ ...drag, sender, x, y }];
     });
@@ -73,7 +73,7 @@ export class Live {
 
   /** True if any participant is moving a piece. */
   isMoving(now: number): boolean {
-    return [...this.drags.values()].some(({ track }) => !track.isSettled(now));
+    return [...this.drags.values()].some(({ playout }) => !playout.isSettled(now));
   }
 }
 

@@ -4,6 +4,7 @@
  * value of each object matters). They are not part of the document; the finished operation is.
  */
 
+import { Line, Playout } from "groupwire/motion";
 import { isId, isRecord } from "../../../common/parse";
 import {
   isColor,
@@ -16,7 +17,6 @@ import {
   type Shape,
   type Stroke,
 } from "../model/shapes";
-import { Track } from "../../../common/net/track";
 
 /**
  * A piece of an unfinished stroke. `points` are board coordinates; `from` is the index of the first one in the stroke.
@@ -43,28 +43,20 @@ export interface DragMessage {
 /** After this silence (ms) the participant has lost the connection, or the end of the action was lost. */
 const SILENCE = 8000;
 
-/** Duration (ms) in which received points are drawn, so that a stroke grows smoothly. */
-const REVEAL = 60;
-
 /** Limit of unfinished actions per participant: nobody moves more objects at once (`tools/select.ts`). */
 const LIMIT = 200;
-
-/** Limit of numbers in an unfinished stroke: the pen starts a new stroke long before. */
-const POINTS = 20_000;
 
 interface LiveStroke {
   readonly sender: number;
   readonly color: Stroke["color"];
   readonly width: number;
-  readonly points: number[];
-  next: number;
-  revealed: number;
+  readonly line: Line;
   heardAt: number;
 }
 
 interface LiveDrag {
   readonly sender: number;
-  readonly track: Track;
+  readonly playout: Playout;
   readonly made: Shape | undefined;
   look: Patch;
   heardAt: number;
@@ -96,18 +88,16 @@ export class Live {
   receiveStroke(sender: number, value: unknown, now: number): void {
     const message = parseStroke(value);
     if (!message || this.finished.has(message.id) || this.count(sender) >= LIMIT) return;
-    const known = this.strokes.get(message.id);
-    const stroke = known ?? { sender, ...message, points: [], next: 0, revealed: 0, heardAt: now };
-    // A late piece is left out, because the stroke has been drawn past it.
-    if (stroke.sender !== sender || message.from < stroke.next) return;
-    if (stroke.points.length > POINTS) return;
-    stroke.points.push(...message.points);
-    stroke.next = message.from + message.points.length / 2;
+    const { id, color, width, from, points } = message;
+    const stroke = this.strokes.get(id) ?? { sender, color, width, line: new Line(), heardAt: now };
+    if (stroke.sender !== sender) return;
+    stroke.line.push(points, from);
     stroke.heardAt = now;
-    this.strokes.set(message.id, stroke);
+    this.strokes.set(id, stroke);
   }
 
-  receiveDrag(sender: number, value: unknown, now: number, age: number): void {
+  /** `index` is that of the message: one that a newer one has overtaken only completes the movement. */
+  receiveDrag(sender: number, value: unknown, now: number, age: number, index?: number): void {
     const message = parseDrag(value);
     if (!message || age > SILENCE) return;
     const { id } = message;
@@ -120,10 +110,10 @@ export class Live {
     if (message.new && this.finished.has(id)) return;
     if (known && known.sender !== sender && !known.isEnding) return;
     if (!known && this.count(sender) >= LIMIT) return;
-    const track = known?.sender === sender ? known.track : new Track();
+    const playout = known?.sender === sender ? known.playout : new Playout();
     const look: Patch = message.new ?? message.look ?? {};
-    track.push(moving(look), now, age);
-    this.drags.set(id, { sender, track, made: message.new, look, heardAt: now, isEnding: false });
+    if (!playout.push(moving(look), now, age, index)) return;
+    this.drags.set(id, { sender, playout, made: message.new, look, heardAt: now, isEnding: false });
   }
 
   /** Ends the unfinished actions on these objects, because the participant's operation has arrived. */
@@ -139,7 +129,7 @@ export class Live {
         this.drags.delete(id);
         continue;
       }
-      drag.track.push(place, now, 0);
+      drag.playout.push(place, now);
       drag.isEnding = true;
     }
   }
@@ -151,35 +141,33 @@ export class Live {
 
   /** Advances to `now`. Returns false if nothing is moving. */
   advance(now: number): boolean {
-    const share = 1 - Math.exp(-(now - this.lastFrame) / REVEAL);
     this.lastFrame = now;
-    for (const [id, stroke] of this.strokes) {
-      const left = stroke.points.length / 2 - stroke.revealed;
-      stroke.revealed += left < 1 ? left : Math.max(left * share, 1);
-      if (now - stroke.heardAt > SILENCE) this.strokes.delete(id);
+    for (const [id, { line, heardAt }] of this.strokes) {
+      line.advance(now);
+      if (now - heardAt > SILENCE) this.strokes.delete(id);
     }
     for (const [id, drag] of this.drags) {
-      const isDone = drag.isEnding && drag.track.isSettled(now);
+      const isDone = drag.isEnding && drag.playout.isSettled(now);
       if (isDone || now - drag.heardAt > SILENCE) this.drags.delete(id);
     }
     return !this.isEmpty;
   }
 
   strokeViews(): StrokeView[] {
-    return [...this.strokes.values()].map(({ sender, color, width, points, revealed }) => ({
+    return [...this.strokes.values()].map(({ sender, color, width, line }) => ({
       sender,
       color,
       width,
-      points: points.slice(0, Math.ceil(revealed) * 2),
+      points: line.at(this.lastFrame),
     }));
   }
 
   /** The objects as others are changing them, including those that are being created. */
   dragViews(now: number, find: (id: string) => Shape | undefined): Map<string, Shape> {
     const views = new Map<string, Shape>();
-    for (const [id, { track, look, made }] of this.drags) {
+    for (const [id, { playout, look, made }] of this.drags) {
       const shape = find(id) ?? made;
-      const values = track.at(now);
+      const values = playout.at(now);
       if (shape && values) views.set(id, patched(patched(shape, look), unmoving(look, values)));
     }
     return views;
@@ -187,8 +175,8 @@ export class Live {
 
   /** The end of the stroke that a participant is drawing. */
   tip(sender: number): readonly [number, number] | undefined {
-    const view = this.strokeViews().find((stroke) => stroke.sender === sender && stroke.points.length >= 2);
-    const [x, y] = view?.points.slice(-2) ?? [];
+    const stroke = [...this.strokes.values()].find((stroke) => stroke.sender === sender);
+    const [x, y] = stroke?.line.end(this.lastFrame) ?? [];
     return x === undefined || y === undefined ? undefined : [x, y];
   }
 

@@ -182,7 +182,7 @@ export class Session {
       pointers.receive(message.sender, value, now, message.age, message.index),
     );
     this.onLive(this.stroke, ({ sender }, value, now) => live.receiveStroke(sender, value, now));
-    this.onLive(this.drag, ({ sender, age }, value, now) => live.receiveDrag(sender, value, now, age));
+    this.onLive(this.drag, ({ sender, age, index }, value, now) => live.receiveDrag(sender, value, now, age, index));
     this.pointer.on("qos", () => events.talking());
     this.draw.on("message", ({ own, sender, data, departed }) => {
       if (!own && departed === undefined) this.record("received", sender, "draw", data);

@@ -1,7 +1,6 @@
 /** The trace of a pointer: a ribbon in its participant's colour, which becomes thinner towards its old end. */
 
-import type { TraceView } from "../../../common/net/pointers";
-import type { TracePoint } from "../../../common/net/trace";
+import type { TracePoint, TraceView } from "../../../common/net/pointers";
 import type { Camera, Point } from "../../../common/view/camera";
 import { control } from "./paths";
 import { colorOf } from "../../../common/view/theme";
