@@ -1,13 +1,20 @@
-/** The examples of the documentation compile. */
+/** The examples of the documentation compile, and those of motion.md run. */
 
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { simulate } from "groupwire/testing";
 import { afterAll, expect, test, vi } from "vitest";
 
 vi.setConfig({ testTimeout: 120_000 });
+
+const simulated = vi.hoisted(() => ({ connect: undefined }));
+vi.mock("groupwire", async () => ({
+  ...(await import("groupwire/testing")),
+  connect: (...parameters) => simulated.connect(...parameters),
+}));
 
 const client = fileURLToPath(new URL("..", import.meta.url));
 // Within the package, so that the examples find its dependencies.
@@ -15,10 +22,39 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
+test.each(["motion.md", "schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
   const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
   expect(examples.length).toBeGreaterThan(0);
   expect(await compile(page, examples)).toBe("");
+});
+
+test("the examples of docs/motion.md run, together in one room", async () => {
+  const net = simulate({ seed: 1 });
+  simulated.connect = net.connect;
+  const shown = [];
+  vi.stubGlobal("show", (...things) => shown.push(things));
+  vi.stubGlobal("addEventListener", () => {});
+  // Outside of node_modules, where Vitest leaves TypeScript as it is.
+  const run = mkdtempSync(join(client, "test/docs/run-"));
+  try {
+    const examples = examplesOf(readFileSync(join(client, "../../docs/motion.md"), "utf8"));
+    for (const [at, code] of examples.entries()) {
+      const file = join(run, `example-${at + 1}.ts`);
+      writeFileSync(file, code);
+      const before = shown.length;
+      await import(file);
+      if (!code.includes("connect(")) expect(shown.length).toBeGreaterThan(before);
+    }
+    await net.settle();
+    await net.run(2000);
+    expect(shown).toContainEqual([6]);
+    // What another example of the room dragged, told by a participant who joined before.
+    expect(shown.flat(3).length).toBeGreaterThan(examples.length);
+  } finally {
+    rmSync(run, { recursive: true });
+    vi.unstubAllGlobals();
+    net.end();
+  }
 });
 
 test("an example that is wrong does not compile", async () => {
