@@ -1,7 +1,7 @@
 // Judges what was shown by where the pointer really was.
 
-/** Lags that are tried, in milliseconds. */
-const LAGS = Array.from({ length: 301 }, (_, i) => 5 * i);
+/** Lags that are tried, in milliseconds: up to the largest in coarse steps, then around the best in fine ones. */
+const [LARGEST, COARSE, FINE] = [1500, 25, 5];
 
 /** Only frames around a movement (ms) count: everybody shows a rest well. */
 const [BEFORE, AFTER] = [700, 300];
@@ -61,7 +61,14 @@ export class Judge {
         for (const frame of active) total += errorOf(recording, frame, lag);
       return total;
     };
-    this.#best ??= LAGS.map((lag) => [sum(lag), lag]).reduce((best, one) => (one[0] < best[0] ? one : best))[1];
+    const best = (from, to, step) => {
+      const lags = Array.from({ length: (to - from) / step + 1 }, (_, i) => from + step * i);
+      return lags.map((lag) => [sum(lag), lag]).reduce((one, other) => (other[0] < one[0] ? other : one))[1];
+    };
+    if (this.#best === undefined) {
+      const coarse = best(0, LARGEST, COARSE);
+      this.#best = best(Math.max(coarse - COARSE, 0), coarse + COARSE, FINE);
+    }
     return this.#best;
   }
 

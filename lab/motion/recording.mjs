@@ -10,12 +10,12 @@ const REST = 50;
 /** The step (ms) of the table of places. */
 const STEP = 4;
 
-/** The first so many recordings of a folder, by name, each cut to so many seconds. */
-export function recordingsIn(folder, count, seconds) {
+/** So many recordings of a folder in the order of their names, after some that are left out, each cut to so many seconds. */
+export function recordingsIn(folder, { skip, count, seconds }) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.csv(\.gz)?$/.test(name));
   return names
     .sort()
-    .slice(0, count)
+    .slice(skip, skip + count)
     .map((name) => {
       const file = readFileSync(join(folder, name));
       return new Recording(parse((name.endsWith(".gz") ? gunzipSync(file) : file).toString()), seconds);

@@ -3,7 +3,7 @@
 //
 // Build the client (`make web`), install the peers (npm ci --prefix lab/motion) and, for plots, npm ci --prefix lab/experiments/report:
 //
-//   node lab/motion/run.mjs FOLDER [--out DIR] [--quick] [--seed N] [--recordings N] [--seconds N]
+//   node lab/motion/run.mjs FOLDER [--out DIR] [--quick] [--seed N] [--recordings N] [--skip N] [--seconds N]
 //     [--method NAME] [--loss NAME] [--transport NAME] (each repeatable)
 //
 // FOLDER has recordings as in SapiMouse: tables (.csv or .csv.gz) with the columns "client timestamp", button, state, x, y.
@@ -27,6 +27,8 @@ const { values: options, positionals } = parseArgs({
     quick: { type: "boolean", default: false },
     seed: { type: "string", default: "1" },
     recordings: { type: "string" },
+    // The constants of groupwire/motion were chosen with the first three.
+    skip: { type: "string", default: "3" },
     seconds: { type: "string" },
     method: { type: "string", multiple: true, default: METHODS.map(({ name }) => name) },
     loss: { type: "string", multiple: true, default: LOSSES },
@@ -39,7 +41,7 @@ const count = Number(options.recordings ?? (options.quick ? 3 : 10));
 const seconds = Number(options.seconds ?? (options.quick ? 30 : 120));
 const seed = Number(options.seed);
 
-const recordings = recordingsIn(folder, count, seconds);
+const recordings = recordingsIn(folder, { skip: Number(options.skip), count, seconds });
 if (recordings.length === 0) throw new Error(`no recordings in ${folder}`);
 const [rows, series] = [[], []];
 for (const transport of options.transport)
