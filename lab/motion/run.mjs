@@ -11,14 +11,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { VirtualClock } from "./clock.mjs";
 import { Judge } from "./judge.mjs";
 import { METHODS } from "./methods.mjs";
 import { conflate, LOSSES, travel, TRANSPORTS } from "./network.mjs";
 import { recordingsIn } from "./recording.mjs";
-
-/** A frame in milliseconds, at 60 a second. */
-const FRAME = 1000 / 60;
+import { show } from "./show.mjs";
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -78,28 +75,6 @@ function measure(method, transport, loss) {
   const sizes = { messages, bytes_sent: bytes, bytes_per_s: round(bytes / recordings.length / seconds) };
   const errors = judge.series().map((row) => ({ experiment: "motion-series", ...conditions, ...row }));
   return { row: { experiment: "motion", ...conditions, ...all, ...sizes, ...judge.result() }, errors };
-}
-
-/** What the method shows in each frame. */
-function show(method, arrivals, recording) {
-  const clock = new VirtualClock();
-  return clock.run(() => {
-    const shown = method.receiver();
-    const frames = [];
-    let next = 0;
-    for (let now = recording.start; now < recording.end; now += FRAME) {
-      for (; next < arrivals.length && arrivals[next].at <= now; next++) {
-        clock.advance(arrivals[next].at);
-        shown.receive(arrivals[next]);
-      }
-      clock.advance(now);
-      clock.frame();
-      const place = shown.at(now);
-      if (place) frames.push({ now, x: place[0], y: place[1] });
-    }
-    shown.end?.();
-    return frames;
-  });
 }
 
 function round(value) {
