@@ -1,6 +1,6 @@
 /** The positions of the other participants' pointers, from the messages of the channel `pointer`. */
 
-import { Followers } from "groupwire/motion";
+import { Followers, type TraceView } from "groupwire/motion";
 import { isCoordinate, isRecord } from "../parse";
 
 /** `{"x":812,"y":334}`, in board units. With `off` the pointer has left the board. */
@@ -16,19 +16,6 @@ export interface PointerView {
   readonly y: number;
   /** 1 while the pointer moves, less after it has rested for a while, 0 after it has left the board. */
   readonly opacity: number;
-}
-
-/** A point of a trace. `age` grows from 0, at the pointer, to 1, where the trace has faded. */
-export interface TracePoint {
-  readonly x: number;
-  readonly y: number;
-  readonly age: number;
-}
-
-/** The recent movement of a pointer. */
-export interface TraceView {
-  readonly id: number;
-  readonly points: readonly TracePoint[];
 }
 
 /** A pointer that has rested for this long (ms) is faded, so that it does not hide the drawing. */
@@ -63,10 +50,7 @@ export class Pointers {
   }
 
   traces(now: number): TraceView[] {
-    return this.followers.traces(now).map(({ sender, points }) => ({
-      id: sender,
-      points: points.map(({ place: [x = 0, y = 0], age }) => ({ x, y, age })),
-    }));
+    return this.followers.traces(now);
   }
 
   /** Removes the trace of a pointer, because the movement is shown in another form. */

@@ -7,7 +7,8 @@ function receive(pointers: Pointers, start: number, steps: readonly number[]): v
 }
 
 const steps = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-const lines = (pointers: Pointers, now: number) => pointers.traces(now).map(({ points }) => points.map(({ x }) => x));
+const lines = (pointers: Pointers, now: number) =>
+  pointers.traces(now).map(({ points }) => points.map(({ place: [x = NaN] }) => x));
 const rising = (values: readonly number[]) => values.every((value, i) => i === 0 || value > (values[i - 1] ?? value));
 
 describe("traces of pointers", () => {
@@ -19,12 +20,12 @@ describe("traces of pointers", () => {
     const [trace, ...others] = pointers.traces(now);
     if (!head || !trace) throw new Error("nothing is seen");
     expect(others).toEqual([]);
-    expect(trace.id).toBe(1);
-    expect(trace.points.at(-1)).toEqual({ x: head.x, y: 0, age: 0 });
+    expect(trace.sender).toBe(1);
+    expect(trace.points.at(-1)).toEqual({ place: [head.x, 0], age: 0 });
     // The pointer moves a quarter of a unit per millisecond.
-    expect(trace.points[0]?.x).toBeCloseTo(head.x - TRACE / 4, 5);
+    expect(trace.points[0]?.place[0]).toBeCloseTo(head.x - TRACE / 4, 5);
     expect(trace.points[0]?.age).toBe(1);
-    expect(rising(trace.points.map(({ x }) => x))).toBe(true);
+    expect(rising(trace.points.map(({ place: [x = NaN] }) => x))).toBe(true);
     expect(rising(trace.points.map(({ age }) => -age))).toBe(true);
   });
 
@@ -52,7 +53,7 @@ describe("traces of pointers", () => {
     // Recovered positions arrive in any order, each with its age.
     for (const step of [44, 40, 46, 43]) repaired.receive(1, message(step), now, now - 40 * step, step);
     const points = (pointers: Pointers) => pointers.traces(now)[0]?.points ?? [];
-    const places = (pointers: Pointers) => points(pointers).map(({ x, y }) => `${x} ${y}`);
+    const places = (pointers: Pointers) => points(pointers).map(({ place: [x, y] }) => `${x} ${y}`);
     // The positions without the ends, which lie between two positions.
     const all = steps(0, 48).map((step) => `${message(step).x} ${message(step).y}`);
     const made = (pointers: Pointers) =>

@@ -282,7 +282,7 @@ export class Board implements Canvas {
     this.renderer.draw({
       lifted,
       strokes: [...this.live.strokeViews(), ...(this.stroke ? [this.stroke] : [])],
-      traces: wantsStillness() ? [] : this.pointers.traces(now).filter(({ id }) => this.isHere(id)),
+      traces: wantsStillness() ? [] : this.pointers.traces(now).filter(({ sender }) => this.isHere(sender)),
       selection: this.selection,
       marquee: this.marquee,
       erased: this.erased,

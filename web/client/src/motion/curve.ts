@@ -17,23 +17,26 @@ export function between(
 ): number[] {
   const span = to.time - from.time;
   const t = span > 0 ? (time - from.time) / span : 1;
-  const [t2, t3] = [t * t, t * t * t];
-  return to.place.map((b, i) => {
-    const a = from.place[i] ?? b;
-    const secant = b - a;
-    const leave = span * slope(before, from, to, i);
-    const arrive = span * slope(from, to, after, i);
-    return (
-      a + (3 * t2 - 2 * t3) * secant + (t3 - 2 * t2 + t) * limited(leave, secant) + (t3 - t2) * limited(arrive, secant)
-    );
-  });
+  const t2 = t * t;
+  const t3 = t2 * t;
+  const place = [];
+  for (let i = 0; i < to.place.length; i++) {
+    const start = from.place[i] ?? 0;
+    const secant = (to.place[i] ?? start) - start;
+    const leave = limited(span * slope(before, from, to, i), secant);
+    const arrive = limited(span * slope(from, to, after, i), secant);
+    place.push(start + (3 * t2 - 2 * t3) * secant + (t3 - 2 * t2 + t) * leave + (t3 - t2) * arrive);
+  }
+  return place;
 }
 
 /** The slope at `at`. At a rest or a turn it is 0, and at an end of the curve that of its last piece. */
 function slope(before: Sample | undefined, at: Sample, after: Sample | undefined, i: number): number {
-  const [a, b] = [before ?? at, after ?? at];
+  const a = before ?? at;
+  const b = after ?? at;
   const here = at.place[i] ?? 0;
-  const [x, y] = [a.place[i] ?? here, b.place[i] ?? here];
+  const x = a.place[i] ?? here;
+  const y = b.place[i] ?? here;
   if (before && after && (here - x) * (y - here) <= 0) return 0;
   return b.time > a.time ? (y - x) / (b.time - a.time) : 0;
 }

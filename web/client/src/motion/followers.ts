@@ -45,7 +45,7 @@ const KEYS = 200;
 
 interface Mover {
   push(value: Place, now: number, age?: number, index?: number): boolean;
-  at(now: number): number[] | undefined;
+  at(now: number): Place | undefined;
   isSettled(now: number): boolean;
 }
 
@@ -103,18 +103,22 @@ export class Followers {
   }
 
   views(now: number): FollowedView[] {
-    return this.#all().flatMap(({ sender, key, mover, isGone, movedAt }) => {
+    const views: FollowedView[] = [];
+    this.#each(({ sender, key, mover, isGone, movedAt }) => {
       const place = mover.at(now);
-      return place ? [{ sender, key, place, isGone, rested: Math.max(now - movedAt, 0) }] : [];
+      if (place) views.push({ sender, key, place, isGone, rested: Math.max(now - movedAt, 0) });
     });
+    return views;
   }
 
   traces(now: number): TraceView[] {
-    return this.#all().flatMap(({ sender, key, mover, trace, isGone }) => {
-      if (!trace || !(mover instanceof Playout)) return [];
+    const traces: TraceView[] = [];
+    this.#each(({ sender, key, mover, trace, isGone }) => {
+      if (!trace || !(mover instanceof Playout)) return;
       const lines = trace.at(mover.clock(now), isGone ? undefined : mover.at(now));
-      return lines.map((points) => ({ sender, key, points }));
+      for (const points of lines) traces.push({ sender, key, points });
     });
+    return traces;
   }
 
   /** Removes the traces of a participant, because the movement is shown in another form. */
@@ -124,14 +128,16 @@ export class Followers {
 
   /** True if nothing moves or fades until another message comes. */
   isSettled(now: number): boolean {
-    return this.#all().every(({ mover, trace }) => {
-      const time = mover instanceof Playout ? mover.clock(now) : now;
-      return mover.isSettled(now) && (trace?.isGone(time) ?? true);
-    });
+    for (const keys of this.#followed.values())
+      for (const { mover, trace } of keys.values()) {
+        if (!mover.isSettled(now)) return false;
+        if (trace && !trace.isGone(mover instanceof Playout ? mover.clock(now) : now)) return false;
+      }
+    return true;
   }
 
-  #all(): Followed[] {
-    return [...this.#followed.values()].flatMap((keys) => [...keys.values()]);
+  #each(what: (followed: Followed) => void): void {
+    for (const keys of this.#followed.values()) for (const followed of keys.values()) what(followed);
   }
 
   #begin(sender: number, key: string | undefined, index: number): Followed {

@@ -46,6 +46,12 @@ export class Playout {
   /** What is left of corrections, as it was at `#correctedAt`. */
   #offset: Place = [];
   #correctedAt = 0;
+  /** The box of the places that are kept. */
+  #least: Place = [];
+  #most: Place = [];
+  /** What is shown in the frame at this time. */
+  #frame: number | undefined;
+  #shown: Place | undefined;
 
   constructor({ minDelay = 0, maxDelay = 300 }: PlayoutOptions = {}) {
     this.#delay = new Delay(minDelay, Math.max(minDelay, maxDelay));
@@ -79,21 +85,27 @@ export class Playout {
     if (!last) [this.#clock, this.#shownAt, this.#offset] = [Math.min(now - this.#delay.current, time), now, []];
     // A hidden page does not show anything, while places go on arriving.
     if (this.#samples.length > KEPT) this.#samples.splice(0, this.#samples.length - KEPT);
+    this.#frame = undefined;
     if (before) this.#correct(before, now);
     return true;
   }
 
-  /** The place to show at `now`, a copy; undefined before the first place. Its times do not decrease. */
-  at(now: number): number[] | undefined {
+  /** The place to show at `now`; undefined before the first place. Its times do not decrease. */
+  at(now: number): Place | undefined {
+    // Several parts of an application ask for the same frame.
+    if (now === this.#frame) return this.#shown;
     const time = this.played(now);
-    const shown = this.#on(time);
+    const curve = this.#on(time);
     const left = Math.exp(-Math.max(now - this.#correctedAt, 0) / EASE);
-    if (!shown || this.#offset.length !== shown.length || left < 0.001) return shown;
+    const isCorrected = !curve || this.#offset.length !== curve.length || left < 0.001;
     // A correction does not lead to where nothing ever was.
-    return add(shown, this.#offset, left).map((value, i) => {
-      const values = this.#samples.map((sample) => sample.place[i] ?? value);
-      return clamp(value, Math.min(...values), Math.max(...values));
-    });
+    this.#shown = isCorrected
+      ? curve
+      : curve.map((value, i) =>
+          clamp(value + (this.#offset[i] ?? 0) * left, this.#least[i] ?? value, this.#most[i] ?? value),
+        );
+    this.#frame = now;
+    return this.#shown;
   }
 
   /** The time at which the place that is shown at `now` was made. It never goes back. */
@@ -149,6 +161,7 @@ export class Playout {
     if (time <= this.#clock || time === from.time || time === to.time) return;
     const before = this.at(this.#shownAt);
     this.#samples.splice(at, 0, { ...late, time });
+    this.#frame = undefined;
     if (before) this.#correct(before, this.#shownAt);
   }
 
@@ -156,18 +169,21 @@ export class Playout {
   #correct(before: Place, now: number): void {
     const curve = this.#on(this.played(now));
     if (!curve) return;
-    this.#offset = add(before, curve, -1);
-    if (this.#offset.every((value) => value === 0)) this.#offset = [];
-    else this.#correctedAt = now;
+    this.#offset = before.some((value, i) => value !== curve[i]) ? add(before, curve, -1) : [];
+    if (this.#offset.length === 0) return;
+    this.#correctedAt = now;
+    const reduced = (by: (a: number, b: number) => number): Place =>
+      curve.map((value, i) => this.#samples.reduce((all, { place }) => by(all, place[i] ?? all), value));
+    [this.#least, this.#most] = [reduced(Math.min), reduced(Math.max)];
   }
 
   /** The place on the curve. */
-  #on(time: number): number[] | undefined {
-    const next = this.#samples.findIndex((sample) => sample.time > time);
+  #on(time: number): Place | undefined {
+    let next = 0;
+    while ((this.#samples[next]?.time ?? Infinity) <= time) next++;
     const to = this.#samples[next];
     const from = this.#samples[next - 1];
     if (to && from) return between(this.#samples[next - 2], from, to, this.#samples[next + 1], time);
-    const end = to ?? this.#samples.at(-1);
-    return end && [...end.place];
+    return (to ?? this.#samples.at(-1))?.place;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Playout } from "../../src/motion.js";
+import { Playout, type Place } from "../../src/motion.js";
 import { randomOf } from "../random.js";
 import { HOSTILE } from "./hostile.js";
 
@@ -11,7 +11,7 @@ function play(
     lost = () => false,
     end = 4000,
   }: { delay?: () => number; lost?: () => boolean; end?: number } = {},
-): { time: number; place: number[]; played: number }[] {
+): { time: number; place: Place; played: number }[] {
   const playout = new Playout();
   const packets = Array.from({ length: end / 40 }, (_, index) => ({
     index,
@@ -34,7 +34,7 @@ function play(
 
 const line = (time: number): number[] => [time / 4, -time];
 const circle = (time: number): number[] => [300 * Math.cos(time / 300), 300 * Math.sin(time / 300)];
-const steps = (frames: { place: number[] }[]): number[] =>
+const steps = (frames: { place: Place }[]): number[] =>
   frames.slice(1).map(({ place }, i) => Math.hypot(...place.map((value, d) => value - (frames[i]?.place[d] ?? 0))));
 
 describe("a playout", () => {

@@ -6,7 +6,7 @@
 import type { Document } from "../model/document";
 import type { Shape } from "../model/shapes";
 import type { StrokeView } from "../net/live";
-import type { TraceView } from "../../../common/net/pointers";
+import type { TraceView } from "groupwire/motion";
 import type { Camera, Rect } from "../../../common/view/camera";
 import { box, corners, extent, FONT, grown, HANDLE, LINE_HEIGHT, overlaps, strokeScale, union } from "./geometry";
 import { cachedPath, smoothPath } from "./paths";

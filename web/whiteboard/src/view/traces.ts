@@ -1,6 +1,6 @@
 /** The trace of a pointer: a ribbon in its participant's colour, which becomes thinner towards its old end. */
 
-import type { TracePoint, TraceView } from "../../../common/net/pointers";
+import type { TraceView } from "groupwire/motion";
 import type { Camera, Point } from "../../../common/view/camera";
 import { control } from "./paths";
 import { colorOf } from "../../../common/view/theme";
@@ -12,9 +12,13 @@ const OPACITY = 0.45;
 /** Segments of the curve between two positions: enough for a fast pointer, whose positions are 100 pixels apart. */
 const PIECES = 8;
 
-/** Draws in screen coordinates. */
-export function drawTrace(ctx: CanvasRenderingContext2D, { id, points }: TraceView, camera: Camera): void {
-  const line = smooth(points.map(({ x, y, age }) => ({ ...camera.toScreen({ x, y }), age })));
+/** A point in screen coordinates. */
+interface TracePoint extends Point {
+  readonly age: number;
+}
+
+export function drawTrace(ctx: CanvasRenderingContext2D, { sender, points }: TraceView, camera: Camera): void {
+  const line = smooth(points.map(({ place: [x = 0, y = 0], age }) => ({ ...camera.toScreen({ x, y }), age })));
   const [left, right] = sides(line);
   const [head, end] = [line.at(-1), left.at(-1)];
   if (!head || !end) return;
@@ -25,7 +29,7 @@ export function drawTrace(ctx: CanvasRenderingContext2D, { id, points }: TraceVi
   ctx.arc(head.x, head.y, Math.hypot(end.x - head.x, end.y - head.y), angle, angle + Math.PI);
   for (const { x, y } of right.reverse()) ctx.lineTo(x, y);
   ctx.globalAlpha = OPACITY;
-  ctx.fillStyle = colorOf(id);
+  ctx.fillStyle = colorOf(sender);
   ctx.fill();
   ctx.globalAlpha = 1;
 }
