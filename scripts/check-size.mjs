@@ -31,7 +31,7 @@ export const LIMITS = {
   "both parts, brotli": 184_800,
   "javascript, gzip": 14_200,
   "shared, gzip": 7_800,
-  "motion, gzip": 5_150,
+  "motion, gzip": 5_300,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };
