@@ -15,6 +15,7 @@ import type {
   Room,
   RoomEvents,
   RoomState,
+  Receipt,
   SendOptions,
   Sent,
   Stats,
@@ -278,6 +279,11 @@ class DoubleChannel implements Channel {
     const isRaw = typeof payload === "string" || payload instanceof Uint8Array;
     this.post(isRaw ? payload : JSON.stringify(payload), options.key);
     return "accepted";
+  }
+
+  sendTo(): Promise<Receipt> {
+    // The hub has no messages for one participant, and no application here sends any.
+    return Promise.resolve("not-open");
   }
 
   on(event: string, listener: (value: never) => void): () => void {
