@@ -14,6 +14,8 @@ LAB := --package groupwire-lab --package groupwire-papers --package groupwire-si
 NPM := web/node_modules/.package-lock.json
 # What draws the plots of the laboratory's report.
 REPORT := lab/experiments/report/node_modules/.package-lock.json
+# What the comparison of ways to show a pointer needs.
+MOTION := lab/motion/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
@@ -56,8 +58,9 @@ semver: ## check the crates' public interfaces against the commit in scripts/sem
 test: ## run all checks and tests of the product
 	@node scripts/test.mjs
 
-test-lab: build $(REPORT) ## check and test the laboratory, which tests of the product leave out
+test-lab: build $(REPORT) $(MOTION) ## check and test the laboratory, which tests of the product leave out
 	npm test --silent --prefix lab/experiments/report
+	npm test --silent --prefix lab/motion
 	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
 	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
@@ -164,6 +167,10 @@ $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
 
 $(REPORT): lab/experiments/report/package-lock.json
 	npm ci --no-audit --no-fund --prefix lab/experiments/report
+	@touch $@
+
+$(MOTION): lab/motion/package-lock.json
+	npm ci --no-audit --no-fund --prefix lab/motion
 	@touch $@
 
 # Without these rules, the web parts are taken as they are: scripts/test.mjs builds them once and runs several targets at a time.
