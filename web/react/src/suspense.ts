@@ -1,0 +1,68 @@
+"use client";
+/**
+ * The same hooks for suspense: those that read wait until the room is ready. Where a room is closed for good before that, they throw the
+ * reason for the error boundary around them. A server renders the fallback of `RoomProvider`.
+ *
+ * @packageDocumentation
+ */
+
+import type { DefinedRoom, RoomDefinition } from "groupwire/schema";
+import type { RoomHandle } from "groupwire/store";
+import { createElement, Suspense, useSyncExternalStore, type ReactNode } from "react";
+import { makeHooks } from "./hooks.js";
+import { RoomContext, useHandle, useRoomHandle } from "./provider.js";
+import type { Registered } from "./index.js";
+import type { Hooks, RoomProviderProps } from "./types.js";
+
+export type { Hooks, RoomProviderProps, Send } from "./types.js";
+export { shallow } from "groupwire/store";
+
+const waiting = new WeakMap<RoomHandle<RoomDefinition>, Promise<void>>();
+
+/** The room, once it is ready. */
+function useReady(): RoomHandle<RoomDefinition> {
+  const handle = useHandle();
+  const { isReady, status, error } = handle.sources.status.root();
+  if (isReady) return handle;
+  if (status === "closed") throw error ?? new Error("the room was left before it was ready");
+  let promise = waiting.get(handle);
+  if (!promise) waiting.set(handle, (promise = handle.whenReady()));
+  // What a component throws to wait, in React 18 as in 19.
+  throw promise;
+}
+
+/** Waits within itself, because a component that waits before it was shown first runs no effects, and would not connect. */
+function Provider({ children, fallback = null, ...props }: RoomProviderProps<RoomDefinition>): ReactNode {
+  const handle = useRoomHandle(props);
+  // False on a server and while its page is hydrated.
+  const isMounted = useSyncExternalStore(never, isTrue, isFalse);
+  const inner = isMounted ? createElement(Suspense, { fallback }, children) : fallback;
+  return createElement(RoomContext.Provider, { value: handle }, inner);
+}
+
+const hooks = makeHooks(Provider, useReady);
+
+/** The hooks for a room, with its types. */
+export function hooksOf<D extends RoomDefinition>(_room: DefinedRoom<D>): Hooks<D> {
+  return hooks as unknown as Hooks<D>;
+}
+
+export const {
+  RoomProvider,
+  useRoom,
+  useRoomStatus,
+  useSelf,
+  usePresence,
+  useOthers,
+  useOtherIds,
+  useOther,
+  useShared,
+  useMutation,
+  useUndo,
+  useChannel,
+  usePositions,
+} = hooks as unknown as Hooks<Registered>;
+
+const never = (): (() => void) => () => {};
+const isTrue = (): boolean => true;
+const isFalse = (): boolean => false;
