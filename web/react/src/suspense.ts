@@ -47,21 +47,22 @@ export function hooksOf<D extends RoomDefinition>(_room: DefinedRoom<D>): Hooks<
   return hooks as unknown as Hooks<D>;
 }
 
-export const {
-  RoomProvider,
-  useRoom,
-  useRoomStatus,
-  useSelf,
-  usePresence,
-  useOthers,
-  useOtherIds,
-  useOther,
-  useShared,
-  useMutation,
-  useUndo,
-  useChannel,
-  usePositions,
-} = hooks as unknown as Hooks<Registered>;
+// Each with its type in full: in declarations a destructured one would have the types of no registered room.
+type All = Hooks<Registered>;
+const registered = hooks as unknown as All;
+export const RoomProvider: All["RoomProvider"] = registered.RoomProvider;
+export const useRoom: All["useRoom"] = registered.useRoom;
+export const useRoomStatus: All["useRoomStatus"] = registered.useRoomStatus;
+export const useSelf: All["useSelf"] = registered.useSelf;
+export const usePresence: All["usePresence"] = registered.usePresence;
+export const useOthers: All["useOthers"] = registered.useOthers;
+export const useOtherIds: All["useOtherIds"] = registered.useOtherIds;
+export const useOther: All["useOther"] = registered.useOther;
+export const useShared: All["useShared"] = registered.useShared;
+export const useMutation: All["useMutation"] = registered.useMutation;
+export const useUndo: All["useUndo"] = registered.useUndo;
+export const useChannel: All["useChannel"] = registered.useChannel;
+export const usePositions: All["usePositions"] = registered.usePositions;
 
 const never = (): (() => void) => () => {};
 const isTrue = (): boolean => true;
