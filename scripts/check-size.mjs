@@ -2,8 +2,8 @@
 // Before the first message: the first part of the core, and the client's JavaScript with the core's glue, bundled and minified
 // as an application would do it. Until all of the core runs: the second part, too. When a channel asks for a codec that the
 // core lacks: a module with most codecs, and one with brotli. Modules that are imported later for other reasons do not count.
-// And `groupwire/shared` and `groupwire/motion`, entries of their own, and the bindings for user interface frameworks: what they add to an application that has
-// the framework and `groupwire`, together with `groupwire/store`, of which they are made.
+// And `groupwire/shared` and `groupwire/motion`, entries of their own, and the bindings for user interface frameworks: what they
+// add to an application that has the framework and `groupwire`, together with `groupwire/store`, of which they are made.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -24,8 +24,8 @@ import { brotli, gzip } from "./compress.mjs";
  * interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less time, cost 1,200 of both
  * parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`. The goal of `shared` is 6,000;
  * operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
- * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and of the other bindings 1,000; each has `groupwire/store` in it, some
- * 3,400, which counts connections and selects what has changed.
+ * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
+ * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
  */
 export const LIMITS = {
   "first part, gzip": 84_000,
