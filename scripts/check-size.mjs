@@ -2,7 +2,8 @@
 // Before the first message: the first part of the core, and the client's JavaScript with the core's glue, bundled and minified
 // as an application would do it. Until all of the core runs: the second part, too. When a channel asks for a codec that the
 // core lacks: a module with most codecs, and one with brotli. Modules that are imported later for other reasons do not count.
-// And `groupwire/shared` and `groupwire/motion`, entries of their own.
+// And `groupwire/shared` and `groupwire/motion`, entries of their own, and the bindings for user interface frameworks: what they
+// add to an application that has the framework and `groupwire`, together with `groupwire/store`, of which they are made.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -23,7 +24,8 @@ import { brotli, gzip } from "./compress.mjs";
  * interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less time, cost 1,200 of both
  * parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`. The goal of `shared` is 6,000;
  * operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
- * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500.
+ * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
+ * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
  */
 export const LIMITS = {
   "first part, gzip": 84_000,
@@ -32,11 +34,19 @@ export const LIMITS = {
   "javascript, gzip": 14_200,
   "shared, gzip": 7_800,
   "motion, gzip": 5_300,
+  "react, gzip": 4_600,
+  "vue, gzip": 3_600,
+  "svelte, gzip": 3_600,
+  "solid, gzip": 3_650,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** The bindings, and what an application has without them. */
+const BINDINGS = ["react", "vue", "svelte", "solid"];
+const PRESENT = /^(groupwire|react|vue|solid-js|svelte(\/reactivity)?)$/;
+const binding = (name) => `${root}web/${name}/dist/index.js`;
 const entry = (name) => `${root}web/client/dist/${name}.js`;
 const GLUE = "groupwire_wasm.js";
 const wasm = (name) => readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
@@ -65,12 +75,13 @@ export function loadedFirst(chunks) {
   return [...first];
 }
 
-async function bundle(input) {
+async function bundle(input, external) {
   // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(`${root}web/package.json`).resolve("vite"));
   const { build } = await import(pathToFileURL(require.resolve("rolldown")));
   const { output } = await build({
     input,
+    external,
     output: { format: "esm", minify: true },
     write: false,
     logLevel: "silent",
@@ -83,6 +94,10 @@ async function main() {
   const zipped = ({ code }) => gzip(Buffer.from(code)).length;
   const first = gzip(wasm("first")).length;
   const parts = ["first", "second"].map(wasm);
+  const bindings = [];
+  for (const name of BINDINGS) {
+    bindings.push([`${name}, gzip`, sum((await bundle(binding(name), PRESENT)).map(zipped))]);
+  }
   const { lines, keeps } = judge({
     "first part, gzip": first,
     "both parts, gzip": sum(parts.map((part) => gzip(part).length)),
@@ -90,6 +105,7 @@ async function main() {
     "javascript, gzip": sum(loadedFirst(await bundle(entry("index"))).map(zipped)),
     "shared, gzip": sum((await bundle(entry("shared"))).map(zipped)),
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
+    ...Object.fromEntries(bindings),
     "codecs, gzip": gzip(wasm("codecs_bg")).length,
     "brotli, gzip": gzip(wasm("brotli_bg")).length,
   });

@@ -27,7 +27,7 @@ compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 // Jest's jsdom environment lacks these classes.
 const banner = 'const { TextDecoder, TextEncoder } = require("node:util");';
-for (const entry of ["motion", "node", "schema", "shared", "testing"]) {
+for (const entry of ["motion", "node", "schema", "shared", "store", "testing"]) {
   const output = { file: `dist/${entry}.cjs`, format: "cjs", banner };
   await bundle(`dist/${entry}.js`, { platform: "node", output });
 }

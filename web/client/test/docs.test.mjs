@@ -22,7 +22,7 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["motion.md", "schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
+test.each(["bindings.md", "motion.md", "schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
   const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
   expect(examples.length).toBeGreaterThan(0);
   expect(await compile(page, examples)).toBe("");
@@ -72,7 +72,9 @@ async function compile(page, examples) {
   const root = join(folder, page);
   mkdirSync(root);
   const files = examples.map((code, at) => {
-    const file = join(root, `${page}-${at + 1}.ts`);
+    // An example that others import says its name in its first line.
+    const name = /^\/\/ (\w+\.ts)\n/.exec(code)?.[1] ?? `${page}-${at + 1}.ts`;
+    const file = join(root, name);
     writeFileSync(file, code);
     return file;
   });
@@ -82,7 +84,9 @@ async function compile(page, examples) {
     "groupwire/motion": source("motion.ts"),
     "groupwire/schema": source("schema.ts"),
     "groupwire/shared": source("shared.ts"),
+    "groupwire/store": source("store.ts"),
     "groupwire/testing": source("testing.ts"),
+    ...Object.fromEntries(["vue", "solid"].map((name) => [`groupwire-${name}`, source(`../../${name}/src/index.ts`)])),
   };
   const compilerOptions = { paths, module: "ESNext", moduleResolution: "Bundler" };
   const config = {

@@ -41,17 +41,21 @@ export interface RoomDefinition {
 }
 
 type SchemaOf<Definition> = Definition extends { readonly schema: infer Schema } ? Schema : Definition;
-type PresenceIn<D extends RoomDefinition> = InputOf<SchemaOf<D["presence"]>>;
-type PresenceOut<D extends RoomDefinition> = OutputOf<SchemaOf<D["presence"]>>;
-type SharedOf<D extends RoomDefinition> = D["shared"] extends SharedDefinition<infer Shared> ? Shared : undefined;
-type ChannelsOf<D extends RoomDefinition> = {
+/** The presence that participants of these rooms set. */
+export type PresenceIn<D extends RoomDefinition> = InputOf<SchemaOf<D["presence"]>>;
+/** The presence of others, as the schema makes it. */
+export type PresenceOut<D extends RoomDefinition> = OutputOf<SchemaOf<D["presence"]>>;
+/** The shared data of these rooms. */
+export type SharedOf<D extends RoomDefinition> = D["shared"] extends SharedDefinition<infer Shared> ? Shared : undefined;
+/** The channels of these rooms. */
+export type ChannelsOf<D extends RoomDefinition> = {
   readonly [Name in keyof D["channels"]]: D["channels"][Name] extends { readonly schema: infer Schema }
     ? TypedChannel<InputOf<Schema>, OutputOf<Schema>>
     : TypedChannel<Payload, unknown>;
 };
 
 /** The `connect` of `groupwire`, or of a simulation. */
-type Connect = (url: string | URL, room: string, options: ConnectOptions) => Room;
+export type Connect = (url: string | URL, room: string, options: ConnectOptions) => Room;
 
 /** What {@link defineRoom} returns. */
 export interface DefinedRoom<D extends RoomDefinition> {

@@ -1,0 +1,18 @@
+/**
+ * A room as stores, for user interface frameworks: the bindings for React, Vue, Svelte and Solid are made of it. Connections are counted and
+ * shared, and nothing is connected before it is shown.
+ *
+ * @packageDocumentation
+ */
+
+export type { InputOf, ValueOf } from "./store/channels.js";
+export type { RoomOptions } from "./store/connection.js";
+export type { Others, RoomStatus, Self, Sources, Undoing } from "./store/handle.js";
+export type { By } from "./store/people.js";
+export type { Positions } from "./store/positions.js";
+export type { Change } from "./store/reads.js";
+export type { IsEqual, Select, Source, Store } from "./store/selection.js";
+export { shallow } from "./store/equal.js";
+export { RoomHandle, undoingOf, whole } from "./store/handle.js";
+export { peopleOf } from "./store/people.js";
+export { Selection } from "./store/selection.js";

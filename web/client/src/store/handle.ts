@@ -1,0 +1,313 @@
+/** What a part of a page has of a room: connects when it is shown, and has the room's state as stores. */
+
+import type { Participant, RoomError, RoomState, SendOptions, Sent } from "../api.js";
+import { failure } from "../errors.js";
+import { Emitter } from "../events.js";
+import type {
+  ChannelsOf,
+  PresenceIn,
+  PresenceOut,
+  RoomDefinition,
+  SharedOf,
+  TypedMessage,
+  TypedRoom,
+} from "../schema/define.js";
+import type { SharedControls } from "../shared/shared.js";
+import { channelOf, type InputOf, type ValueOf } from "./channels.js";
+import { Connection, type RoomOptions } from "./connection.js";
+import { dormant } from "./dormant.js";
+import { shallow } from "./equal.js";
+import { peopleOf, type By } from "./people.js";
+import { followPositions, type Positions } from "./positions.js";
+import { Selection, type IsEqual, type Select, type Source, type Store } from "./selection.js";
+import { SharedSource } from "./shared-source.js";
+
+/** The state of the connection, without what changes when others do something. */
+export interface RoomStatus extends Omit<RoomState, "self" | "participants"> {
+  /** True once the state of the room has come that was there before this participant. It stays true. */
+  readonly isReady: boolean;
+  /** The error that has closed the room for good. */
+  readonly error: RoomError | undefined;
+}
+
+/** This participant. */
+export interface Self<Presence> {
+  /** Undefined before the first connection. */
+  readonly id: number | undefined;
+  readonly presence: Presence | undefined;
+}
+
+/** The other participants, in the order of their ids. */
+export type Others<D extends RoomDefinition> = readonly Participant<PresenceOut<D>>[];
+
+interface HandleEvents {
+  changed: undefined;
+  room: undefined;
+}
+
+/** What the stores of a room are made of. */
+export interface Sources<D extends RoomDefinition> {
+  readonly status: Source<RoomStatus>;
+  readonly self: Source<Self<PresenceIn<D>>>;
+  readonly others: Source<Others<D>>;
+  readonly shared: Source<SharedOf<D>>;
+}
+
+/**
+ * A room in a part of a page. Selectors must be pure; two values show the same by `isEqual`: by default arrays, plain objects, maps and sets
+ * are compared by their parts.
+ *
+ * @example
+ * ```ts
+ * const handle = new RoomHandle({ room: board, url: "wss://example.com", name: "demo", connect });
+ * const names = handle.others((others) => others.map(({ presence }) => presence?.name));
+ * names.subscribe(() => show(names.get()));
+ * const release = handle.retain();
+ * ```
+ */
+export class RoomHandle<D extends RoomDefinition> {
+  readonly sources: Sources<D>;
+  readonly #shared: SharedSource<SharedOf<D>>;
+  readonly #options: RoomOptions<D>;
+  readonly #events = new Emitter<HandleEvents>();
+  #connection: Connection<D> | undefined;
+  #dormant: TypedRoom<D> | undefined;
+  #first: View<D> | undefined;
+  #view: View<D> | undefined;
+  #isOld = false;
+  #stopListening = (): void => {};
+
+  /** Makes no connection yet. */
+  constructor(options: RoomOptions<D>) {
+    this.#options = options;
+    const part = <Name extends keyof View<D>>(name: Name): Source<View<D>[Name]> => ({
+      root: () => this.#current()[name],
+      firstRoot: () => this.#before()[name],
+      version: () => this.#current()[name],
+      subscribe: (listener) => this.#events.on("changed", () => listener()),
+    });
+    this.#shared = new SharedSource(() => this.#sleeping().shared);
+    this.sources = { status: part("status"), self: part("self"), others: part("others"), shared: this.#shared };
+  }
+
+  /** The room; undefined before there is a connection. It is replaced by another one if it was closed in between. */
+  get room(): TypedRoom<D> | undefined {
+    return this.#connection?.typed;
+  }
+
+  /** The state of the connection, or what a selector makes of it. */
+  status<Value = RoomStatus>(select: Select<RoomStatus, Value> = whole, isEqual?: IsEqual<Value>): Store<Value> {
+    return new Selection(this.sources.status, select, isEqual);
+  }
+
+  /** This participant, or what a selector makes of it. */
+  self<Value = Self<PresenceIn<D>>>(
+    select: Select<Self<PresenceIn<D>>, Value> = whole,
+    isEqual?: IsEqual<Value>,
+  ): Store<Value> {
+    return new Selection(this.sources.self, select, isEqual);
+  }
+
+  /** The other participants, or what a selector makes of them. */
+  others<Value = Others<D>>(select: Select<Others<D>, Value> = whole, isEqual?: IsEqual<Value>): Store<Value> {
+    return new Selection(this.sources.others, select, isEqual);
+  }
+
+  /** The ids of the others. With `by`, one for each person: who has two pages open is one. */
+  otherIds({ by }: { readonly by?: By<PresenceOut<D>> } = {}): Store<readonly number[]> {
+    return this.others((others) => peopleOf(others, this.sources.self.root().presence as PresenceOut<D>, by));
+  }
+
+  /** What a selector makes of the shared data. It runs again only after changes of what it has read. */
+  shared<Value>(select: Select<SharedOf<D>, Value>, isEqual?: IsEqual<Value>): Store<Value> {
+    return new Selection(this.sources.shared, select, isEqual);
+  }
+
+  /** Whether there are own operations to undo or to do again. */
+  undoing(): Store<Undoing> {
+    return this.shared(undoingOf);
+  }
+
+  /** Connects if there is no connection, and keeps it until the returned function is called. */
+  retain(): () => void {
+    if (!this.#connection || this.#connection.isLeft) this.#attach(Connection.of(this.#options));
+    return (this.#connection as Connection<D>).retain();
+  }
+
+  /**
+   * The room, for events and effects. Connects if there was no connection yet: effects of the parts of a page run before the effect of
+   * the whole that retains the connection.
+   */
+  open(): TypedRoom<D> {
+    if (!this.#connection) this.#attach(Connection.of(this.#options));
+    return (this.#connection as Connection<D>).typed;
+  }
+
+  setPresence(presence: PresenceIn<D>): void {
+    this.open();
+    this.#connection?.setPresence(presence);
+  }
+
+  /** Calls `attach` with the room, once there is one, and with each room that replaces it; what it returns ends that. */
+  each(attach: (room: TypedRoom<D>) => () => void): () => void {
+    let detach = (): void => {};
+    const change = (): void => {
+      detach();
+      detach = this.room ? attach(this.room) : () => {};
+    };
+    const stop = this.#events.on("room", change);
+    change();
+    return () => {
+      stop();
+      detach();
+    };
+  }
+
+  /** Changes the shared data, as one operation. */
+  mutate<Result>(change: (shared: SharedOf<D>) => Result): Result {
+    const shared = this.#controls();
+    return shared.batch(() => change(shared as SharedOf<D>));
+  }
+
+  undo(): boolean {
+    return this.#controls().undo();
+  }
+
+  redo(): boolean {
+    return this.#controls().redo();
+  }
+
+  /** Sends on a channel. */
+  send<Name extends keyof ChannelsOf<D> & string>(name: Name, value: InputOf<D, Name>, options?: SendOptions): Sent {
+    return channelOf(this.open(), name).send(value, options);
+  }
+
+  /** Calls `listener` for each message of a channel. Returns a function that removes the listener. */
+  on<Name extends keyof ChannelsOf<D> & string>(
+    name: Name,
+    listener: (message: TypedMessage<ValueOf<D, Name>>) => void,
+  ): () => void {
+    return this.each((room) => channelOf(room, name).on("message", listener));
+  }
+
+  /**
+   * Calls `draw` in an animation frame whenever somebody has sent another value on an awareness channel, came or went, with the newest
+   * values of those who are here: cursors. Returns a function that ends it.
+   */
+  positions<Name extends keyof ChannelsOf<D> & string>(
+    name: Name,
+    draw: (positions: Positions<ValueOf<D, Name>>) => void,
+  ): () => void {
+    return this.each((room) => followPositions(room, name, draw));
+  }
+
+  /** Calls `listener` for errors of the room, which are otherwise written to the console. Returns a function that removes the listener. */
+  onError(listener: (error: RoomError) => void): () => void {
+    return this.each(() => {
+      const listeners = this.#connection?.errorListeners;
+      const own = (error: RoomError): void => listener(error);
+      listeners?.add(own);
+      return () => void listeners?.delete(own);
+    });
+  }
+
+  /** Resolves when the room is ready or closed for good. */
+  whenReady(): Promise<void> {
+    return new Promise((resolve) => {
+      const isOver = (): boolean => this.#current().status.isReady || this.#current().status.status === "closed";
+      if (isOver()) return resolve();
+      const stop = this.#events.on("changed", () => {
+        if (!isOver()) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+
+  /** The shared data of the connected room. */
+  #controls(): SharedControls {
+    const { shared } = this.open();
+    if (!shared) throw failure("not-open", "own", "the room has no shared data: name them in defineRoom");
+    return shared as unknown as SharedControls;
+  }
+
+  #attach(connection: Connection<D>): void {
+    this.#stopListening();
+    this.#connection = connection;
+    this.#shared.use(connection.typed.shared);
+    this.#isOld = true;
+    let id = connection.typed.room.self?.id;
+    this.#stopListening = connection.onChange(() => {
+      const now = connection.typed.room.self?.id;
+      // Whose a lock is depends on it.
+      if (now !== id) this.#shared.changeAll();
+      id = now;
+      this.#isOld = true;
+      this.#events.emit("changed", undefined);
+    });
+    this.#events.emit("room", undefined);
+    this.#events.emit("changed", undefined);
+  }
+
+  #current(): View<D> {
+    const connection = this.#connection;
+    if (!connection) return this.#before();
+    if (!this.#view || this.#isOld) this.#view = viewOf(connection.typed, connection, this.#view);
+    this.#isOld = false;
+    return this.#view;
+  }
+
+  #before(): View<D> {
+    const { presence } = this.#options;
+    return (this.#first ??= viewOf(this.#sleeping(), { presence, isReady: false, error: undefined }, undefined));
+  }
+
+  #sleeping(): TypedRoom<D> {
+    const { room, url, name, presence } = this.#options;
+    return (this.#dormant ??= room.join(dormant, url, name, presence === undefined ? {} : { presence }));
+  }
+}
+
+/** What `undo` and `redo` would do. */
+export interface Undoing {
+  readonly canUndo: boolean;
+  readonly canRedo: boolean;
+}
+
+/** The same of any shared data; of none, too. */
+export function undoingOf(shared: unknown): Undoing {
+  const { canUndo = false, canRedo = false } = (shared ?? {}) as Partial<Undoing>;
+  return { canUndo, canRedo };
+}
+
+/** The selector that takes everything. */
+export function whole(root: unknown): never {
+  return root as never;
+}
+
+interface View<D extends RoomDefinition> {
+  readonly participants: TypedRoom<D>["participants"];
+  readonly status: RoomStatus;
+  readonly self: Self<PresenceIn<D>>;
+  readonly others: Others<D>;
+}
+
+type Known<D extends RoomDefinition> = Pick<Connection<D>, "presence" | "isReady" | "error">;
+
+/** What can be shown. Parts that show the same as before stay the same objects. */
+function viewOf<D extends RoomDefinition>(
+  { room, participants }: TypedRoom<D>,
+  { presence, isReady, error }: Known<D>,
+  before: View<D> | undefined,
+): View<D> {
+  const { self: own, participants: _, ...state } = room.state;
+  const status: RoomStatus = { ...state, isReady, error };
+  const self = { id: own?.id, presence };
+  return {
+    participants,
+    status: before && shallow(before.status, status) ? before.status : status,
+    self: before && shallow(before.self, self) ? before.self : self,
+    others:
+      before?.participants === participants ? before.others : [...participants.values()].sort((a, b) => a.id - b.id),
+  };
+}

@@ -1,0 +1,45 @@
+/** The newest value of each participant on an awareness channel, drawn in animation frames: cursors, without rendering for each message. */
+
+import type { ChannelsOf, RoomDefinition, TypedRoom } from "../schema/define.js";
+import { channelOf, type ValueOf } from "./channels.js";
+
+/** The newest value of each participant who is here. */
+export type Positions<Value> = ReadonlyMap<number, Value>;
+
+/**
+ * Calls `draw` in an animation frame whenever somebody has moved, came or went, with the newest values of those who are here. Who is away
+ * or has left is not among them, so that no cursor stays behind. Returns a function that ends it.
+ */
+export function followPositions<D extends RoomDefinition, Name extends keyof ChannelsOf<D> & string>(
+  room: TypedRoom<D>,
+  name: Name,
+  draw: (positions: Positions<ValueOf<D, Name>>) => void,
+): () => void {
+  const positions = new Map<number, ValueOf<D, Name>>();
+  let frame = 0;
+  const drawSoon = (): void => {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      draw(positions);
+    });
+  };
+  const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
+  const stops = [
+    channelOf(room, name).on("message", ({ sender, value, own, stale }) => {
+      // A message may come after the one that says that its sender has left.
+      if (own || stale || !isHere(sender)) return;
+      positions.set(sender, value as ValueOf<D, Name>);
+      drawSoon();
+    }),
+    room.room.on("participants", () => {
+      for (const id of positions.keys()) if (!isHere(id)) positions.delete(id);
+      drawSoon();
+    }),
+  ];
+  // Of another room nothing is left.
+  drawSoon();
+  return () => {
+    for (const stop of stops) stop();
+    cancelAnimationFrame(frame);
+  };
+}

@@ -1,0 +1,4 @@
+import { createRoot } from "react-dom/client";
+import app from "app";
+
+createRoot(document.getElementById("root")!).render(app);
