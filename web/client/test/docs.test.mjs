@@ -22,7 +22,7 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["motion.md", "schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
+test.each(["motion.md", "schema.md", "shared.md", "yjs.md"])("the examples of docs/%s compile", async (page) => {
   const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
   expect(examples.length).toBeGreaterThan(0);
   expect(await compile(page, examples)).toBe("");
@@ -83,6 +83,7 @@ async function compile(page, examples) {
     "groupwire/schema": source("schema.ts"),
     "groupwire/shared": source("shared.ts"),
     "groupwire/testing": source("testing.ts"),
+    "groupwire-yjs": [join(client, "../yjs/src/index.ts")],
   };
   const compilerOptions = { paths, module: "ESNext", moduleResolution: "Bundler" };
   const config = {
