@@ -91,7 +91,7 @@ wire-check: ## check that every rule of the wire format is cited by a test, and 
 	@node scripts/check-security.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
-	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room
+	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room yjs
 
 doc: ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps

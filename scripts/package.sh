@@ -25,7 +25,7 @@ main() {
     done
 
     local crates=()
-    for crate in codecs gmc afec ace session quic store client server tunnel trace cli; do
+    for crate in codecs gmc afec ace yjs session quic store client server tunnel trace cli; do
         crates+=(--package "groupwire-$crate")
     done
     # Uncommitted files are permitted: the pages are never committed.

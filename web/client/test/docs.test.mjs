@@ -22,11 +22,14 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["bindings.md", "motion.md", "schema.md", "shared.md"])("the examples of docs/%s compile", async (page) => {
-  const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
-  expect(examples.length).toBeGreaterThan(0);
-  expect(await compile(page, examples)).toBe("");
-});
+test.each(["bindings.md", "motion.md", "schema.md", "shared.md", "yjs.md"])(
+  "the examples of docs/%s compile",
+  async (page) => {
+    const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
+    expect(examples.length).toBeGreaterThan(0);
+    expect(await compile(page, examples)).toBe("");
+  },
+);
 
 test("the examples of docs/motion.md run, together in one room", async () => {
   const net = simulate({ seed: 1 });
@@ -87,6 +90,7 @@ async function compile(page, examples) {
     "groupwire/store": source("store.ts"),
     "groupwire/testing": source("testing.ts"),
     ...Object.fromEntries(["vue", "solid"].map((name) => [`groupwire-${name}`, source(`../../${name}/src/index.ts`)])),
+    "groupwire-yjs": [join(client, "../yjs/src/index.ts")],
   };
   const compilerOptions = { paths, module: "ESNext", moduleResolution: "Bundler" };
   const config = {

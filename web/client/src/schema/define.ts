@@ -46,7 +46,8 @@ export type PresenceIn<D extends RoomDefinition> = InputOf<SchemaOf<D["presence"
 /** The presence of others, as the schema makes it. */
 export type PresenceOut<D extends RoomDefinition> = OutputOf<SchemaOf<D["presence"]>>;
 /** The shared data of these rooms. */
-export type SharedOf<D extends RoomDefinition> = D["shared"] extends SharedDefinition<infer Shared> ? Shared : undefined;
+export type SharedOf<D extends RoomDefinition> =
+  D["shared"] extends SharedDefinition<infer Shared> ? Shared : undefined;
 /** The channels of these rooms. */
 export type ChannelsOf<D extends RoomDefinition> = {
   readonly [Name in keyof D["channels"]]: D["channels"][Name] extends { readonly schema: infer Schema }

@@ -1,0 +1,7 @@
+//! Limits for what somebody else sends.
+
+/// The most bytes of an update.
+pub const MAX_UPDATE: usize = 64 << 20;
+
+/// The deepest nesting of a value, or of JSON, in a document.
+pub const MAX_DEPTH: usize = 128;

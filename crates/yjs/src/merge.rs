@@ -1,0 +1,155 @@
+//! Merging updates, and cutting off what somebody has.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::state_vector::StateVector;
+use crate::structs::{Body, Struct, write_skip};
+use crate::update::{Structs, Update};
+use crate::{deletes, writer};
+
+/// One update with everything that is in these. What is not in any of them may be missing in its midst.
+#[must_use]
+pub fn merge(updates: &[Update<'_>]) -> Vec<u8> {
+    write(updates, &StateVector::default())
+}
+
+/// The part of an update that somebody lacks who has the rest: structs from these clocks on, and all deletions.
+#[must_use]
+pub fn diff(update: &Update<'_>, since: &StateVector) -> Vec<u8> {
+    write(core::slice::from_ref(update), since)
+}
+
+fn write(updates: &[Update<'_>], since: &StateVector) -> Vec<u8> {
+    let mut blocks: Vec<_> = updates
+        .iter()
+        .flat_map(|update| update.blocks.iter().map(move |block| (update, block)))
+        .collect();
+    // Yjs puts the greatest client first, too. The order of the updates of a client stays.
+    blocks.sort_by_key(|(_, block)| Reverse(block.client));
+    let mut body = Vec::new();
+    let mut clients = 0;
+    for alike in blocks.chunk_by(|(_, a), (_, b)| a.client == b.client) {
+        let Some((_, first)) = alike.first() else { continue };
+        let sources = alike.iter().map(|(update, block)| update.structs(block));
+        let mut run = Run::new(since.get(first.client));
+        merge_client(sources, &mut run);
+        clients += u64::from(run.finish(first.client, &mut body));
+    }
+    let mut out = Vec::with_capacity(body.len() + 9);
+    writer::number(&mut out, clients);
+    out.append(&mut body);
+    let mut deleted: Vec<_> = updates
+        .iter()
+        .flat_map(|update| update.deletes.iter().map(move |&block| (update.bytes, block)))
+        .collect();
+    deletes::write(&mut deleted, &mut out);
+    out
+}
+
+/// Hands over the structs of one client in the order of their clocks, without gaps.
+fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, run: &mut Run<'a>) {
+    let mut sources: Vec<Structs<'a>> = sources.collect();
+    // The clock of the next struct of each source. Of several, the first source's comes first.
+    let mut order: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::with_capacity(sources.len());
+    order.extend(
+        sources.iter().enumerate().filter_map(|(at, source)| Some(Reverse((source.clock()?, at)))),
+    );
+    while let Some(Reverse((_, at))) = order.pop() {
+        let Some(source) = sources.get_mut(at) else { break };
+        if let Some(one) = source.next().filter(|one| !matches!(one.body, Body::Skip)) {
+            run.add(one);
+        }
+        if let Some(clock) = source.clock() {
+            order.push(Reverse((clock, at)));
+        }
+    }
+}
+
+/// The structs of one client that are written.
+struct Run<'a> {
+    out: Vec<u8>,
+    count: u64,
+    /// The clock of the first one.
+    start: Option<u64>,
+    /// The clock after the last one.
+    end: u64,
+    /// The last one, which is not written yet, because the next one may be joined to it.
+    last: Option<Last<'a>>,
+}
+
+struct Last<'a> {
+    first: Struct<'a>,
+    /// The first clock of it that is written.
+    from: u64,
+    /// The end of the last one that was joined to it.
+    newest: Struct<'a>,
+    /// The texts that were joined to it.
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Run<'a> {
+    /// `since`: structs before this clock are left out.
+    fn new(since: u64) -> Self {
+        Run { out: Vec::new(), count: 0, start: None, end: since, last: None }
+    }
+
+    fn add(&mut self, one: Struct<'a>) {
+        if one.end() <= self.end {
+            return;
+        }
+        let from = one.id.clock.max(self.end);
+        if self.start.is_none() {
+            self.start = Some(from);
+        } else if from > self.end {
+            self.flush();
+            write_skip(&mut self.out, from - self.end);
+            self.count += 1;
+        }
+        self.end = one.end();
+        if let Some(last) = &mut self.last
+            && last.takes(&one, from)
+        {
+            return;
+        }
+        self.flush();
+        self.last = Some(Last { first: one, from, newest: one, texts: Vec::new() });
+    }
+
+    fn flush(&mut self) {
+        if let Some(last) = self.last.take() {
+            last.write(&mut self.out);
+            self.count += 1;
+        }
+    }
+
+    /// Writes all of them behind `out`. Returns whether there were any.
+    fn finish(mut self, client: u64, out: &mut Vec<u8>) -> bool {
+        self.flush();
+        let Some(start) = self.start else { return false };
+        writer::number(out, self.count);
+        writer::number(out, client);
+        writer::number(out, start);
+        out.append(&mut self.out);
+        true
+    }
+}
+
+impl<'a> Last<'a> {
+    /// Joins the next struct to it, if both can be one. Single letters that somebody typed become one text by it.
+    fn takes(&mut self, next: &Struct<'a>, from: u64) -> bool {
+        let Some(text) = next.continues(&self.newest, from) else { return false };
+        self.texts.push(text);
+        self.newest = *next;
+        true
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        if self.texts.is_empty() {
+            self.first.write(out, self.from);
+        } else {
+            self.first.write_joined(out, self.from, &self.texts);
+        }
+    }
+}

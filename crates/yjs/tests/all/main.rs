@@ -1,0 +1,4 @@
+//! Tests of `groupwire-yjs` as a whole.
+
+mod hostile;
+mod vectors;

@@ -1,0 +1,379 @@
+/**
+ * Synchronises one document with a channel of a room. Each change is a transaction. The room's order and its snapshot bring everything to
+ * everybody; what the room does not have, because it was made offline or because the server lost the room, is found by comparing.
+ */
+
+import type { Channel, ChannelOptions, Gap, Message, Room } from "groupwire";
+import * as Y from "yjs";
+import { Claims } from "./claims.js";
+import { ask, CLAIM, cut, done, parse } from "./control.js";
+import { difference, isEmpty, smallest } from "./difference.js";
+import type { Held } from "./held.js";
+import { Pieces } from "./pieces.js";
+
+/** The largest message of a room in memory, and of a stored one. */
+const MAX_MESSAGE = 60_000;
+const MAX_STORED = 16 << 20;
+
+/** A difference of this size is sent without asking whether others have it, too. */
+const SMALL = 1000;
+
+/** So many updates wait for a connection before they are merged. */
+const MAX_QUEUE = 100;
+
+/** A change that was sent and is not ordered. */
+interface Sent {
+  readonly update: Uint8Array;
+  /** If it travels in pieces, their series. */
+  series: number | undefined;
+}
+
+/** What the provider is told. */
+export interface Told {
+  /** Something of {@link DocumentSync.isSynced}, `isSaved` or `isReadOnly` may have changed. */
+  readonly changed: () => void;
+  /** An administrator has emptied the channel. */
+  readonly reset: () => void;
+}
+
+/** Who has the document. */
+interface Owner {
+  /** The origin of what comes from the room. */
+  readonly origin: unknown;
+  readonly told: Told;
+}
+
+const NOBODY: Owner = { origin: undefined, told: { changed: () => {}, reset: () => {} } };
+
+export class DocumentSync implements Held {
+  readonly #room: Room;
+  readonly #name: string;
+  readonly #qos: Partial<ChannelOptions>;
+  #channel: Channel;
+  #closing: Promise<void> | undefined;
+  /** The channel was closed, and nobody has opened it again. */
+  #mustOpen = false;
+  /** While nobody has it, a copy. */
+  #doc = new Y.Doc();
+  #owner = NOBODY;
+  readonly #claims = new Claims();
+  readonly #pieces = new Pieces();
+  /** Changes that were not sent. */
+  #queue: Uint8Array[] = [];
+  #sent: Sent[] = [];
+  /** Messages that the room did not take yet. */
+  readonly #outbox: (string | Uint8Array)[] = [];
+  #series = 0;
+  /** What the room has, while it is not clear whether it has everything that the document has. */
+  #collected: Uint8Array[] | undefined;
+  #wasEmpty = true;
+  /** Everything has come that the room had when this participant was connected. */
+  isSynced = false;
+  #hasSynced = false;
+  /** False if the room no longer has something that never came. */
+  #isComplete = true;
+  /** It has not asked for that yet. */
+  #mustAsk = false;
+  /** The room does not take changes. */
+  isReadOnly = false;
+
+  constructor(room: Room, name: string, qos: Partial<ChannelOptions>) {
+    this.#room = room;
+    this.#name = name;
+    this.#qos = qos;
+    this.#channel = this.#open();
+    this.#begin();
+    this.#listen();
+  }
+
+  /** The room has ordered all changes of this document. */
+  get isSaved(): boolean {
+    const isWaiting = this.#queue.length + this.#sent.length + this.#outbox.length > 0;
+    return !isWaiting && (!this.#collected || this.#wasEmpty);
+  }
+
+  /** Nobody has it. */
+  get isFree(): boolean {
+    return this.#owner === NOBODY;
+  }
+
+  /** Synchronises this document from now on. */
+  attach(doc: Y.Doc, origin: unknown, told: Told): void {
+    const copy = this.#doc;
+    this.#owner = { origin, told };
+    this.#doc = doc;
+    // Both have what the other one lacks.
+    const known = Y.encodeStateAsUpdate(copy);
+    const missing = difference(doc, [known]);
+    if (!isEmpty(copy)) Y.applyUpdate(doc, known, origin);
+    if (this.#collected && missing) this.#wasEmpty = false;
+    else if (missing) this.#queue.push(missing);
+    copy.destroy();
+    doc.on("update", this.#changed);
+    if (this.#mustOpen && this.#room.status !== "closed") this.#channel = this.#open();
+    this.#mustOpen = false;
+    if (this.#closing) this.isSynced = false;
+    else this.#goOn();
+  }
+
+  /** Lets the document go, and closes the channel. */
+  detach(): void {
+    this.#doc.off("update", this.#changed);
+    const copy = new Y.Doc({ gc: this.#doc.gc });
+    Y.applyUpdate(copy, Y.encodeStateAsUpdate(this.#doc));
+    this.#doc = copy;
+    this.#owner = NOBODY;
+    if (this.#room.status !== "closed") this.#closing ??= this.#channel.close().then(() => this.#closed());
+  }
+
+  /** The channel is closed. If somebody has taken the document meanwhile, it is opened again: not before, so that it is clear what comes. */
+  #closed(): void {
+    this.#closing = undefined;
+    this.isSynced = false;
+    this.#hasSynced = false;
+    if (!this.isFree && this.#room.status !== "closed") this.#channel = this.#open();
+    else this.#mustOpen = true;
+  }
+
+  get #settings(): ChannelOptions {
+    return { ...this.#qos, kind: "transaction", departures: true };
+  }
+
+  #open(): Channel {
+    return this.#follow(this.#room.channel(this.#name, this.#settings));
+  }
+
+  #follow(channel: Channel): Channel {
+    channel.on("message", (message) => this.#receive(message));
+    channel.on("synced", () => this.#synced());
+    this.#room.provideSnapshot(() => this.#snapshot(), { part: this.#name, channels: [channel] });
+    return channel;
+  }
+
+  #listen(): void {
+    const room = this.#room;
+    room.on("snapshot", ({ part, data }) => part === this.#name && this.#load(data));
+    room.on("gap", (gap) => this.#gap(gap));
+    // Of a channel that was opened late it says nothing, until the channel itself has been synced once.
+    room.on("synced", () => this.#hasSynced && this.#synced());
+    room.on("status", (status) => {
+      if (status === "connected") return;
+      this.isSynced = false;
+      this.#owner.told.changed();
+    });
+    room.on("drain", () => this.#drain());
+    room.on("pending", (count) => count === 0 && this.#refused());
+  }
+
+  readonly #changed = (update: Uint8Array, origin: unknown): void => {
+    if (origin === this.#owner.origin) return;
+    this.#queue.push(update);
+    this.#flush();
+    if (this.#queue.length > MAX_QUEUE) this.#queue = [Y.mergeUpdates(this.#queue)];
+  };
+
+  /** From now on it is not clear whether the room has what the document has. */
+  #begin(): void {
+    this.#collected = [];
+    this.#wasEmpty = isEmpty(this.#doc);
+    this.isSynced = false;
+  }
+
+  #receive({ sender, own, data, departed }: Message): void {
+    if (departed !== undefined) {
+      this.#pieces.drop(departed);
+      this.#claims.departed(departed);
+    } else if (typeof data !== "string") this.#take(data, own, undefined);
+    else this.#control(sender, own, data);
+    this.#lead();
+  }
+
+  #control(sender: number, own: boolean, text: string): void {
+    const control = parse(text);
+    if (control?.kind === "claim") this.#claims.claim(sender, own);
+    if (control?.kind === "done" && this.#claims.done(sender, control.isComplete)) this.#isComplete = true;
+    if (control?.kind === "ask") this.#claims.ask(sender, own, control.stateVector);
+    if (control?.kind === "done" || control?.kind === "ask") this.#answer();
+    if (control?.kind !== "piece") return;
+    const update = this.#pieces.add(sender, control.piece);
+    if (update) this.#take(update, own, control.piece.series);
+  }
+
+  /** Takes an update at its place in the room's order. */
+  #take(update: Uint8Array, own: boolean, series: number | undefined): void {
+    if (own) {
+      const at = this.#sent.findIndex((sent) => sent.series === series);
+      if (at >= 0) this.#sent.splice(at, 1);
+      this.#owner.told.changed();
+    } else if (!this.#apply(update)) return;
+    this.#collected?.push(update);
+  }
+
+  /** Returns false if the update is malformed: somebody means harm, or has another version of Yjs. */
+  #apply(update: Uint8Array): boolean {
+    try {
+      Y.applyUpdate(this.#doc, update, this.#owner.origin);
+      return true;
+    } catch (error) {
+      console.warn(`groupwire-yjs: an update of "${this.#channel.name}" is malformed, and is left out`, error);
+      return false;
+    }
+  }
+
+  #load(snapshot: Uint8Array): void {
+    try {
+      const update = this.#pieces.decode(snapshot);
+      if (this.#apply(update)) this.#collected?.push(update);
+    } catch (error) {
+      console.warn(`groupwire-yjs: the snapshot of "${this.#channel.name}" is malformed, and is left out`, error);
+    }
+  }
+
+  #snapshot(): Uint8Array | undefined {
+    // Own changes that are not ordered do no harm, because an update counts once. Those of a reader are nobody else's business.
+    if (!this.#isComplete || this.isReadOnly) return undefined;
+    return this.#pieces.encode(Y.encodeStateAsUpdate(this.#doc));
+  }
+
+  #synced(): void {
+    this.#hasSynced = true;
+    this.isSynced = true;
+    if (this.#queue.length > 1) this.#queue = [Y.mergeUpdates(this.#queue)];
+    if (this.#collected) this.#compare(this.#collected);
+    this.#goOn();
+  }
+
+  /** Sends what could not be sent before. */
+  #goOn(): void {
+    this.#drain();
+    this.#ask();
+    this.#answer();
+    this.#flush();
+    this.#lead();
+  }
+
+  /** Finds what the room lacks, now that everything has come. */
+  #compare(collected: readonly Uint8Array[]): void {
+    const isSame = this.#wasEmpty && this.#queue.length === 0;
+    const missing = isSame ? undefined : difference(this.#doc, collected);
+    // What waits is in the difference.
+    this.#queue = [];
+    if (missing && missing.length > SMALL) {
+      this.#wasEmpty = false;
+      if (this.#claim()) return;
+    }
+    this.#collected = undefined;
+    if (missing) this.#queue.push(missing);
+  }
+
+  /** Returns false if the room does not take changes. */
+  #claim(): boolean {
+    if (!this.#claims.isWaiting) this.#claims.isWaiting = this.#post([CLAIM]);
+    return this.#claims.isWaiting;
+  }
+
+  /** Sends what the room or somebody lacks, if it is this program's turn. */
+  #lead(): void {
+    if (!this.#claims.leads || !this.isSynced || this.isFree || this.#closing) return;
+    const least = smallest(this.#claims.asked);
+    this.#claims.led();
+    const missing = this.#collected && difference(this.#doc, this.#collected);
+    this.#collected = undefined;
+    if (missing) this.#queue.push(missing);
+    if (least) this.#queue.push(Y.encodeStateAsUpdate(this.#doc, least));
+    this.#flush();
+    this.#post([done(this.#isComplete)]);
+  }
+
+  /** Claims to answer others. Who misses something itself may have the rest. */
+  #answer(): void {
+    if (this.isSynced && this.#claims.asked.length > 0 && !isEmpty(this.#doc)) this.#claim();
+  }
+
+  #gap({ reason, channel }: Gap): void {
+    if (reason === "incarnation") {
+      this.#claims.clear();
+      this.#pieces.clear();
+      this.#isComplete = true;
+      // What was sent is in the document, with which the room will be compared.
+      this.#sent = [];
+      this.#outbox.length = 0;
+      this.#begin();
+    }
+    if (reason === "session") {
+      this.#claims.disown();
+      // Some pieces may be ordered, for the participant that this program was: all are sent again.
+      const isLarge = ({ series }: Sent): boolean => series !== undefined;
+      this.#queue = [...this.#sent.filter(isLarge).map(({ update }) => update), ...this.#queue];
+      this.#sent = this.#sent.filter((sent) => !isLarge(sent));
+    }
+    if (channel !== this.#name) return;
+    if (reason === "reset") this.#owner.told.reset();
+    if (reason !== "history") return;
+    this.#isComplete = false;
+    // Others need not wait for a claim that this program forgets.
+    if (this.#claims.isWaiting) this.#post([done(false)]);
+    this.#claims.forget();
+    if (this.#collected && this.isSynced) this.#claim();
+    this.#mustAsk = true;
+    this.#ask();
+  }
+
+  /** Asks for what the room no longer has. */
+  #ask(): void {
+    if (this.#mustAsk) this.#mustAsk = !this.#post([ask(Y.encodeStateVector(this.#doc))]);
+  }
+
+  /** Sends what waits, if the room takes it. */
+  #flush(): void {
+    while (this.isSynced && this.#queue[0]) {
+      const sent: Sent = { update: this.#queue[0], series: undefined };
+      const largest = this.#room.durability === "memory" ? MAX_MESSAGE : MAX_STORED;
+      if (!this.#post(sent.update.length > largest ? this.#cut(sent) : [sent.update])) break;
+      this.#queue.shift();
+      this.#sent.push(sent);
+    }
+    this.#owner.told.changed();
+  }
+
+  #cut(sent: Sent): string[] {
+    sent.series = ++this.#series;
+    return cut(sent.update, sent.series);
+  }
+
+  /** Returns false if nobody has the document, or this participant may not publish. */
+  #post(messages: readonly (string | Uint8Array)[]): boolean {
+    // The channel is closed, or will be.
+    if (this.isFree || this.#closing) return false;
+    try {
+      for (const message of messages)
+        if (this.#outbox.length > 0 || this.#channel.send(message) === "not-now") this.#outbox.push(message);
+      this.isReadOnly = false;
+      return true;
+    } catch (error) {
+      const { code } = error as { readonly code?: string };
+      if (code !== "not-allowed" && this.#room.status !== "closed") throw error;
+      this.isReadOnly = code === "not-allowed";
+      return false;
+    }
+  }
+
+  #drain(): void {
+    if (this.#outbox.length > 0 && !this.isFree && !this.#closing && !this.#post(this.#outbox.splice(0)))
+      this.#takeBack();
+  }
+
+  /** The room has taken everything that it takes. */
+  #refused(): void {
+    // A listener of another event may have sent something since.
+    if (this.#sent.length === 0 || this.#outbox.length > 0 || this.#room.pending > 0) return;
+    if (this.#room.status !== "closed") this.#takeBack();
+  }
+
+  /** The room did not order what was sent. If it does not take it, the next attempt says so. */
+  #takeBack(): void {
+    this.#queue = [...this.#sent.map(({ update }) => update), ...this.#queue];
+    this.#sent = [];
+    this.#flush();
+  }
+}
