@@ -31,19 +31,27 @@ pub(crate) struct Batch {
     pub(crate) control: Control,
 }
 
+impl Clone for Batch {
+    fn clone(&self) -> Self {
+        let mut copy = Batch::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.fields.clone_from(&other.fields);
+        self.bytes.clone_from(&other.bytes);
+        self.ends.clone_from(&other.ends);
+        self.control = other.control;
+    }
+}
+
 impl Batch {
     pub(crate) fn clear(&mut self) {
         self.fields.clear();
         self.bytes.clear();
         self.ends.clear();
         self.control = Control::default();
-    }
-
-    pub(crate) fn clone_from(&mut self, other: &Self) {
-        self.fields.clone_from(&other.fields);
-        self.bytes.clone_from(&other.bytes);
-        self.ends.clone_from(&other.ends);
-        self.control = other.control;
     }
 
     /// The memory in use, in bytes.

@@ -70,6 +70,10 @@ totals! {
     Counter expired as "expired": u64;
     /// Datagrams received that could not be decoded.
     Counter datagrams_unread as "datagrams_unread": u64;
+    /// Messages of late-joiner state that were compressed, counted once for all newcomers that were sent the same bytes.
+    Counter state_coded as "state_coded": u64;
+    /// Messages of late-joiner state sent to newcomers as they had been compressed for others.
+    Counter state_shared as "state_shared": u64;
     /// Clients that joined a room, those that resumed their session included.
     Counter joins as "joins": u64;
     /// Clients that asked to resume a session, by outcome.

@@ -20,7 +20,7 @@ use crate::packet_number::PacketNumber;
 use crate::trace::Trace;
 
 /// A packet that will be learned when it is acknowledged.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Packet {
     number: PacketNumber,
     /// Whether the packet will be learned: true until an acknowledgement says that the decoder does not have it.
@@ -42,6 +42,7 @@ impl Packet {
 }
 
 /// What an encoder knows of the packets that it sent.
+#[derive(Clone)]
 pub(crate) struct Sent {
     /// Whether lost packets are left out of what is learned. True with a single decoder, false in a room.
     skips: bool,

@@ -3,8 +3,41 @@
 use alloc::vec::Vec;
 
 use super::Encoder;
+use crate::batch::Batch;
 use crate::datagram::position::Position;
 use crate::snapshot;
+use crate::trace::Trace;
+
+/// A clone makes the same packets from the same messages. Its model is a copy, so that it costs about as much time as
+/// copying [`Config::memory`](crate::Config::memory) bytes.
+///
+/// ```
+/// use groupwire_gmc::{Config, Encoder};
+///
+/// let mut encoder = Encoder::new(Config::default());
+/// let (mut packet, mut same) = (Vec::new(), Vec::new());
+/// encoder.encode(br#"{"x":51,"y":7}"#, &mut packet)?;
+/// let mut clone = encoder.clone();
+/// packet.clear();
+/// encoder.encode(br#"{"x":52,"y":7}"#, &mut packet)?;
+/// clone.encode(br#"{"x":52,"y":7}"#, &mut same)?;
+/// assert_eq!(packet, same);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl Clone for Encoder {
+    fn clone(&self) -> Self {
+        Self {
+            stream: self.stream.copy(),
+            sent: self.sent.clone(),
+            chain: self.chain,
+            wanted: self.wanted,
+            given: Batch::default(),
+            done: Batch::default(),
+            trace: Trace::default(),
+            plain: Vec::new(),
+        }
+    }
+}
 
 impl Encoder {
     /// Appends to `out` a snapshot, from which [`Decoder::from_snapshot`](crate::Decoder::from_snapshot) makes a
@@ -43,5 +76,38 @@ impl Encoder {
         };
         let pending = self.sent.iter().flat_map(|sent| sent.pending());
         snapshot::write(self.stream.copy(), position, pending, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Delivery};
+    use alloc::format;
+
+    #[test]
+    fn a_clone_makes_the_same_packets() {
+        for delivery in [Delivery::Ordered, Delivery::Datagrams, Delivery::Room] {
+            let mut encoder = Encoder::new(Config { delivery, ..Config::default() });
+            let message = |nth: u32| format!(r#"{{"type":"pointer","x":{nth},"y":{}}}"#, nth * 7);
+            for nth in 0..100 {
+                encoder.encode(message(nth).as_bytes(), &mut Vec::new()).unwrap();
+                if nth % 10 == 9 {
+                    encoder.advance(encoder.newest());
+                }
+            }
+            let mut clone = encoder.clone();
+            assert_eq!((clone.memory(), clone.newest()), (encoder.memory(), encoder.newest()));
+            for nth in 100..200 {
+                let (mut packet, mut same) = (Vec::new(), Vec::new());
+                encoder.encode(message(nth).as_bytes(), &mut packet).unwrap();
+                clone.encode(message(nth).as_bytes(), &mut same).unwrap();
+                assert_eq!(packet, same);
+                if nth % 10 == 9 {
+                    encoder.advance(encoder.newest());
+                    clone.advance(clone.newest());
+                }
+            }
+        }
     }
 }

@@ -106,7 +106,12 @@ impl Choosing {
 
     /// True if blocks can be packed for the other end (wire W52).
     pub(crate) fn packs_blocks(&self, packing: &Packing) -> bool {
-        self.blocks.are_agreed() && packing.set() & self.peer_codecs & !1 != 0
+        self.block_codecs(packing) & !1 != 0
+    }
+
+    /// The codecs with which blocks can be packed for the other end: bit n for codec number n.
+    pub(crate) fn block_codecs(&self, packing: &Packing) -> u64 {
+        if self.blocks.are_agreed() { packing.set() & self.peer_codecs } else { 0 }
     }
 
     /// Packs a block. Returns `None` if the block is to be sent unpacked, because it arrives sooner that way or the

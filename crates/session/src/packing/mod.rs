@@ -14,4 +14,5 @@ pub(crate) use blocks::Cache;
 pub(crate) use choosing::Choosing;
 pub(crate) use codecs::Packing;
 pub(crate) use encoding_cache::EncodingCache;
+pub(crate) use idle::Idle;
 pub(crate) use next_chunk::NextChunk;

@@ -143,7 +143,7 @@ impl Room {
         max_datagram: usize,
     ) {
         let Room { peers, common, .. } = self;
-        let Common { config, log, packing, roster, links, .. } = &mut *common;
+        let Common { config, log, packing, roster, links, released, .. } = &mut *common;
         let &Admitted { id, secret, outcome, position, confirmed, .. } = admitted;
         let Some(session) = log.session(id) else { return };
         let limits = &config.limits;
@@ -201,6 +201,9 @@ impl Room {
         }
         directs::receipts(log.directs.receipts(id)).for_each(|receipt| link.queue(&receipt));
         link.ping(now);
+        // Newcomers of a large room are sent what all others were sent by the last tick, so that it can be the same for all of
+        // them. The rest comes with the next tick.
+        let end = if is_large { *released } else { log.end() };
         let takes_groups = agreed.groups && link.datagrams.is_some();
         peer.state = State::Here(Box::new(Connection {
             place: takes_groups.then(Place::default),
@@ -210,7 +213,7 @@ impl Room {
             told_from: if is_large { log.order() } else { Order(0) },
             changed,
             directs: DirectFeed::new(position, log.directs.last_of(id).min(log.durable())),
-            ..Connection::new(link_id, link, position, log)
+            ..Connection::new(link_id, link, position, end)
         }));
         links.insert(link_id, id);
         common.timers.begin_housekeeping(now);
@@ -221,6 +224,14 @@ impl Room {
 }
 
 impl Stats {
+    /// Counts messages of late-joiner state in a payload, which was coded or the same as one for another newcomer.
+    pub(super) fn count_state(&mut self, messages: u64, is_coded: bool) {
+        match is_coded {
+            true => self.state_coded += messages,
+            false => self.state_shared += messages,
+        }
+    }
+
     fn count_join(&mut self, outcome: Outcome, has_been_here: bool) {
         self.joins += 1;
         match outcome {

@@ -308,6 +308,10 @@ pub struct Stats {
     pub expired: u64,
     /// Received datagrams that could not be read: they came too late for their coder, or were malformed.
     pub datagrams_unread: u64,
+    /// Messages of late-joiner state that were coded, counted once for all participants that were sent the same bytes.
+    pub state_coded: u64,
+    /// Messages of late-joiner state that participants were sent as they had been coded for others.
+    pub state_shared: u64,
     /// Clients that joined, those that resumed included.
     pub joins: u64,
     /// Sessions that were resumed.

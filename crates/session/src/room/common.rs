@@ -9,7 +9,7 @@ use core::time::Duration;
 use super::api::{Config, Output, Stats};
 use super::feed::{Groups, SharedStreams};
 use super::inspector::Inspector;
-use super::log::Log;
+use super::log::{Cursor, Log};
 use super::pieces::Pieces;
 use super::roster::Roster;
 use super::storing::Storing;
@@ -17,7 +17,7 @@ use super::timers::Timers;
 use super::upstream::Upstreams;
 use crate::packing::{Cache, EncodingCache, Packing};
 use crate::quota::{Meter, Used};
-use crate::wire::payload::Batch;
+use crate::wire::payload::{Batch, StatePayloads};
 use crate::{
     Access, Authority, ChannelNo, Durability, Grant, Identity, LinkId, OpenRequest, Order,
     PartRequest, ParticipantId, Position, Qos,
@@ -38,6 +38,8 @@ pub(super) struct Common {
     pub(super) timers: Timers,
     /// The newest order at the last tick.
     pub(super) ticked: Order,
+    /// Up to where the last tick let participants be sent the log.
+    pub(super) released: Cursor,
     /// The position of the newest transaction at the last tick.
     pub(super) ticked_head: Position,
     /// The account of what is stored; `None` if the room is not stored.
@@ -52,6 +54,8 @@ pub(super) struct Common {
     pub(super) forms: EncodingCache,
     /// Compressed chunks of snapshots (wire W55), kept for all receivers of the same chunk.
     pub(super) chunks: Cache,
+    /// Payloads with late-joiner state, kept for further newcomers.
+    pub(super) state: StatePayloads,
     pub(super) outputs: VecDeque<Output>,
     pub(super) stats: Stats,
     /// What came with the present input, as quotas count it.
@@ -103,6 +107,7 @@ impl Common {
             upstreams: Upstreams::default(),
             timers: Timers::new(config.timing.tick),
             ticked: Order(0),
+            released: Cursor::default(),
             ticked_head: Position(0),
             storing: is_stored.then(Storing::default),
             offered: BTreeSet::new(),
@@ -111,6 +116,7 @@ impl Common {
             batch: Batch::default(),
             forms: EncodingCache::default(),
             chunks: Cache::default(),
+            state: StatePayloads::default(),
             outputs: VecDeque::new(),
             stats: Stats::default(),
             used: Used::default(),
@@ -179,7 +185,7 @@ impl Common {
 
     /// Bytes of memory that the room takes, about.
     pub(super) fn memory(&self) -> usize {
-        let packed = self.forms.memory() + self.chunks.memory();
+        let packed = self.forms.memory() + self.chunks.memory() + self.state.memory();
         let coded = self.streams.memory() + self.groups.memory();
         self.log.memory() + self.pieces.memory() + packed + self.packing.memory() + coded
     }

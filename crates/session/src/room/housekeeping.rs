@@ -79,6 +79,7 @@ impl Room {
         (timers.tick, timers.last_tick) = (None, Some(now));
         let until = self.common.log.end();
         self.common.ticked = until.awareness;
+        self.common.released = until;
         self.common.ticked_head = self.common.log.head();
         let turned = self.common.roster.take_turned();
         let counts = turned || self.common.roster.owes_count(now);
@@ -194,15 +195,17 @@ impl Room {
         }
         self.end_absences(now);
         self.review_streams(now);
-        let Common { packing, chunks, .. } = &mut self.common;
+        let Common { packing, chunks, state, .. } = &mut self.common;
         match self.peers.is_empty() {
             true => {
                 packing.release();
                 chunks.release();
+                state.release();
             }
             false => {
                 packing.release_if_idle(now);
                 chunks.release_if_idle(now);
+                state.release_if_idle(now);
             }
         }
         self.common.offered = self

@@ -128,6 +128,7 @@ impl Room {
         storing.reset(resets);
         room.common.storing = Some(storing);
         room.common.ticked_head = log.head();
+        room.common.released = log.end();
         room.settling = log.order();
         room.absent = log.authors_to_depart().chain(log.directs.receivers()).collect();
         room.was_loaded = true;

@@ -8,11 +8,13 @@ mod decoder;
 mod encoder;
 mod group;
 mod records;
+mod state;
 
 pub(crate) use batch::Batch;
 pub(crate) use decoder::PayloadDecoder;
 pub(crate) use encoder::PayloadEncoder;
 pub(crate) use group::GroupEncoder;
+pub(crate) use state::{SharedModel, StatePayloads};
 
 #[cfg(test)]
 mod tests {

@@ -7,8 +7,8 @@ use groupwire_session::client::{Client, Config as ClientConfig, Input, Output};
 use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, Identity, LinkId, Opening, Qos};
 
-use crate::support::MS;
 use crate::support::secrets::Drawn;
+use crate::support::{MS, World};
 
 /// The packets of one transport, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +41,13 @@ impl Crowd {
             secrets: Drawn::default(),
             next: None,
         }
+    }
+
+    /// A crowd that comes to this world. Those who were there are silent from now on.
+    pub(crate) fn of(mut world: World) -> Self {
+        let empty = Room::new(room::Config::new("demo", 7), Box::new(AllowAll));
+        let room = std::mem::replace(&mut world.room, empty);
+        Crowd { room, now: world.now, ..Crowd::new(room_of(1, Duration::ZERO)) }
     }
 
     /// A participant joins, over the transport with this number.
@@ -116,7 +123,9 @@ impl Crowd {
                     }
                     self.room.handle_input(self.now, room::Input::Sent { link });
                 }
-                room::Output::Close { reason, .. } => panic!("a transport ended: {reason:?}"),
+                room::Output::Close { link, reason, .. } => {
+                    assert!(!self.sent.contains_key(&link), "a transport ended: {reason:?}");
+                }
                 _ => {}
             }
         }
@@ -173,37 +182,136 @@ fn announcements_of_one_tick_are_one_packet() {
     assert_eq!(newcomers[0] + 1, newcomers[1]);
 }
 
+/// A room with a snapshot of many lines, a tail of the log behind it and the newest values of some keys.
+pub(crate) fn full_room(people: usize, tick: Duration) -> Crowd {
+    let mut config = room_of(people, tick);
+    (config.limits.snapshot_after, config.limits.snapshot_after_bytes) = (1500, 1 << 20);
+    let mut world = World::new(1, config);
+    let person = world.add();
+    let draw = world.channel(person, "draw", Qos::transaction());
+    let pointer = world.channel(person, "pointer", Qos::awareness());
+    world.run(Duration::from_secs(1));
+    for nth in 0..2000 {
+        let (x, y) = (nth * 37 % 1920, nth * 53 % 1080);
+        let line = format!(r##"{{"type":"line","id":{nth},"x":{x},"y":{y},"color":"#1b6ca8"}}"##);
+        world.send(person, draw, &line);
+        if nth % 10 == 0 {
+            let value = format!(r#"{{"x":{x},"y":{y},"tool":"pen"}}"#);
+            world.send_key(person, pointer, &format!("key{nth}"), &value);
+        }
+        world.run(10 * MS);
+    }
+    world.settle();
+    Crowd::of(world)
+}
+
+/// Newcomers of a large room that come within a step are sent late-joiner state that was coded once, and it is whole.
+#[test]
+fn late_joiner_state_of_a_large_room_is_coded_once() {
+    let mut crowd = full_room(2000, 40 * MS);
+    (1..=300).for_each(|link| crowd.join(link));
+    crowd.run(Duration::from_secs(2));
+    let (before, sent) = (crowd.room.stats(), crowd.take_total());
+    (1001..=1100).for_each(|link| crowd.join(link));
+    let after = crowd.room.stats();
+    let coded = after.state_coded - before.state_coded;
+    let shared = after.state_shared - before.state_shared;
+    assert_eq!(shared, 99 * coded, "{coded} messages for a newcomer");
+    assert!(coded >= 600, "{coded}");
+    assert!(sent.packets > 300);
+    let [first, last] = [1001, 1100].map(|link| crowd.sent[&LinkId(link)].bytes);
+    // The number of the newcomer and its secret are all that differs.
+    assert!(first.abs_diff(last) < 16, "{first} and {last} bytes");
+}
+
 /// The cost of joining for rooms of some sizes. `cargo test --release -p groupwire-session --test all what_joining_costs --
-/// --ignored --nocapture` prints it.
+/// --ignored --nocapture` prints it. A full room has a snapshot, a tail of the log and values; `coded` are the messages of
+/// late-joiner state that are coded for each join, `shared` those that were coded for another one.
 #[test]
 #[ignore = "it prints a table"]
 fn what_joining_costs() {
-    println!("people  tick_ms  joins_per_tick  packets_per_join  bytes_per_join  cpu_us_per_join");
-    for people in [250, 1000, 2000, 10_000] {
-        for (tick, joins) in [(0, 1), (40, 4), (40, 40)] {
-            if tick == 0 && people > 2000 {
-                continue;
+    println!(
+        "  room  people  tick_ms  joins_per_tick  packets_per_join  bytes_per_join  coded_per_join  shared_per_join  cpu_us_per_join"
+    );
+    for (is_full, people, tick, joins) in [
+        (false, 250, 0, 1),
+        (false, 250, 40, 40),
+        (false, 2000, 0, 1),
+        (false, 2000, 40, 4),
+        (false, 2000, 40, 40),
+        (false, 10_000, 40, 40),
+        (true, 250, 40, 40),
+        (true, 2000, 0, 1),
+        (true, 2000, 40, 4),
+        (true, 2000, 40, 40),
+    ] {
+        let (count, time) = (people as usize, tick * MS);
+        let mut crowd =
+            if is_full { full_room(count, time) } else { Crowd::new(room_of(count, time)) };
+        let before = crowd.room.stats();
+        let begun = std::time::Instant::now();
+        for join in 0..people {
+            crowd.join(1000 + join);
+            if join % joins == joins - 1 {
+                crowd.run(if tick == 0 { 10 * MS } else { time });
             }
-            let mut crowd = Crowd::new(room_of(people as usize, tick * MS));
-            let begun = std::time::Instant::now();
-            for join in 0..people {
-                crowd.join(join);
-                if join % joins == joins - 1 {
-                    crowd.run(if tick == 0 { 10 * MS } else { 40 * MS });
-                }
-                if crowd.now.as_secs().is_multiple_of(3) && crowd.now.subsec_millis() < 40 {
-                    crowd.keep_alive();
-                }
+            if crowd.now.as_secs().is_multiple_of(3) && crowd.now.subsec_millis() < 40 {
+                crowd.keep_alive();
             }
-            crowd.run(Duration::from_secs(1));
-            let (total, time) = (crowd.take_total(), begun.elapsed());
-            let each = |sum: usize| sum as f64 / people as f64;
-            println!(
-                "{people:6}  {tick:7}  {joins:14}  {:16.1}  {:14.0}  {:15.0}",
-                each(total.packets),
-                each(total.bytes),
-                time.as_micros() as f64 / people as f64
-            );
         }
+        crowd.run(Duration::from_secs(1));
+        let (total, time, after) = (crowd.take_total(), begun.elapsed(), crowd.room.stats());
+        let each = |sum: u64| sum as f64 / people as f64;
+        println!(
+            "{:>6}  {people:6}  {tick:7}  {joins:14}  {:16.1}  {:14.0}  {:14.1}  {:15.1}  {:15.0}",
+            if is_full { "full" } else { "empty" },
+            each(total.packets as u64),
+            each(total.bytes as u64),
+            each(after.state_coded - before.state_coded),
+            each(after.state_shared - before.state_shared),
+            time.as_micros() as f64 / people as f64
+        );
+    }
+}
+
+/// What quiet people take of memory, as the system counts it. `cargo test --release -p groupwire-session --test all
+/// what_a_participant_takes -- --ignored --nocapture` prints it; it has to run alone.
+#[test]
+#[ignore = "it prints a table"]
+#[cfg(target_os = "linux")]
+fn what_a_participant_takes() {
+    let resident = || {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages: usize = pages.split(' ').nth(1).unwrap().parse().unwrap();
+        pages * 4096
+    };
+    println!("  room  people  bytes_each_joining  bytes_each_after");
+    for is_full in [false, true] {
+        let people = 10_000;
+        let mut crowd = match is_full {
+            true => full_room(people, 40 * MS),
+            false => Crowd::new(room_of(people, 40 * MS)),
+        };
+        // What the first ones make the room take is not theirs.
+        (1..=1000).for_each(|link| crowd.join(link));
+        crowd.run(Duration::from_secs(3));
+        let before = resident();
+        for link in 1001..=people as u64 {
+            crowd.join(link);
+            if link % 40 == 0 {
+                crowd.run(40 * MS);
+            }
+            if link % 1000 == 0 {
+                crowd.keep_alive();
+            }
+        }
+        let joining = resident() - before;
+        for _ in 0..5 {
+            crowd.keep_alive();
+            crowd.run(Duration::from_secs(2));
+        }
+        let each = |sum: usize| sum / (people - 1000);
+        let room = if is_full { "full" } else { "empty" };
+        println!("{room:>6}  {people:6}  {:18}  {:16}", each(joining), each(resident() - before));
     }
 }

@@ -238,6 +238,8 @@ pub(in crate::room) struct Payload<'a> {
     pub(in crate::room) remaining: usize,
     pub(in crate::room) coders: &'a mut Coders,
     pub(in crate::room) builder: RecordBuilder<'a>,
+    /// The time to which the ages of late-joiner state are counted.
+    pub(in crate::room) state_at: Duration,
     /// The number of messages that were added, without the receiver's own, and of their bytes before compression.
     pub(in crate::room) messages: u64,
     pub(in crate::room) bytes: u64,
@@ -323,8 +325,10 @@ impl Payload<'_> {
         {
             return false;
         }
+        let now = if state { self.state_at } else { self.builder.now };
         let record = self.builder.record(message, order, number, compress);
-        self.coders.encoder.push(&Record { state, ..record });
+        let age = now.saturating_sub(message.born);
+        self.coders.encoder.push(&Record { state, age, ..record });
         self.messages += 1;
         self.bytes += message.bytes.len() as u64;
         true

@@ -22,6 +22,7 @@ use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::wire::frame::Frame;
+use crate::wire::payload::SharedModel;
 use crate::{ChannelNo, Counter, Kind, LinkId, Order, ParticipantId, Position};
 
 /// See the [module](self).
@@ -35,6 +36,8 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) stage: Stage,
     pub(in crate::room) stream: PrivateStream,
     pub(in crate::room) directs: DirectFeed,
+    /// What the participant's encoder knows, while that is what those of other newcomers know.
+    pub(in crate::room) model: Option<Arc<SharedModel>>,
     /// Whether the participant can share a stream with others.
     pub(in crate::room) sharing: Sharing,
     /// The participant's own datagrams; `None` if the transport has no datagrams.
@@ -89,6 +92,7 @@ pub(in crate::room) struct Connection {
 pub(super) struct StreamParts<'a> {
     pub(super) stream: &'a mut PrivateStream,
     pub(super) directs: &'a mut DirectFeed,
+    pub(super) model: &'a mut Option<Arc<SharedModel>>,
     pub(super) released: &'a mut Released,
     pub(super) link: &'a mut Link,
     pub(super) told: &'a mut BTreeSet<ParticipantId>,
@@ -96,9 +100,9 @@ pub(super) struct StreamParts<'a> {
 }
 
 impl Connection {
-    /// The connection of a participant that joins just now and has the log up to `position`.
-    pub(in crate::room) fn new(id: LinkId, link: Link, position: Position, log: &Log) -> Self {
-        let end = log.end();
+    /// The connection of a participant that joins just now and has the log up to `position`. Messages up to `end` are late-joiner
+    /// state.
+    pub(in crate::room) fn new(id: LinkId, link: Link, position: Position, end: Cursor) -> Self {
         let late = BTreeSet::new();
         let datagrams = link.datagrams.is_some();
         Connection {
@@ -114,6 +118,7 @@ impl Connection {
             })),
             stream: PrivateStream::new(position, end),
             directs: DirectFeed::default(),
+            model: None,
             sharing: Sharing::default(),
             datagrams: datagrams.then(|| PrivateDatagrams { feed: Feed::at(end) }),
             datagrams_at: None,
@@ -193,6 +198,7 @@ impl Connection {
             stage,
             stream,
             directs,
+            model,
             released,
             link,
             starts,
@@ -211,7 +217,7 @@ impl Connection {
             starts,
         };
         let told_from = *told_from;
-        (receiver, StreamParts { stream, directs, released, link, told, told_from })
+        (receiver, StreamParts { stream, directs, model, released, link, told, told_from })
     }
 
     /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of the log. Settled

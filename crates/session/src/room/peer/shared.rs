@@ -150,6 +150,7 @@ impl Connection {
         let Some(coders) = self.link.coders.as_mut() else { return };
         let told = coders.encoder.numbering.position();
         coders.encoder.restart();
+        self.model = None;
         let Cursor { awareness, settled, .. } = at;
         self.stage = Stage::Live(Some(Member { group, next, awareness, settled, told }));
         event!(DEBUG, "shared stream entered", %participant, %group);

@@ -26,6 +26,10 @@ const LARGEST_ENTRY: usize = MAX_PRESENCE + MAX_USER;
 /// worth its bytes: a later resume then starts from there.
 pub(super) const WORTH_A_POSITION: u64 = 128;
 
+/// In a large room, the ages of late-joiner state may be too small by less than this (wire W31). It is far less than the time for
+/// which such messages have been in the room, and long enough that in a storm hundreds are sent the same.
+const STATE_STEP: Duration = Duration::from_millis(250);
+
 /// The most participants in a page (W105).
 const PAGE: usize = 256;
 
@@ -202,14 +206,14 @@ impl Peer {
         if self.connection().is_some_and(|connection| connection.directs.is_due()) {
             self.give_up_directs(common);
         }
-        let Common { log, packing, forms, stats, inspector, roster, .. } = &mut *common;
+        let Common { log, packing, forms, stats, inspector, roster, state, .. } = &mut *common;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         let remaining = connection.link.remaining(packet);
         // Until it has caught up, the receiver does not know which transactions it will not be sent.
         let is_live = !connection.is_joining() && connection.reach.is_none();
         let (is_member, mut at) = (connection.is_member(), packet.len());
         let (receiver, parts) = connection.split(id);
-        let StreamParts { stream, directs, released, link, told: known, told_from } = parts;
+        let StreamParts { stream, directs, model, released, link, told: known, told_from } = parts;
         let Link { coders: Some(coders), choosing, datagrams, .. } = &mut *link else {
             return Ok(());
         };
@@ -218,8 +222,10 @@ impl Peer {
         let told = coders.encoder.numbering.position();
         let builder = RecordBuilder { now, log, choosing, packing, forms };
         let introductions = Introductions { roster, told: known, told_from, list: Vec::new() };
+        let is_large = roster.is_large();
+        let state_at = if is_large { state_time(now) } else { now };
         let mut payload =
-            Payload { remaining, coders, builder, messages: 0, bytes: 0, introductions };
+            Payload { remaining, coders, builder, state_at, messages: 0, bytes: 0, introductions };
         // If the log no longer has transactions that the stream lacks, the participant is sent the snapshot or a gap
         // before the next packet.
         let notices = stream.fill(&mut payload, receiver, released, directs).unwrap_or_default();
@@ -234,9 +240,19 @@ impl Peer {
         stats.deliveries += payload.messages;
         stats.bytes_out_before += payload.bytes;
         let senders = payload.introductions.list;
-        let outcome = match coders.encoder.is_empty() {
-            true => Ok(()),
-            false => coders.encoder.finish(choosing, packing, packet),
+        let encoder = &mut coders.encoder;
+        let records = encoder.len() as u64;
+        let outcome = match (records, encoder.has_state()) {
+            (0, _) => Ok(()),
+            (_, false) => {
+                encoder.own_model(model);
+                encoder.finish(choosing, packing, packet)
+            }
+            (_, true) => {
+                let known = (is_large.then_some(state), model);
+                let coded = encoder.finish_state(choosing, packing, known, packet);
+                coded.map(|is_coded| stats.count_state(records, is_coded))
+            }
         };
         if !senders.is_empty() {
             at += introduce(roster, senders, packet, at);
@@ -263,6 +279,13 @@ impl Peer {
         self.copies_are_due(now, common);
         outcome
     }
+}
+
+/// The time to which the ages of late-joiner state are counted in a large room. It moves in steps, so that newcomers of the same
+/// step are sent the same bytes.
+fn state_time(now: Duration) -> Duration {
+    let step = STATE_STEP.as_millis() as u64;
+    Duration::from_millis(now.as_millis() as u64 / step * step)
 }
 
 /// Inserts a PARTICIPANTS frame with these senders before the payload, which begins at `at` (W104). Returns its length.

@@ -135,6 +135,28 @@ impl PayloadEncoder {
         model
     }
 
+    /// The collected records: their fields, the ends of their contents, and their contents.
+    pub(super) fn collected(&self) -> (&[[u32; FIELDS]], &[usize], &[u8]) {
+        (&self.fields, &self.ends, &self.contents)
+    }
+
+    /// True if the payload, and what is learned from it, can be shared with other receivers: this encoder has no model of its own
+    /// yet, and nobody wants to know what each message costs.
+    pub(super) fn is_shareable(&self) -> bool {
+        self.coded && self.coding == Coding::Shared && self.coder.is_none() && !self.account.is_on()
+    }
+
+    /// Takes the gmc encoder out; `None` if no payload was coded yet.
+    pub(super) fn take_coder(&mut self) -> Option<gmc::Encoder> {
+        self.coder.take().map(|coder| *coder)
+    }
+
+    /// Continues with this gmc encoder.
+    pub(super) fn put_coder(&mut self, mut coder: gmc::Encoder) {
+        account::cost_encoder(&mut coder, self.account.is_on());
+        self.coder = Some(Box::new(coder));
+    }
+
     /// Adds a record to the payload. [`PayloadEncoder::takes`] must be true for the record's coding.
     pub(crate) fn push(&mut self, record: &Record<'_>) {
         debug_assert!(self.takes(record.coding), "all records of a payload have the same coding");
@@ -152,6 +174,16 @@ impl PayloadEncoder {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty()
+    }
+
+    /// True if at least one collected record is late-joiner state.
+    pub(crate) fn has_state(&self) -> bool {
+        self.has_state
+    }
+
+    /// The number of collected records.
+    pub(crate) fn len(&self) -> usize {
+        self.fields.len()
     }
 
     /// True if a record of this coding can be added: all records of a payload have the same coding.
@@ -176,7 +208,7 @@ impl PayloadEncoder {
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let start = out.len();
-        let is_block = self.is_block() && choosing.packs_blocks(packing);
+        let is_block = self.may_be_block() && choosing.packs_blocks(packing);
         match is_block {
             true => self.write_block(choosing, packing, out)?,
             false => self.write(0..self.fields.len(), out)?,
@@ -188,7 +220,7 @@ impl PayloadEncoder {
     }
 
     /// True if the payload may be sent as PACKED_MESSAGES (wire W54).
-    fn is_block(&self) -> bool {
+    pub(super) fn may_be_block(&self) -> bool {
         cfg!(feature = "ace")
             && self.coded
             && self.coding == Coding::Shared
@@ -273,7 +305,7 @@ impl PayloadEncoder {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.fields.clear();
         self.ends.clear();
         self.contents.clear();
