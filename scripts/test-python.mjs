@@ -23,6 +23,7 @@ if (!python) {
 }
 run("test_vectors.py");
 run("test_session.py");
+run("test_client.py");
 const server = await start(binary);
 try {
   run("test_server.py", { GROUPWIRE_URL: server.url });

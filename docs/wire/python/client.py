@@ -119,8 +119,9 @@ class Client:
                 wait = FIRST_WAIT_S
             stated = [event.retry_ms for event in news if isinstance(event, events.Broken) and event.retry_ms]
             least = min(stated[-1] / 1000, LONGEST_RETRY_S) if stated else 0
-            await asyncio.sleep(least + random.uniform(wait / 4, wait))
-            wait = min(2 * wait, LONGEST_WAIT_S)
+            await asyncio.sleep(wait_before_return(least, wait, random))
+            if not least:
+                wait = min(2 * wait, LONGEST_WAIT_S)
 
     async def _use_transport(self):
         """Uses one connection from its opening to its end; raises Closed then."""
@@ -174,6 +175,11 @@ class Client:
         for event in self.session.transport_ended(now_us()):
             self.log.append(event)
         self.changed.set()
+
+
+def wait_before_return(stated, bound, source):
+    """Seconds until a client connects again: what the server stated (W36), or up to the bound (W37); a random part spreads clients."""
+    return stated + source.uniform(0, FIRST_WAIT_S) if stated else source.uniform(0, bound)
 
 
 def room_url(url, room):

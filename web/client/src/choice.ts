@@ -7,6 +7,7 @@ import type { Transport, TransportName } from "./api.js";
 import type { Memory } from "./memory.js";
 import { Ranking } from "./ranking.js";
 import { explain } from "./reasons.js";
+import { isGoodbye } from "./goodbye.js";
 import { FULL, type Link, type LinkEvents } from "./transport/link.js";
 
 /**
@@ -76,6 +77,8 @@ interface Attempt {
   link: Link;
   /** The largest datagram in bytes, once the link is open and waits to be used. */
   ready: number | undefined;
+  /** True once the server has said over this link that the client has to come back later. */
+  saysGoodbye: boolean;
   /** Milliseconds from the start of this attempt until another link was in use. */
   overtakenAfter: number | undefined;
   cancel: () => void;
@@ -157,6 +160,8 @@ export class Choice {
     const used = this.#used;
     if (!used) return;
     used.link.close();
+    // Another transport that opens now would bring the client back before its time.
+    if (used.saysGoodbye) this.#drop(() => true);
     this.#clearUsed("carried nothing");
   }
 
@@ -282,6 +287,7 @@ export class Choice {
       since: clock.now(),
       link: NONE,
       ready: undefined,
+      saysGoodbye: false,
       overtakenAfter: undefined,
       cancel: clock.after(OPENING_MS, () => {
         attempt.link.close();
@@ -293,7 +299,11 @@ export class Choice {
     this.#attempts.push(attempt);
     const linkEvents: LinkEvents = {
       opened: (maxDatagram) => this.#opened(attempt, maxDatagram),
-      received: (packet) => ifUsed(() => events.received(packet)),
+      received: (packet) =>
+        ifUsed(() => {
+          attempt.saysGoodbye ||= !this.#hasJoined && isGoodbye(packet);
+          events.received(packet);
+        }),
       receivedDatagram: (packet) => ifUsed(() => events.receivedDatagram(packet)),
       sent: () => ifUsed(() => events.sent()),
       datagramSent: () => ifUsed(() => events.datagramSent()),
@@ -385,8 +395,9 @@ export class Choice {
   #clearUsed(reason: string): void {
     const used = this.#used;
     if (!used) return;
-    // A transport that never carried a session goes to the end of the order; one that did most likely works again.
-    if (this.#hasJoined) this.#ranking.forgive(used.name);
+    // A transport that never carried a session goes to the end of the order; one that did most likely works again, and so does one
+    // over which the server said when to come back.
+    if (this.#hasJoined || used.saysGoodbye) this.#ranking.forgive(used.name);
     else this.#ranking.failed(used.name, `opened, but ${reason}`);
     this.#used = undefined;
     this.#resetUsed();

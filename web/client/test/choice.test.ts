@@ -234,6 +234,42 @@ describe("session", () => {
     expect(it.name).toBe("webtransport");
   });
 
+  test("a transport over which the server says when to come back works, and no other one is used before", () => {
+    const it = new World(["webtransport", "websocket", "multipart"]);
+    it.rules = { websocket: "opens" };
+    it.joins = false;
+    it.choice.dial();
+    pass(300);
+    expect(it.name).toBe("websocket");
+    // Version 1, and BYE with reason 0 and 1,500 ms.
+    it.link("websocket").events.received(Uint8Array.of(1, 0x11, 3, 0, 0xdc, 0x0b));
+    it.choice.hangup();
+    expect(it.link("webtransport").isClosed).toBe(true);
+    pass(1500);
+    expect(it.choice.transport).toBeUndefined();
+    it.rules = ALL_OPEN;
+    it.joins = true;
+    const before = it.tried().length;
+    it.choice.dial();
+    pass(20);
+    expect(it.tried().slice(before)).toEqual(["webtransport"]);
+    expect(it.name).toBe("webtransport");
+  });
+
+  test("a transport over which something else than a server of this protocol answered has failed", () => {
+    const it = new World(["websocket", "multipart"]);
+    it.rules = ALL_OPEN;
+    it.joins = false;
+    it.choice.dial();
+    pass(50);
+    it.link("websocket").events.received(Uint8Array.of(0x48, 0x54));
+    it.choice.hangup();
+    it.joins = true;
+    it.choice.dial();
+    pass(50);
+    expect(it.name).toBe("multipart");
+  });
+
   test("`end` closes all links for good", () => {
     const it = world({ websocket: "opens" });
     pass(300);
