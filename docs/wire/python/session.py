@@ -371,7 +371,7 @@ class Session:
 
     def _read_frame(self, frame, now):
         """Does what one frame says."""
-        if self.phase == JOINING and frame.type not in ("WELCOME", "ERROR"):
+        if self.phase == JOINING and frame.type not in ("WELCOME", "ERROR", "BYE"):
             raise malformed("something before WELCOME")
         if self.phase == JOINED and frame.type == "WELCOME":
             raise malformed("a second WELCOME")

@@ -305,6 +305,13 @@ class Cases(unittest.TestCase):
         heard = self.hear(Frame("BYE", {"reason": 0, "retry_ms": 500}))
         self.assertEqual((heard[0].retry_ms, heard[0].may_resume), (500, True))
 
+    def test_bye_in_the_place_of_welcome(self):
+        """W36: a server that cannot take a client in now says when to come back."""
+        session = Session("demo")
+        session.opening(0)
+        heard = session.receive(b"\1" + write_packet([Frame("BYE", {"reason": 0, "retry_ms": 12_000})]), 0)
+        self.assertEqual((heard[0].retry_ms, heard[0].may_resume), (12_000, True))
+
     def test_keep_alive(self):
         """PING at once, then every two seconds, once sooner behind unanswered messages; silence ends the transport."""
         self.session.keep_alive(0)
