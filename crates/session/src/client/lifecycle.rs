@@ -127,7 +127,7 @@ impl Client {
         }
     }
 
-    /// The server said BYE: closes the transport, to dial again after at least `retry_ms`.
+    /// The server said BYE: closes the transport, to dial again after at least `retry_ms`. Without such a time, as after any break.
     pub(super) fn on_bye(&mut self, retry_ms: u64) {
         self.session.outputs.push_back(Output::Hangup);
         if matches!(self.phase, Phase::Leaving(_)) {
@@ -216,7 +216,11 @@ impl Client {
         }
         let was_member = membership.is_some();
         let earliest = now + least;
-        let until = earliest + self.backoff.next();
+        let wait = match least.is_zero() {
+            true => self.backoff.next(),
+            false => self.backoff.after_stated(),
+        };
+        let until = earliest + wait;
         self.phase = Phase::Waiting { until, earliest };
         let status = if was_member { Status::Reconnecting } else { Status::Connecting };
         self.session.emit(Event::Status(status));

@@ -107,11 +107,12 @@ impl Client {
                 self.on_error(Error::Remote { code, fault, detail }, fatal, subject)
             }
             (Phase::Greeting(_), Frame::Welcome(welcome)) => self.on_welcome(now, &welcome),
-            (Phase::Greeting(_), _) => Err(Error::malformed("opening: WELCOME comes first")),
+            // W36: also in the place of WELCOME.
             (_, Frame::Bye { retry_ms, .. }) => {
                 self.on_bye(retry_ms);
                 Ok(())
             }
+            (Phase::Greeting(_), _) => Err(Error::malformed("opening: WELCOME comes first")),
             (Phase::Joined(joined) | Phase::Leaving(joined), frame) => {
                 joined.on_frame(Reading { now, session, packing, batch }, frame)
             }

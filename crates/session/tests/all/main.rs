@@ -17,6 +17,7 @@ mod directs;
 mod durable;
 #[cfg(feature = "tracing")]
 mod events;
+mod goodbye;
 mod grammar;
 mod groups;
 mod hostile;
