@@ -10,6 +10,7 @@ use groupwire_session::{AllowAll, Authority, Quota, Quotas, room};
 use crate::access::Authenticator;
 use crate::addresses::AddressLimits;
 use crate::admin_http::config::AdminConfig;
+use crate::arrivals::ArrivalLimits;
 use crate::certificate::config::CertificateConfig;
 use crate::codecs::quick_codecs;
 use crate::costs;
@@ -50,6 +51,8 @@ pub struct Config {
     pub max_connections: usize,
     /// Limits for each address that clients come from.
     pub addresses: AddressLimits,
+    /// How fast clients are taken in.
+    pub arrivals: ArrivalLimits,
     /// Decides who may join.
     pub authenticator: Arc<dyn Authenticator>,
     /// Decides who may publish, subscribe, change a channel's QoS and upload snapshots.
@@ -101,6 +104,7 @@ impl Default for Config {
             max_rooms: 10_000,
             max_connections: 20_000,
             addresses: AddressLimits::default(),
+            arrivals: ArrivalLimits::default(),
             authenticator: Arc::new(AllowAll),
             authority: Arc::new(AllowAll),
             observer: None,

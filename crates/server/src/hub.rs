@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::access::{Bans, Gate};
 use crate::addresses::Addresses;
+use crate::arrivals::Arrivals;
 use crate::authority::SharedAuthority;
 use crate::certificate::keeper::Certificates;
 use crate::config::Config;
@@ -52,6 +53,8 @@ pub(crate) struct Hub {
     pub(crate) connections: AtomicUsize,
     /// Limits for each address that clients come from.
     pub(crate) addresses: Arc<Addresses>,
+    /// Takes clients in as fast as the server can serve them.
+    pub(crate) arrivals: Arc<Arrivals>,
     /// What is counted for `GET /metrics` beside the totals of rooms.
     pub(crate) events: Arc<Events>,
     pub(crate) http_transports: HttpTransports,
@@ -116,6 +119,7 @@ impl Hub {
             drain: Arc::new(Drain::new(config.drain)),
             handover: Handover::default(),
             addresses: Arc::new(Addresses::new(config.addresses.clone())),
+            arrivals: Arc::new(Arrivals::new(config.arrivals)),
             config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
@@ -182,6 +186,7 @@ impl Hub {
             secrets: Arc::clone(&self.secrets),
             keep_empty: self.config.keep_empty,
             events: Arc::clone(&self.events),
+            arrivals: Arc::clone(&self.arrivals),
             drain: Arc::clone(&self.drain),
             webhook: self.webhook.clone().map(|queue| RoomEvents::new(queue, name)),
         };
@@ -443,6 +448,10 @@ pub(crate) enum NotJoined {
     Refused(Error),
     /// The server stops: the client may come back after this time.
     Stopping {
+        retry: Duration,
+    },
+    /// More clients come than the server can serve: this one comes back after this time.
+    Deferred {
         retry: Duration,
     },
 }

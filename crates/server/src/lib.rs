@@ -19,6 +19,7 @@ mod addresses;
 pub mod admin;
 mod admin_http;
 mod answers;
+mod arrivals;
 mod assets;
 mod authority;
 mod certificate;
@@ -65,6 +66,7 @@ pub use access::{
 pub use addresses::{AddressLimits, TrustedProxy, TrustedProxyError};
 pub use admin_http::config::{AdminConfig, AdminListen};
 pub use admin_http::token::{AdminToken, AdminTokenError};
+pub use arrivals::ArrivalLimits;
 pub use certificate::acme::config::{AcmeConfig, AcmeConfigError, AcmeDirectory, AcmeDomain};
 pub use certificate::config::{Certificate, CertificateConfig, WallClock};
 pub use certificate::error::CertificateError;

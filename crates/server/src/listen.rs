@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::addresses::{Addresses, Counted};
+use crate::arrivals::Arrivals;
 use crate::http_connection::{HttpVersion, serve};
 use crate::hub::Hub;
 use crate::routes;
@@ -32,6 +33,7 @@ pub(crate) struct Http {
     idle: Duration,
     sockets: Arc<Semaphore>,
     addresses: Arc<Addresses>,
+    arrivals: Arc<Arrivals>,
 }
 
 impl Http {
@@ -40,7 +42,8 @@ impl Http {
         let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
         let idle = hub.config.http.idle;
         let (sockets, addresses) = (Arc::new(Semaphore::new(most)), Arc::clone(&hub.addresses));
-        Http { router: routes::router(hub), idle, sockets, addresses }
+        let arrivals = Arc::clone(&hub.arrivals);
+        Http { router: routes::router(hub), idle, sockets, addresses, arrivals }
     }
 
     /// Accepts and serves connections without TLS; never returns.
@@ -86,6 +89,8 @@ impl Http {
             match Arc::clone(&self.sockets).try_acquire_owned() {
                 Ok(permit) => {
                     let admission = Admission { _permit: permit, _of_address: of_address };
+                    // Those that are refused cost nobody's time.
+                    self.arrivals.connected().await;
                     return (socket, peer, admission);
                 }
                 Err(_) => tracing::warn!(%peer, "connection refused: too many HTTP connections"),

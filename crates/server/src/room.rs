@@ -21,6 +21,7 @@ pub(crate) use connection::{Close, Connection, Connections, Outbound};
 use publications::Publications;
 pub(crate) use publications::Refused;
 
+use crate::arrivals::Arrivals;
 use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
@@ -81,7 +82,8 @@ pub(crate) async fn drive(
     task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
 ) {
-    let RoomTask { mut messages, observer, secrets, keep_empty, events, drain, webhook } = task;
+    let RoomTask { mut messages, observer, secrets, keep_empty, events, arrivals, drain, webhook } =
+        task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
@@ -95,6 +97,7 @@ pub(crate) async fn drive(
         secrets,
         store,
         events,
+        arrivals,
         drain,
         webhook,
         publications: Publications::new(started),
@@ -122,6 +125,7 @@ pub(crate) async fn drive(
         let now = driver.started.elapsed();
         if let Some(lag) = wake.and_then(|at| (driver.started + now).checked_duration_since(at)) {
             driver.events.lags.add(lag);
+            driver.arrivals.lagged(lag);
         }
         for message in batch.drain(..) {
             driver.handle(now, message);
@@ -166,6 +170,7 @@ pub(crate) struct RoomTask {
     /// How long the room is kept while it has no participants.
     pub(crate) keep_empty: Duration,
     pub(crate) events: Arc<Events>,
+    pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) drain: Arc<Drain>,
     /// Makes the room's events for the webhook; `None` if there is no webhook.
     pub(crate) webhook: Option<RoomEvents>,
@@ -186,6 +191,7 @@ pub(crate) struct Driver {
     /// Where the room is stored; `None` if it ends with the server.
     store: Option<RoomStore>,
     events: Arc<Events>,
+    arrivals: Arc<Arrivals>,
     drain: Arc<Drain>,
     webhook: Option<RoomEvents>,
     /// What the administration publishes.
@@ -288,6 +294,8 @@ impl Driver {
         connection: Connection,
     ) {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
+        // What loading a room takes says nothing of how busy the server is.
+        let waited_since = connection.handed_over_at.max(self.started);
         self.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let secrets = &*self.secrets;
@@ -296,6 +304,7 @@ impl Driver {
             Err(error) => Input::Fail { link, error: error.clone() },
         };
         self.room.handle_input(now, input);
+        self.arrivals.served(waited_since.elapsed());
     }
 
     /// Tells the room what has become durable, or ends it if the store refuses it.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
 
 use crate::admin::AdminSocket;
@@ -27,6 +27,10 @@ use crate::{costs, transport};
 
 /// How often the rules for rooms to be forgotten are applied.
 const FORGETTING: Duration = Duration::from_secs(600);
+
+/// Connections that may wait in the kernel to be accepted; Linux reduces it to `net.core.somaxconn`, 4,096 by default. Clients who find
+/// no place there try again after 1, 3 and 7 s, which is longer than waiting takes.
+const BACKLOG: u32 = 4096;
 
 /// When the server stops, closing all connections may take this long.
 const SHUTDOWN: Duration = Duration::from_secs(3);
@@ -329,6 +333,19 @@ async fn replace(predecessor: Predecessor, config: &Config) -> Result<(), Error>
     told.map_err(|source| Error::Upgrade { folder: folder.unwrap_or_default(), source })
 }
 
+/// As [`TcpListener::bind`], with another [`BACKLOG`].
+fn listen_on(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // Elsewhere this would let another program take the same address.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Listens on a TCP address, which another process may have handed over.
 pub(crate) async fn bind(
     purpose: Purpose,
@@ -342,7 +359,7 @@ pub(crate) async fn bind(
                 socket.set_nonblocking(true)?;
                 TcpListener::from_std(socket.into())?
             }
-            None => TcpListener::bind(listen).await?,
+            None => listen_on(listen)?,
         };
         let local_addr = listener.local_addr()?;
         Ok((listener, local_addr))

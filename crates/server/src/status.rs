@@ -9,6 +9,7 @@ use axum::extract::State;
 use serde::Serialize;
 
 use crate::addresses::AddressRefusals;
+use crate::arrivals::ArrivalFigures;
 use crate::durable::{Durable, StoreReport};
 use crate::hub::Hub;
 use crate::metrics::figure::figures;
@@ -27,6 +28,8 @@ pub(crate) struct Report {
     pub(crate) totals: Totals,
     #[serde(flatten)]
     pub(crate) addresses: AddressRefusals,
+    #[serde(flatten)]
+    pub(crate) arrivals: ArrivalFigures,
     /// The store of rooms; `null` if rooms end with the server.
     pub(crate) store: Option<StoreReport>,
     /// The events for the webhook; `null` if there is none.
@@ -70,6 +73,7 @@ impl Report {
             connections: hub.connections.load(Ordering::Relaxed),
             totals,
             addresses: hub.addresses.refusals(),
+            arrivals: hub.arrivals.figures(),
             store: hub.durable.as_deref().map(Durable::report),
             webhook: hub.webhook.as_ref().map(|queue| queue.figures()),
         }

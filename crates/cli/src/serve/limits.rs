@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use groupwire_server::session::{Quota, Quotas};
-use groupwire_server::{AddressLimits, Config, TrustedProxy};
+use groupwire_server::{AddressLimits, ArrivalLimits, Config, TrustedProxy};
 
 /// The options that limit what clients may use.
 #[derive(Debug, Args)]
@@ -38,6 +38,15 @@ pub(crate) struct LimitArgs {
     /// May be given several times. Default: the header is ignored.
     #[arg(long = "trusted-proxy", value_name = "ADDRESS|NETWORK", value_delimiter = ',')]
     trusted_proxies: Vec<TrustedProxy>,
+
+    /// How many clients may join in a second. When more come, each is told when to come back. 0: as many as the server can serve.
+    #[arg(long, value_name = "PER SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    max_joins: u32,
+
+    /// When rooms send later than this, in milliseconds, because many clients join, the server takes fewer in and tells the others when
+    /// to come back. 0: it does not look at that.
+    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    max_join_lag: u64,
 
     /// The bytes that a participant may send in a second before it is slowed down; at least 65536. 0: no limit.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = bytes)]
@@ -73,6 +82,10 @@ impl LimitArgs {
             participant: quota(self.participant_bytes, self.participant_deliveries),
             room: quota(self.room_bytes, self.room_deliveries),
             burst: Duration::from_secs(self.quota_burst),
+        };
+        config.arrivals = ArrivalLimits {
+            joins_per_second: self.max_joins,
+            lag: Duration::from_millis(self.max_join_lag),
         };
         config.addresses = AddressLimits {
             connections: self.max_connections_per_address,
@@ -124,7 +137,7 @@ mod tests {
         assert_eq!(ours.room.quotas, theirs.room.quotas);
         assert_eq!(ours.room.limits, theirs.room.limits);
         assert_eq!(ours.room.announce_everybody_up_to, theirs.room.announce_everybody_up_to);
-        assert_eq!(ours.addresses, theirs.addresses);
+        assert_eq!((ours.addresses, ours.arrivals), (theirs.addresses, theirs.arrivals));
         assert_eq!(
             (ours.max_rooms, ours.max_connections),
             (theirs.max_rooms, theirs.max_connections)

@@ -34,6 +34,7 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
     text.figures("", report.process.figures());
     text.figures("", report.totals.figures());
     text.figures("", report.addresses.figures());
+    text.figures("", report.arrivals.figures());
     text.family(Kind::Gauge, "connections", "Open connections.");
     for (transport, count) in events.connections.all() {
         text.sample(&[("transport", transport)], count as f64);

@@ -34,6 +34,8 @@ pub(crate) struct Connection {
     pub(crate) trace: JoinTrace,
     /// When the connection's first packet had come.
     pub(crate) opened_at: Instant,
+    /// When the connection was handed to its room.
+    pub(crate) handed_over_at: Instant,
     pub(crate) info: ConnInfo,
 }
 

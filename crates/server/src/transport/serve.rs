@@ -72,11 +72,12 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         brake: Arc::clone(&brake),
         trace: JoinTrace { join: span, room: Span::NONE },
         opened_at: Instant::now(),
+        handed_over_at: Instant::now(),
         info,
     };
     let (name, room, access) = match join(&hub, link, &mut receive, connection).await {
         Ok(joined) => joined,
-        Err(NotJoined::Stopping { retry }) => {
+        Err(NotJoined::Stopping { retry } | NotJoined::Deferred { retry }) => {
             return close(&mut transmit, goodbye(retry), None).await;
         }
         Err(NotJoined::Refused(error)) => {
@@ -123,6 +124,7 @@ async fn join(
         Ok(_) => {}
         Err(NotJoined::Refused(error)) => span.fail(error.name()),
         Err(NotJoined::Stopping { .. }) => span.fail("stopping"),
+        Err(NotJoined::Deferred { .. }) => span.fail("deferred"),
     }
     joined
 }
@@ -149,9 +151,12 @@ async fn ask_to_join(
     drop(span);
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
+    // Before anything is done that costs much, such as looking at the token.
+    hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
     let Admitted { identity, access } =
         authenticate(hub, &name, first.token(), &connection.trace.join).await?;
     connection.trace.room = connection.trace.join.part("room");
+    connection.handed_over_at = Instant::now();
     let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
     Ok((name, room, access))
 }

@@ -28,6 +28,7 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
                 continue;
             }
         };
+        hub.arrivals.connected().await;
         tracing::debug!(%peer, transport = "TCP socket", "connected");
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {

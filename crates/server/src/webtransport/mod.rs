@@ -214,6 +214,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             let _ = incoming.retry();
             continue;
         }
+        hub.arrivals.connected().await;
         let hub = Arc::clone(hub);
         tokio::spawn(async move {
             match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {

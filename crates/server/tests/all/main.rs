@@ -4,6 +4,7 @@
 mod admin_access;
 mod admin_api;
 mod admin_channels;
+mod arrivals;
 mod attacks;
 mod authority;
 mod bad_input;

@@ -1,0 +1,79 @@
+//! A waiting line whose head moves at a rate that changes: a token bucket that goes into debt.
+
+use std::time::Duration;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// Places that were given away.
+    given: f64,
+    /// Places up to this one may go, at the time `at`.
+    head: f64,
+    at: Duration,
+}
+
+/// A place in a line.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) struct Place(f64);
+
+impl Line {
+    /// Moves the head at `per_second` since the last call. Nobody's turn is saved for up to `burst`.
+    pub(super) fn advance(&mut self, now: Duration, per_second: f64, burst: Duration) {
+        let moved = now.saturating_sub(self.at).as_secs_f64() * per_second;
+        let most = self.given + burst.as_secs_f64() * per_second;
+        self.head = (self.head + moved).min(most.max(self.head));
+        self.at = self.at.max(now);
+    }
+
+    /// The next place.
+    pub(super) fn take(&mut self) -> Place {
+        self.given += 1.0;
+        Place(self.given)
+    }
+
+    /// Lets the head stand still for a time.
+    pub(super) fn hold(&mut self, time: Duration, per_second: f64) {
+        self.head -= time.as_secs_f64() * per_second;
+    }
+
+    /// Somebody in the line gives up. Those behind keep their places, and the last one is free.
+    pub(super) fn leave(&mut self) {
+        self.given -= 1.0;
+    }
+
+    /// How long it is until a place may go, at this rate.
+    pub(super) fn wait(&self, place: Place, per_second: f64) -> Duration {
+        Duration::from_secs_f64((place.0 - self.head).max(0.0) / per_second)
+    }
+
+    /// How long somebody would wait who comes now.
+    pub(super) fn length(&self, per_second: f64) -> Duration {
+        self.wait(Place(self.given + 1.0), per_second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BURST: Duration = Duration::from_millis(30);
+
+    #[test]
+    fn places_go_at_the_rate_and_a_burst_at_once() {
+        let (mut line, ms) = (Line::default(), Duration::from_millis);
+        line.advance(ms(1000), 100.0, BURST);
+        let places: Vec<_> = (0..6).map(|_| line.take()).collect();
+        let waits =
+            |line: &Line, rate| places.iter().map(|&it| line.wait(it, rate)).collect::<Vec<_>>();
+        assert_eq!(waits(&line, 100.0), [0, 0, 0, 10, 20, 30].map(ms));
+        assert_eq!(line.length(100.0), ms(40));
+        // The rate halves.
+        line.advance(ms(1010), 50.0, BURST);
+        assert_eq!(waits(&line, 50.0), [0, 0, 0, 10, 30, 50].map(ms));
+        // What nobody used for long is lost, but for the burst.
+        line.advance(ms(9000), 100.0, BURST);
+        assert_eq!(line.length(100.0), ms(0));
+        (0..3).for_each(|_| _ = line.take());
+        assert_eq!(line.length(100.0), ms(10));
+    }
+}

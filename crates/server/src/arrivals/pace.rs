@@ -1,0 +1,242 @@
+//! Decides when clients are taken in: at the rate that the server can serve, which is measured by how late its rooms are.
+//!
+//! A client that comes stands in a line whose head moves at this rate. While the line is short, its connection waits there. Otherwise
+//! the client is told when to come back, and connects again. The time is an argument.
+//!
+//! The rate is what the server was measured to serve. In each interval in which rooms were late too often, it falls to less than what
+//! was served; in each in which they were not, although clients had to wait, it grows. So clients who come take what the people in
+//! rooms leave.
+
+use std::time::Duration;
+
+use super::config::ArrivalLimits;
+use super::line::{Line, Place};
+
+/// The rate that a server begins with, in joins per second: what two cores of 2020 serve beside their rooms. Too much is noticed
+/// within some intervals.
+const BEGIN: f64 = 1000.0;
+/// The lowest rate, so that a server whose rooms are late for another reason still takes clients in.
+const LOWEST: f64 = 50.0;
+/// The highest rate, which no machine serves.
+const HIGHEST: f64 = 50_000.0;
+
+/// The rate changes once in this time: some ticks of the rooms, so that they have told whether they are late.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Rooms are too late if more than one of this many measurements is above the permitted lag: a tenth of what the system itself makes
+/// late on a busy machine is left for the rooms.
+const MEASUREMENTS_PER_LATE: u32 = 20;
+/// As many late measurements at least: one is an accident.
+const LEAST_LATE: u32 = 2;
+/// How the rate grows in an interval: it doubles within 0.7 s, but slowly above a share of what was served when rooms were late last.
+const GROWTH: f64 = 1.1;
+const SLOW_GROWTH: f64 = 1.02;
+const SLOW_ABOVE: f64 = 0.9;
+/// How the rate falls: to a share of what was served while rooms were late, and within these shares of the rate.
+const FALL_TO_SERVED: f64 = 0.9;
+const LEAST_FALL: f64 = 0.95;
+const MOST_FALL: f64 = 0.5;
+/// Then nobody is taken in until what waits is served, for this time at most.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Without a storm the rate goes back to [`BEGIN`] in this time: what was measured is out of date then.
+const MEMORY: Duration = Duration::from_secs(10);
+
+/// Clients that come together after a pause are taken in at once, as many as have a place in this time.
+const BURST: Duration = Duration::from_millis(50);
+/// With a longer line, clients are told to come back instead of waiting. A client is patient for 5 s, but one in a browser tries other transports
+/// after 1.5 s.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// The longest time for which a connection has waited when the rate falls meanwhile: the client gives up after 5 s.
+const MOST_PATIENCE: Duration = Duration::from_secs(3);
+/// The longest time after which a client is told to come back.
+const LONGEST_AWAY: Duration = Duration::from_secs(30);
+/// As many clients are told to come back in a time as can be served in it, times this: the rate may grow until then, and some do
+/// not come.
+const OVERBOOKING: f64 = 1.25;
+
+/// New connections per join: to tell a client when to come back costs a part of a join, so a few are told for each that joins.
+const CONNECTIONS_PER_JOIN: f64 = 4.0;
+/// New connections per second at least: pages and monitoring come, too.
+const LEAST_CONNECTIONS: f64 = 500.0;
+/// New connections that may come at once, as many as have a place in this time. They wait in the kernel otherwise.
+const CONNECTION_BURST: Duration = Duration::from_millis(10);
+
+/// What a client has to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Answer {
+    /// It may join.
+    Join,
+    /// Its connection waits in the line: ask again after this time.
+    Wait { after: Duration, place: Place },
+    /// Connect again after this time.
+    ComeBack { after: Duration },
+}
+
+/// What was measured in an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Measured {
+    /// How often it was measured whether rooms are late.
+    pub(super) times: u32,
+    /// How often a room was later than permitted.
+    pub(super) late: u32,
+    /// The longest time by which a room was late.
+    pub(super) longest: Duration,
+    /// Clients that joined.
+    pub(super) served: u32,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Pace {
+    limits: ArrivalLimits,
+    /// Joins per second.
+    rate: f64,
+    joins: Line,
+    returns: Line,
+    connections: Line,
+    /// Joins per second that were served when rooms were late last.
+    served_at_most: f64,
+    /// Until then the last change of the rate has no effect yet.
+    settles_at: Duration,
+    /// When this interval began.
+    since: Duration,
+    /// True if clients had to wait in this interval.
+    is_limiting: bool,
+    /// True if connections or clients came in this interval.
+    is_visited: bool,
+    /// Clients that were told to come back later than can be planned.
+    unplanned: u64,
+}
+
+impl Pace {
+    pub(super) fn new(limits: ArrivalLimits) -> Self {
+        Pace {
+            rate: BEGIN.min(highest(limits)),
+            limits,
+            joins: Line::default(),
+            returns: Line::default(),
+            connections: Line::default(),
+            served_at_most: HIGHEST,
+            settles_at: Duration::ZERO,
+            since: Duration::ZERO,
+            is_limiting: false,
+            is_visited: false,
+            unplanned: 0,
+        }
+    }
+
+    /// A client asks to join.
+    pub(super) fn arrive(&mut self, now: Duration) -> Answer {
+        self.is_visited = true;
+        if self.is_unlimited() {
+            return Answer::Join;
+        }
+        self.joins.advance(now, self.rate, BURST);
+        if self.joins.length(self.rate) > LONGEST_WAIT {
+            return self.send_away(now);
+        }
+        let place = self.joins.take();
+        self.ask_again(now, place, Duration::ZERO)
+    }
+
+    /// A client that waits in the line asks again; it has waited for this long.
+    pub(super) fn ask_again(&mut self, now: Duration, place: Place, waited: Duration) -> Answer {
+        self.joins.advance(now, self.rate, BURST);
+        let after = self.joins.wait(place, self.rate);
+        match after.is_zero() {
+            true => Answer::Join,
+            // The rate has fallen since.
+            false if waited + after > MOST_PATIENCE => {
+                self.joins.leave();
+                self.send_away(now)
+            }
+            false => {
+                self.is_limiting = true;
+                Answer::Wait { after, place }
+            }
+        }
+    }
+
+    /// A connection was accepted. Returns for how long it has to wait before anything is done for it.
+    pub(super) fn connect(&mut self, now: Duration) -> Duration {
+        self.is_visited = true;
+        if self.is_unlimited() {
+            return Duration::ZERO;
+        }
+        let rate = (self.rate * CONNECTIONS_PER_JOIN).max(LEAST_CONNECTIONS);
+        self.connections.advance(now, rate, CONNECTION_BURST);
+        let place = self.connections.take();
+        self.connections.wait(place, rate)
+    }
+
+    /// True if the interval is over, so that [`end_interval`](Self::end_interval) is due.
+    pub(super) fn is_due(&self, now: Duration) -> bool {
+        now.saturating_sub(self.since) >= INTERVAL
+    }
+
+    /// Adapts the rate to what was measured since the last call.
+    pub(super) fn end_interval(&mut self, now: Duration, measured: Measured) {
+        let length = now.saturating_sub(self.since).max(INTERVAL).as_secs_f64();
+        self.since = now;
+        let (is_limiting, is_visited) =
+            (std::mem::take(&mut self.is_limiting), std::mem::take(&mut self.is_visited));
+        let Measured { times, late, longest, served } = measured;
+        let is_late = late >= LEAST_LATE && late.saturating_mul(MEASUREMENTS_PER_LATE) > times;
+        let rate = if now < self.settles_at {
+            self.rate
+        } else if is_late && (is_visited || served > 0) {
+            self.served_at_most = f64::from(served) / length;
+            let pause = longest.min(LONGEST_PAUSE);
+            self.joins.hold(pause, self.rate);
+            self.settles_at = now + pause + INTERVAL;
+            let most = self.served_at_most * FALL_TO_SERVED;
+            most.clamp(self.rate * MOST_FALL, self.rate * LEAST_FALL)
+        } else if is_limiting && served > 0 {
+            let is_near = self.rate > self.served_at_most * SLOW_ABOVE;
+            self.rate * if is_near { SLOW_GROWTH } else { GROWTH }
+        } else if is_limiting {
+            self.rate
+        } else {
+            self.rate + (BEGIN - self.rate) * (length / MEMORY.as_secs_f64()).min(1.0)
+        };
+        self.rate = rate.max(LOWEST).min(highest(self.limits));
+    }
+
+    /// Joins per second.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    fn is_unlimited(&self) -> bool {
+        self.limits.lag.is_zero() && self.limits.joins_per_second == 0
+    }
+
+    /// Tells a client to come back, each after another time.
+    fn send_away(&mut self, now: Duration) -> Answer {
+        self.is_limiting = true;
+        let rate = self.rate * OVERBOOKING;
+        self.returns.advance(now, rate, Duration::ZERO);
+        let after = LONGEST_WAIT + self.returns.length(rate);
+        if after < LONGEST_AWAY {
+            self.returns.take();
+            return Answer::ComeBack { after };
+        }
+        // Nobody is sent away for longer, however many come: the rest is spread over the second half of that time. Multiples of the
+        // golden ratio, without their whole parts, lie evenly (Knuth, volume 3, section 6.4).
+        self.unplanned = self.unplanned.wrapping_add(1);
+        let place = self.unplanned.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let after = LONGEST_AWAY.mul_f64(0.5 + 0.5 * place as f64 / 2_f64.powi(32));
+        Answer::ComeBack { after }
+    }
+}
+
+/// The highest rate that the limits permit.
+fn highest(limits: ArrivalLimits) -> f64 {
+    match limits.joins_per_second {
+        0 => HIGHEST,
+        limit => f64::from(limit),
+    }
+}
+
+#[cfg(test)]
+#[path = "pace_tests.rs"]
+mod tests;
