@@ -52,8 +52,19 @@ pub(crate) fn serve(
     tick_ms: u64,
     port: u16,
 ) -> Result<Server> {
+    serve_with(program, folder, tick_ms, port, &[])
+}
+
+/// As [`serve`], with further options.
+pub(crate) fn serve_with(
+    program: &Path,
+    folder: Option<&Path>,
+    tick_ms: u64,
+    port: u16,
+    options: &[String],
+) -> Result<Server> {
     let mut command = plain(program, tick_ms, port);
-    command.args(UNLIMITED);
+    command.args(UNLIMITED).args(options);
     if let Some(folder) = folder {
         command.arg("--data").arg(folder);
     }

@@ -153,7 +153,7 @@ fn said(line: &str) -> Option<(u16, Option<String>)> {
         let (port, version) = rest.trim_end().split_once(' ')?;
         return Some((port.parse().ok()?, Some(version.to_owned())));
     }
-    let (_, url) = line.split_once("http://")?;
+    let (_, url) = line.split_once("http://").or_else(|| line.split_once("https://"))?;
     let (authority, _) = url.split_once('/')?;
     Some((authority.rsplit_once(':')?.1.parse().ok()?, None))
 }
@@ -169,6 +169,7 @@ mod tests {
         let line =
             "Groupwire is running. Open this in two windows: http://127.0.0.1:41234/?room=demo\n";
         assert_eq!(said(line), Some((41_234, None)));
+        assert_eq!(said(&line.replace("http:", "https:")), Some((41_234, None)));
         assert_eq!(said("cannot listen\n"), None);
     }
 

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use groupwire_client::{Event, Options, Qos, Room, SendOptions, Sent};
+use groupwire_client::{Event, Qos, SendOptions, Sent, Status};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
+use super::door::Door;
 use crate::Result;
 use crate::statistics::Summary;
 
@@ -34,24 +35,28 @@ struct Shared {
     /// For each delivery: when it came, and how long it was on its way.
     deliveries: Mutex<Vec<(Instant, Duration)>>,
     ready: AtomicUsize,
+    /// How many have a connection now.
+    connected: AtomicUsize,
     /// Gaps and errors.
     failures: AtomicU64,
 }
 
 impl Bystanders {
     /// Lets all of them join.
-    pub(super) fn join(port: u16) -> Result<Self> {
+    pub(super) fn join(door: &Door, port: u16) -> Result<Self> {
         let shared = Arc::new(Shared {
             began: Instant::now(),
             deliveries: Mutex::default(),
             ready: AtomicUsize::new(0),
+            connected: AtomicUsize::new(0),
             failures: AtomicU64::new(0),
         });
         let end = watch::Sender::new(());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = thread::spawn({
             let (shared, end) = (Arc::clone(&shared), end.subscribe());
-            move || runtime.block_on(live(port, &shared, end))
+            let door = Arc::new(door.clone());
+            move || runtime.block_on(live(&door, port, &shared, end))
         });
         let bystanders = Bystanders { shared, end, thread: Some(thread) };
         let start = Instant::now();
@@ -64,10 +69,24 @@ impl Bystanders {
         Ok(bystanders)
     }
 
-    /// The times of what came between two moments, in ms.
+    /// The time at which all of them have a connection again; `None` if that takes too long.
+    pub(super) fn await_back(&self) -> Option<Instant> {
+        let start = Instant::now();
+        while self.shared.connected.load(Ordering::Relaxed) < (ROOMS * PEOPLE) as usize {
+            if start.elapsed() > PATIENCE {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Some(Instant::now())
+    }
+
+    /// The times of what was sent after a moment and came before another one, in ms.
     pub(super) fn times(&self, from: Instant, until: Instant) -> Summary {
         let deliveries = self.shared.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
-        let within = deliveries.iter().filter(|(at, _)| (from..until).contains(at));
+        let within = deliveries.iter().filter(|(at, time)| {
+            *at < until && at.checked_sub(*time).is_some_and(|sent| sent >= from)
+        });
         let times: Vec<f64> = within.map(|(_, time)| time.as_secs_f64() * 1e3).collect();
         Summary::of(&times)
     }
@@ -88,12 +107,12 @@ impl Drop for Bystanders {
 }
 
 /// All of them, until the end.
-async fn live(port: u16, shared: &Arc<Shared>, mut end: watch::Receiver<()>) {
+async fn live(door: &Arc<Door>, port: u16, shared: &Arc<Shared>, mut end: watch::Receiver<()>) {
     let mut people = JoinSet::new();
     for number in 0..ROOMS * PEOPLE {
-        let shared = Arc::clone(shared);
+        let (shared, door) = (Arc::clone(shared), Arc::clone(door));
         people.spawn(async move {
-            if person(port, number, &shared).await.is_none() {
+            if person(&door, port, number, &shared).await.is_none() {
                 shared.failures.fetch_add(1, Ordering::Relaxed);
             }
         });
@@ -102,9 +121,8 @@ async fn live(port: u16, shared: &Arc<Shared>, mut end: watch::Receiver<()>) {
 }
 
 /// One of them. Ends only if something went wrong.
-async fn person(port: u16, number: u32, shared: &Shared) -> Option<()> {
-    let options = Options::new(&format!("bystanders {}", number % ROOMS));
-    let (room, mut events) = Room::connect(&format!("ws://127.0.0.1:{port}"), options).ok()?;
+async fn person(door: &Door, port: u16, number: u32, shared: &Shared) -> Option<()> {
+    let (room, mut events) = door.enter(port, &format!("bystanders {}", number % ROOMS), number)?;
     let channel = room.channel("lines", Qos::transaction()).ok()?;
     // They do not all write at the same time.
     let first = PAUSE.mul_f64(f64::from(number) / f64::from(ROOMS * PEOPLE));
@@ -120,6 +138,10 @@ async fn person(port: u16, number: u32, shared: &Shared) -> Option<()> {
                 }
             }
             event = events.next() => match event? {
+                Event::Status(Status::Connected) => _ = shared.connected.fetch_add(1, Ordering::Relaxed),
+                Event::Status(Status::Reconnecting) => {
+                    shared.connected.fetch_sub(1, Ordering::Relaxed);
+                }
                 Event::Synced { .. } => _ = shared.ready.fetch_add(1, Ordering::Relaxed),
                 Event::Message(message) if !message.own && !message.state => {
                     let sent = shared.began + Duration::from_micros(sent_at(&message.bytes)?);

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use groupwire_client::{Event, Options, Qos, Room, SendOptions, Status};
+use groupwire_client::{Event, Qos, SendOptions, Status};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::door::Door;
 use crate::Result;
 
 /// How long all may take to be in their rooms.
@@ -45,14 +46,15 @@ struct Person {
 
 impl Crowd {
     /// Lets `count` people join, all at once.
-    pub(super) fn join(port: u16, count: u32, rooms: u32) -> Result<Self> {
+    pub(super) fn join(door: &Door, port: u16, count: u32, rooms: u32) -> Result<Self> {
         let people = Arc::new(People::default());
         people.all().extend((0..count).map(|number| (number, Person::default())));
         let end = watch::Sender::new(());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = thread::spawn({
             let (people, end) = (Arc::clone(&people), end.subscribe());
-            move || runtime.block_on(live(port, count, rooms, &people, end))
+            let door = Arc::new(door.clone());
+            move || runtime.block_on(live(&door, port, (count, rooms), &people, end))
         });
         Ok(Crowd { people, end, thread: Some(thread) })
     }
@@ -136,27 +138,31 @@ impl Person {
 
 /// All of them, until the end.
 async fn live(
+    door: &Arc<Door>,
     port: u16,
-    count: u32,
-    rooms: u32,
+    (count, rooms): (u32, u32),
     people: &Arc<People>,
     mut end: watch::Receiver<()>,
 ) {
     let mut tasks = JoinSet::new();
     for number in 0..count {
-        let people = Arc::clone(people);
+        let (people, door) = (Arc::clone(people), Arc::clone(door));
         tasks.spawn(async move {
             // Whoever ends before the end has failed.
-            let _ = person(port, number, rooms, &people).await;
+            let _ = person(&door, port, (number, rooms), &people).await;
             people.change(number, Person::fail);
         });
     }
     let _ = end.changed().await;
 }
 
-async fn person(port: u16, number: u32, rooms: u32, people: &People) -> Option<()> {
-    let options = Options::new(&format!("crowd {}", number % rooms));
-    let (room, mut events) = Room::connect(&format!("ws://127.0.0.1:{port}"), options).ok()?;
+async fn person(
+    door: &Door,
+    port: u16,
+    (number, rooms): (u32, u32),
+    people: &People,
+) -> Option<()> {
+    let (room, mut events) = door.enter(port, &format!("crowd {}", number % rooms), number)?;
     let channel = room.channel("lines", Qos::transaction()).ok()?;
     // In each room its first person writes, and one of ten others.
     let is_writer = (number / rooms).is_multiple_of(WRITERS);

@@ -8,7 +8,7 @@ use super::bystanders::Bystanders;
 use super::crowd::Crowd;
 use super::flood::{Flood, Kind};
 use super::{Event, Plan, row};
-use crate::host::{Folder, serve, serve_limited, status, upgrade};
+use crate::host::{Folder, serve_limited, serve_with, status, upgrade};
 use crate::server::Server;
 use crate::{Result, Row};
 
@@ -17,12 +17,16 @@ const MIB: f64 = 1024.0 * 1024.0;
 /// Runs one event on a fresh server, and gives its row.
 pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
     let folder = Folder::new(&plan.data)?;
-    let start = |port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
+    let serve_also = &plan.options.serve;
+    let start = |port| {
+        let folder = Some(folder.path());
+        serve_with(&plan.program, folder, plan.options.tick, port, serve_also)
+    };
     let server = match event.is_flood() && !plan.options.unlimited {
         true => serve_limited(&plan.program, folder.path(), plan.options.tick)?,
         false => start(0)?,
     };
-    let bystanders = Bystanders::join(server.port)?;
+    let bystanders = Bystanders::join(&plan.door, server.port)?;
     let calm = Calm::observe(&server, &bystanders, plan.observed);
     let row = row::row(event, plan).with("bystander_before_p99_ms", calm.p99);
     let (row, failed) = match event {
@@ -30,17 +34,17 @@ pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
         Event::FloodAwareness => flood(row, Kind::Awareness, &server, &bystanders, plan)?,
         Event::FloodJoins => flood(row, Kind::Joins, &server, &bystanders, plan)?,
         Event::Join => join(row, &server, &bystanders, &calm, plan)?,
-        Event::Kill => back(row, server, plan, |server| {
+        Event::Kill => back(row, server, &bystanders, plan, |server| {
             let port = server.port;
             drop(server);
             start(port)
         })?,
-        Event::Drain => back(row, server, plan, |server| {
+        Event::Drain => back(row, server, &bystanders, plan, |server| {
             let port = server.port;
             server.end();
             start(port)
         })?,
-        Event::Upgrade => back(row, server, plan, |server| {
+        Event::Upgrade => back(row, server, &bystanders, plan, |server| {
             upgrade(&plan.program, folder.path(), plan.options.tick, server.port)
         })?,
     };
@@ -89,6 +93,25 @@ impl Sent {
     }
 }
 
+/// How the server took people in.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    deferred: Option<u64>,
+    held: Option<u64>,
+    rate: Option<f64>,
+}
+
+impl Turns {
+    fn at(server: &Server) -> Self {
+        let status = status(server.port).unwrap_or_default();
+        Turns {
+            deferred: status["deferred_joins"].as_u64(),
+            held: status["held_joins"].as_u64(),
+            rate: status["join_rate"].as_f64(),
+        }
+    }
+}
+
 /// Everybody joins at once.
 fn join(
     row: Row,
@@ -98,11 +121,11 @@ fn join(
     plan: &Plan<'_>,
 ) -> Result<(Row, u64)> {
     let (before, cpu, from) = (Sent::by(server), server.cpu(), Instant::now());
-    let crowd = Crowd::join(server.port, plan.clients, plan.rooms)?;
+    let crowd = Crowd::join(&plan.door, server.port, plan.clients, plan.rooms)?;
     let took = crowd.await_all(1).as_secs_f64();
     let until = Instant::now();
     let cpu = server.cpu().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
-    let after = Sent::by(server);
+    let (after, turns) = (Sent::by(server), Turns::at(server));
     let clients = f64::from(plan.clients);
     let each = |after: f64, before: f64, rate: f64| (after - before - rate * took) / clients;
     let row = with_memory(row, server, plan)
@@ -111,6 +134,9 @@ fn join(
         .with("packets_per_join", each(after.packets, before.packets, calm.packets))
         .with("bytes_per_join", each(after.bytes, before.bytes, calm.bytes))
         .with("server_cpu_s", cpu)
+        .with("deferred", turns.deferred)
+        .with("held", turns.held)
+        .with("join_rate", turns.rate)
         .with("bystander_p99_ms", bystanders.times(from, until).p99);
     Ok((row, crowd.failures() as u64))
 }
@@ -119,25 +145,34 @@ fn join(
 fn back(
     row: Row,
     server: Server,
+    bystanders: &Bystanders,
     plan: &Plan<'_>,
     replace: impl FnOnce(Server) -> Result<Server>,
 ) -> Result<(Row, u64)> {
-    let crowd = Crowd::join(server.port, plan.clients, plan.rooms)?;
+    let crowd = Crowd::join(&plan.door, server.port, plan.clients, plan.rooms)?;
     crowd.await_all(1);
     // Some lines are written meanwhile.
     thread::sleep(plan.observed.min(Duration::from_secs(2)));
     let from = Instant::now();
     let server = replace(server)?;
+    let bystanders_back = bystanders.await_back();
     crowd.await_all(2);
-    let took = from.elapsed().as_secs_f64();
+    let until = Instant::now();
+    let took = (until - from).as_secs_f64();
+    let turns = Turns::at(&server);
+    let times = bystanders_back.map(|back| bystanders.times(back, until));
     let away = crowd.away();
     let seconds = |place: usize| away.get(place).map(Duration::as_secs_f64);
-    let goals = BTreeMap::from([("away_max_s", 3.0)]);
+    let goals = BTreeMap::from([("away_max_s", 3.0), ("seconds", 15.0)]);
     // The new process has done nothing else yet.
     let cpu = server.cpu().map(|cpu| cpu.as_secs_f64());
     let row = with_memory(row, &server, plan)
         .with("seconds", took)
         .with("joins_per_s", f64::from(plan.clients) / took)
+        .with("deferred", turns.deferred)
+        .with("held", turns.held)
+        .with("join_rate", turns.rate)
+        .with("bystander_p99_ms", times.map(|times| times.p99))
         .with("away_p50_s", seconds(away.len() / 2))
         .with("away_max_s", seconds(away.len().saturating_sub(1)))
         .with("server_cpu_s", cpu)

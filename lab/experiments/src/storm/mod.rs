@@ -7,6 +7,7 @@
 
 mod bystanders;
 mod crowd;
+mod door;
 mod event;
 mod flood;
 mod row;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use self::door::Door;
 use crate::options::{Common, Program, between, is_wanted, named};
 use crate::server::allow_files;
 use crate::{Result, Update};
@@ -78,6 +80,18 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.1, 3600.0))]
     seconds: f64,
 
+    /// Start the server with this option, too, such as --serve=--max-join-lag=0. May be given several times.
+    #[arg(long = "serve", value_name = "OPTION", allow_hyphen_values = true)]
+    serve: Vec<String>,
+
+    /// Join over TLS, and trust this certificate: for a server that is started with --serve=--cert=FILE --serve=--key=FILE.
+    #[arg(long, value_name = "FILE")]
+    root: Option<PathBuf>,
+
+    /// Join with the tokens in this file, one per line, in turns: for a server that is started with --serve=--jwt-keys=FILE.
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+
     /// The directory in which rooms are stored meanwhile. Default: that of temporary files.
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
@@ -94,6 +108,7 @@ struct Plan<'a> {
     options: &'a Options,
     program: PathBuf,
     data: PathBuf,
+    door: Door,
     clients: u32,
     rooms: u32,
     observed: Duration,
@@ -111,6 +126,7 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     let plan = Plan {
         options,
         program: options.program.path()?,
+        door: Door::new(options.root.as_deref(), options.tokens.as_deref())?,
         data: options.data.clone().unwrap_or_else(std::env::temp_dir),
         clients: common.quick_or(options.clients.min(50), options.clients),
         rooms: common.quick_or(options.rooms.min(5), options.rooms),
