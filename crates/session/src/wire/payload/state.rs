@@ -42,7 +42,7 @@ pub(crate) struct SharedModel {
 
 /// One coded payload.
 struct StatePayload {
-    key: Key<Box<[[u32; FIELDS]]>, Box<[usize]>, Box<[u8]>>,
+    key: KeptKey,
     bytes: Box<[u8]>,
     /// The model after the payload; `None` if there was none before, and the payload was not coded with one.
     after: Option<Arc<SharedModel>>,
@@ -58,6 +58,8 @@ struct Key<F, E, C> {
     ends: E,
     contents: C,
 }
+
+type KeptKey = Key<Box<[[u32; FIELDS]]>, Box<[usize]>, Box<[u8]>>;
 
 impl PayloadEncoder {
     /// As [`PayloadEncoder::finish`], for a payload with late-joiner state. It is not coded if `known` has the same payload; `None`
@@ -105,12 +107,12 @@ impl PayloadEncoder {
 }
 
 impl<'a> Key<&'a [[u32; FIELDS]], &'a [usize], &'a [u8]> {
-    fn to_owned(&self) -> Key<Box<[[u32; FIELDS]]>, Box<[usize]>, Box<[u8]>> {
+    fn to_owned(&self) -> KeptKey {
         let Key { model, codecs, fields, ends, contents } = *self;
         Key { model, codecs, fields: fields.into(), ends: ends.into(), contents: contents.into() }
     }
 
-    fn is(&self, other: &Key<Box<[[u32; FIELDS]]>, Box<[usize]>, Box<[u8]>>) -> bool {
+    fn is(&self, other: &KeptKey) -> bool {
         (self.model, self.codecs) == (other.model, other.codecs)
             && *self.ends == *other.ends
             && *self.fields == *other.fields
