@@ -208,7 +208,7 @@ fn nobody_is_sent_away_for_long_and_the_rest_is_spread() {
         .collect();
     let seconds = |second| {
         let second = Duration::from_secs(second)..Duration::from_secs(second + 1);
-        times.iter().filter(|time| second.contains(time)).count()
+        times.iter().filter(|time| second.contains(*time)).count()
     };
     let counts: Vec<_> = (0..31).map(seconds).collect();
     assert!(counts[..15].iter().all(|count| *count == 0), "{counts:?}");
