@@ -6,10 +6,8 @@ use alloc::vec::Vec;
 use super::api::Recipient;
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
-use super::phase::Joined;
 use super::session::Session;
 use crate::ids::{Counter, Position};
-use crate::wire::frame::Frame;
 use crate::{Error, Receipt};
 
 /// The most that may wait for its place. A server keeps fewer for a participant.
@@ -71,15 +69,6 @@ impl Held {
                     }
                 }
             }
-        }
-    }
-}
-
-impl Joined {
-    /// Tells the server which ones the application has.
-    pub(super) fn say_received(&mut self) {
-        if let Some(position) = self.inbound.held.received.take() {
-            self.link.queue(&Frame::Received { position });
         }
     }
 }

@@ -548,6 +548,13 @@ impl Joined {
         Ok(())
     }
 
+    /// W115: tells the server which transactions for this participant alone the application has.
+    fn say_received(&mut self) {
+        if let Some(position) = self.inbound.held.received.take() {
+            self.link.queue(&Frame::Received { position });
+        }
+    }
+
     /// W96: own transactions up to this counter are ordered.
     fn on_ordered(&mut self, session: &mut Session, counter: Counter) -> Result<(), Error> {
         if counter > session.numbered {
