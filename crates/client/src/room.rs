@@ -48,8 +48,8 @@ pub struct SendOptions<'a> {
     pub key: Option<&'a [u8]>,
     /// The priority of this message; `None` for that of the channel.
     pub priority: Option<u8>,
-    /// The only participant that is to receive it; `None` for all. Only on a channel of transactions. The receiver is told of it by
-    /// [`Event::Direct`](crate::Event::Direct), and [`Event::Receipt`](crate::Event::Receipt) says what became of it.
+    /// The only receiver of the message; `None`: everybody who receives the channel. Only transactions can have one. The receiver gets
+    /// the event [`Event::Direct`](crate::Event::Direct), and the sender [`Event::Receipt`](crate::Event::Receipt).
     pub to: Option<Recipient>,
 }
 

@@ -1,18 +1,10 @@
 /** Messages to one participant (wire W114 to W116), with the real core in simulated rooms. */
 
-import { afterEach, expect, test, vi } from "vitest";
-import { awareness, simulate, transaction, type Room, type RoomError, type Simulation } from "../src/testing.js";
+import { expect, test, vi } from "vitest";
+import { awareness, transaction, type Room, type RoomError, type Simulation } from "../src/testing.js";
+import { start } from "./testing/started.js";
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const made: Simulation[] = [];
-afterEach(() => made.splice(0).forEach((net) => net.end()));
-
-function start(options = {}): Simulation {
-  const net = simulate(options);
-  made.push(net);
-  return net;
-}
 
 /** What a room is told on "chat": by everybody's messages, and by those for it alone. */
 function listen(room: Room): string[] {

@@ -1,20 +1,12 @@
 /** Channels that are named in `connect`, and transactions that come before somebody listens. */
 
-import { afterEach, expect, test, vi } from "vitest";
-import { awareness, simulate, transaction, type Room, type RoomError, type Simulation } from "../src/testing.js";
+import { expect, test, vi } from "vitest";
+import { awareness, transaction, type Room, type RoomError, type Simulation } from "../src/testing.js";
 import { dialled, join } from "./double.js";
 import * as wire from "./wire.js";
+import { start } from "./testing/started.js";
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const made: Simulation[] = [];
-afterEach(() => made.splice(0).forEach((net) => net.end()));
-
-function start(options = {}): Simulation {
-  const net = simulate(options);
-  made.push(net);
-  return net;
-}
 
 /** A room with the channel "chat", on which nobody listens yet. */
 const connectTo = (net: Simulation): Room =>

@@ -168,7 +168,7 @@ async fn a_channel_is_reset_and_its_participants_are_told() {
     let snapshots = "/api/rooms/docs%2Fa/snapshots";
     let mut known = list(&server, snapshots).await;
     assert_eq!((&known["head"], &known["oldest"]), (&json!(2), &json!(1)));
-    // The store is told of it once its place in the order is durable.
+    // The server stores the reset after the transaction that marks its place is durable.
     while known["snapshots"] == json!([]) {
         tokio::time::sleep(Duration::from_millis(10)).await;
         known = list(&server, snapshots).await;

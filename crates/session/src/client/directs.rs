@@ -16,9 +16,9 @@ const MAX_HELD: usize = 4096;
 /// Own ones of which it is not known yet what became of them, and the last one that came from others.
 #[derive(Debug, Default)]
 pub(super) struct Directs {
-    /// Those that are ordered.
+    /// Own transactions that are ordered and whose receipt has not come.
     awaited: Vec<(Counter, ChannelId, Recipient)>,
-    /// What became of those that are not known to be ordered yet.
+    /// Receipts that came before the transaction was known to be ordered.
     early: Vec<(Counter, Receipt)>,
     /// The position of the last one that the application was handed.
     pub(super) received: Position,

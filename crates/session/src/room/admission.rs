@@ -7,7 +7,6 @@ use core::time::Duration;
 use super::Room;
 use super::api::{Event, Output, Stats};
 use super::common::Common;
-use super::directs;
 use super::feed::directs::DirectFeed;
 use super::feed::group::Place;
 use super::feed::shared_stream::Sharing;
@@ -199,7 +198,10 @@ impl Room {
         if packing.set() != 0 {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
-        directs::receipts(log.directs.receipts(id)).for_each(|receipt| link.queue(&receipt));
+        // What this participant may not have been told over its last transport (W116).
+        for (counter, receipt) in log.directs.receipts(id) {
+            link.queue(&Frame::Receipt { counter, receipt });
+        }
         link.ping(now);
         // Newcomers of a large room are sent what all others were sent by the last tick, so that it can be the same for all of
         // them. The rest comes with the next tick.

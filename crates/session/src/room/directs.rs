@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::Room;
 use super::peer::State;
 use crate::wire::frame::Frame;
-use crate::{Counter, ParticipantId, Position, Receipt};
+use crate::{ParticipantId, Position, Receipt};
 
 impl Room {
     /// Lets participants be sent the new ones up to this position, and gives up those whose receivers are not in the room.
@@ -45,11 +45,4 @@ impl Room {
             peer.flush(now, common);
         }
     }
-}
-
-/// The frames that tell a sender that resumes what has become of its last ones.
-pub(super) fn receipts(
-    all: impl Iterator<Item = (Counter, Receipt)>,
-) -> impl Iterator<Item = Frame<'static>> {
-    all.map(|(counter, receipt)| Frame::Receipt { counter, receipt })
 }

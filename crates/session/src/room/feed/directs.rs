@@ -56,7 +56,8 @@ impl DirectFeed {
         for one in others.take_while(|one| one.position <= until) {
             let &Direct { ref message, counter, position, order } = one;
             let number = Number::Direct { counter, position };
-            if !payload.push_direct(message, order, number, receiver) {
+            let compress = receiver.channels.compress(message.channel);
+            if !payload.push(message, order, number, false, compress) {
                 return false;
             }
             (self.received, self.last) = (position, position.max(self.last));

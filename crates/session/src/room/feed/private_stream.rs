@@ -287,32 +287,8 @@ impl Payload<'_> {
         }
     }
 
-    /// Adds a transaction for the receiver alone, or confirms its own one (W114). Returns false if it does not fit into this packet.
-    pub(super) fn push_direct(
-        &mut self,
-        message: &Message,
-        order: Order,
-        number: Number,
-        receiver: Receiver<'_>,
-    ) -> bool {
-        let compress = receiver.channels.compress(message.channel);
-        if message.to != Some(receiver.id) {
-            return self.push_own(message, number, false, compress);
-        }
-        if !self.introduces(message.sender, order)
-            || !self.takes(message, message.bytes.len(), compress)
-        {
-            return false;
-        }
-        let record = self.builder.private(message, number, compress);
-        self.coders.encoder.push(&record);
-        self.messages += 1;
-        self.bytes += message.bytes.len() as u64;
-        true
-    }
-
     /// Adds a message, compressed as `compress` says. Returns false if it does not fit into this packet.
-    fn push(
+    pub(super) fn push(
         &mut self,
         message: &Message,
         order: Order,

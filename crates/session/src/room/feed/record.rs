@@ -57,21 +57,9 @@ impl RecordBuilder<'_> {
         compress: Compress,
     ) -> Record<'a> {
         let coding = self.coding(message.channel, compress);
-        let cached = Some((&mut *self.forms, order));
+        // No other receiver is sent what is for one participant.
+        let cached = message.to.is_none().then_some((&mut *self.forms, order));
         let packed = self.choosing.pack(compress, &message.bytes, self.packing, cached);
-        let packed = packed.map(|(_, packed)| packed);
-        Record { packed, coding, ..message.record(self.now, number) }
-    }
-
-    /// The record of a message that no other receiver is sent.
-    pub(super) fn private<'a>(
-        &'a mut self,
-        message: &'a Message,
-        number: Number,
-        compress: Compress,
-    ) -> Record<'a> {
-        let coding = self.coding(message.channel, compress);
-        let packed = self.choosing.pack(compress, &message.bytes, self.packing, None);
         let packed = packed.map(|(_, packed)| packed);
         Record { packed, coding, ..message.record(self.now, number) }
     }

@@ -19,7 +19,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// The most receipts that are kept for a sender whose transport is broken.
 const MAX_RECEIPTS: usize = 1024;
 
-/// The most senders of which that is kept. Beyond it, the ones that came first to the room are forgotten.
+/// The most senders whose receipts are kept. Beyond it, the receipts of the senders that joined first are dropped.
 const MAX_SENDERS: usize = 4096;
 
 /// A transaction for one participant.
@@ -41,7 +41,7 @@ pub(in crate::room) struct Directs {
     fresh: VecDeque<(Position, ParticipantId)>,
     /// The position of each sender's last one.
     sent: BTreeMap<ParticipantId, Position>,
-    /// What became of those of each sender, the last ones.
+    /// By sender, whether its last transactions were delivered.
     receipts: BTreeMap<ParticipantId, VecDeque<(Counter, Receipt)>>,
     /// The receipts that are new.
     untold: Vec<(ParticipantId, Counter, Receipt)>,
@@ -184,7 +184,7 @@ impl Directs {
         take(&mut self.untold)
     }
 
-    /// What became of those of this sender, the last ones.
+    /// Whether the last transactions of this sender were delivered, by their counters.
     pub(in crate::room) fn receipts(
         &self,
         sender: ParticipantId,
