@@ -8,7 +8,7 @@ let made: Simulation[] | undefined;
 /**
  * Runs a test once for each seed from 1 to `count`, one after the other, and ends the simulations that it made. The error of
  * a run that fails names its seed and has the last lines of the log. The environment variable `GROUPWIRE_SEED` replays one
- * seed alone, and `GROUPWIRE_SEEDS` replaces `count`, for longer runs at night.
+ * seed alone, and `GROUPWIRE_SEEDS` replaces `count`, for longer runs at night. With both, the runs begin with that seed.
  *
  * @example
  * ```ts
@@ -20,10 +20,10 @@ let made: Simulation[] | undefined;
  * ```
  */
 export async function forSeeds(count: number, run: (seed: number) => unknown): Promise<void> {
-  const only = variable("GROUPWIRE_SEED");
-  const total = only === undefined ? (variable("GROUPWIRE_SEEDS") ?? count) : 1;
-  const first = only ?? 1;
-  for (let seed = first; seed < first + total; seed += 1) await runSeed(seed, run);
+  const first = variable("GROUPWIRE_SEED");
+  const total = variable("GROUPWIRE_SEEDS") ?? (first === undefined ? count : 1);
+  const from = first ?? 1;
+  for (let seed = from; seed < from + total; seed += 1) await runSeed(seed, run);
 }
 
 /** The seed of a simulation that names none. */

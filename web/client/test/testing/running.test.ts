@@ -107,6 +107,8 @@ test("variables replay one seed, or run more", async () => {
   vi.stubEnv("GROUPWIRE_SEEDS", "5");
   expect(await run()).toEqual([1, 2, 3, 4, 5]);
   vi.stubEnv("GROUPWIRE_SEED", "42");
+  expect(await run()).toEqual([42, 43, 44, 45, 46]);
+  vi.stubEnv("GROUPWIRE_SEEDS", "");
   expect(await run()).toEqual([42]);
   expect(simulate().seed).toBe(42);
   vi.stubEnv("GROUPWIRE_SEED", "x");
