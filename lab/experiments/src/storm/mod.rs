@@ -80,6 +80,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.1, 3600.0))]
     seconds: f64,
 
+    /// How long after an event the memory of the server is looked at again.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = between(0.1, 3600.0))]
+    rest: f64,
+
     /// Start the server with this option, too, such as --serve=--max-join-lag=0. May be given several times.
     #[arg(long = "serve", value_name = "OPTION", allow_hyphen_values = true)]
     serve: Vec<String>,
@@ -132,7 +136,8 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         rooms: common.quick_or(options.rooms.min(5), options.rooms),
         observed: common
             .quick_or(Duration::from_millis(700), Duration::from_secs_f64(options.seconds)),
-        rest: common.quick_or(Duration::from_millis(200), Duration::from_secs(60)),
+        rest: common
+            .quick_or(Duration::from_millis(200), Duration::from_secs_f64(options.rest)),
     };
     let events = Event::value_variants().iter().filter(|event| is_wanted(&options.events, *event));
     let events: Vec<Event> = events.copied().collect();
