@@ -3,6 +3,7 @@
 
 mod connection;
 mod outputs;
+mod pacing;
 mod publications;
 mod requests;
 
@@ -18,6 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub(crate) use connection::{Close, Connection, Connections, Outbound};
+use pacing::Pacing;
 use publications::Publications;
 pub(crate) use publications::Refused;
 
@@ -105,6 +107,7 @@ pub(crate) async fn drive(
     };
     let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
     let mut batch = Vec::with_capacity(BATCH);
+    let mut pacing = Pacing::default();
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
     loop {
@@ -127,6 +130,7 @@ pub(crate) async fn drive(
             driver.events.lags.add(lag);
             driver.arrivals.lagged(lag);
         }
+        driver.room.gather();
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
@@ -139,6 +143,10 @@ pub(crate) async fn drive(
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
+        let took = driver.started.elapsed().saturating_sub(now);
+        if let Some(spacing) = pacing.turned(took) {
+            driver.room.space_ticks(spacing);
+        }
         if driver.is_over {
             driver.tell_end();
             // Messages that still come are lost with the room: their clients resume in the one that is loaded next.

@@ -17,6 +17,9 @@ pub enum Fault {
     Own,
 }
 
+/// The code of [`Error::Replaced`] (wire W44).
+pub(crate) const REPLACED: u32 = 14;
+
 /// The code of [`Error::NotChanged`]. In an ERROR frame with this code, `subject` is the number of the channel (wire W77).
 pub(crate) const NOT_CHANGED: u32 = 16;
 
@@ -229,7 +232,7 @@ impl Error {
             Error::Compression { .. } => 11,
             Error::Silent { .. } => 12,
             Error::Stalled => 13,
-            Error::Replaced => 14,
+            Error::Replaced => REPLACED,
             Error::InvalidCompress { .. } => 15,
             Error::NotChanged { .. } => NOT_CHANGED,
             Error::NotNow { .. } => 17,
@@ -268,7 +271,7 @@ pub fn name_of(code: u32) -> &'static str {
         11 => "compression",
         12 => "silent",
         13 => "stalled",
-        14 => "replaced",
+        REPLACED => "replaced",
         15 => "invalid-compress",
         NOT_CHANGED => "not-changed",
         17 => "not-now",

@@ -35,6 +35,9 @@ impl Client {
         session.outputs.retain(|output| matches!(output, Output::Event(_)));
         session.set_quiet(false);
         session.transports = session.transports.wrapping_add(1);
+        if session.membership.is_some() {
+            session.unanswered = session.unanswered.saturating_add(1);
+        }
         session.presence_changed = false;
         session.close_unconnected();
         let config = &session.config;
@@ -89,7 +92,9 @@ impl Client {
         if resumed && before.is_none_or(|before| before.participant != welcome.participant) {
             return Err(Error::malformed("WELCOME: resumed what was not asked for"));
         }
+        session.unanswered = session.unanswered.saturating_sub(1);
         if !resumed {
+            session.unanswered = 0;
             let same = before.is_some_and(|before| before.incarnation == welcome.incarnation);
             session.start_over(welcome.outcome, same);
         }

@@ -6,14 +6,14 @@ use super::api::Output;
 use super::event::{Event, Status};
 use super::phase::Phase;
 use super::{Client, check_size};
-use crate::error::{BANNED, EXPIRED, REVOKED};
+use crate::error::{BANNED, EXPIRED, REPLACED, REVOKED};
 use crate::events::event;
 use crate::limits::MAX_TOKEN;
 use crate::wire::frame::Frame;
 use crate::{Error, Timing};
 
 /// Codes of the errors after which dialling again cannot help: version, unsupported, refused, replaced, banned.
-const HOPELESS: [u32; 5] = [1, 3, 9, 14, BANNED];
+const HOPELESS: [u32; 5] = [1, 3, 9, REPLACED, BANNED];
 
 /// Codes that say that one end does not understand the other: malformed, too large, too many, no text, unknown channel,
 /// not allowed, compression.
@@ -159,7 +159,7 @@ impl Client {
         if matches!(self.phase, Phase::Leaving(_)) {
             return self.end();
         }
-        let hopeless = HOPELESS.contains(&error.code());
+        let hopeless = HOPELESS.contains(&error.code()) && !self.was_replaced_by_itself(&error);
         if MISUNDERSTANDINGS.contains(&error.code()) {
             self.misunderstood = self.misunderstood.saturating_add(1);
         }
@@ -174,6 +174,16 @@ impl Client {
         }
         let joined_at = self.phase.joined_at();
         self.phase = Phase::HangingUp { stay_away: Duration::ZERO, joined_at };
+    }
+
+    /// Whether the room took the session over to an earlier transport of this client, whose HELLO came late: on a network that loses,
+    /// what was sent on a connection that was given up may arrive after what was sent on the next one. Each such HELLO explains it once.
+    fn was_replaced_by_itself(&mut self, error: &Error) -> bool {
+        let explained = error.code() == REPLACED && self.session.unanswered > 0;
+        if explained {
+            self.session.unanswered -= 1;
+        }
+        explained
     }
 
     /// The shell closed the transport, or could not open it.

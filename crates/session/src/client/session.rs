@@ -55,6 +55,9 @@ pub(super) struct Session {
     pub(super) seen: Seen<ChannelId>,
     /// The token has expired or was revoked, and the application has not given another one.
     pub(super) lacks_token: bool,
+    /// The number of HELLOs that asked to resume this session and were not answered: each of them may still reach the room, after a
+    /// later one, and then the room takes the session over to a transport that is gone (W44).
+    pub(super) unanswered: u32,
     /// True if the newest presence was not sent to the room yet.
     pub(super) presence_changed: bool,
     /// True if the last [`Event::Quiet`] told the application that the transport may be dead.
@@ -102,6 +105,7 @@ impl Session {
             directs: Directs::default(),
             seen: Seen::default(),
             lacks_token: false,
+            unanswered: 0,
             presence_changed: false,
             is_quiet: false,
             wants_drain: false,

@@ -33,7 +33,7 @@ impl Room {
     /// Runs the timers that are due.
     pub(super) fn run_timers(&mut self, now: Duration) {
         let is_due = |at: Option<Duration>| at.is_some_and(|at| at <= now);
-        if is_due(self.common.timers.tick) && !self.waits_for_store(now) {
+        if is_due(self.common.timers.tick) && !self.gathers && !self.waits_for_store(now) {
             self.tick(now);
         }
         if is_due(self.common.timers.turn) {

@@ -86,6 +86,8 @@ pub struct Room {
     absent_until: Option<Duration>,
     /// The room was loaded, and has had no input yet.
     was_loaded: bool,
+    /// True if ticks wait for the next [`Input::Timeout`].
+    gathers: bool,
     /// The participant that was asked for a part of the snapshot last, and the part's number there.
     last_asked: (ParticipantId, u32),
 }
@@ -104,6 +106,7 @@ impl Room {
             absent: BTreeSet::new(),
             absent_until: None,
             was_loaded: false,
+            gathers: false,
             last_asked: (ParticipantId(0), 0),
         }
     }
@@ -181,6 +184,7 @@ impl Room {
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
         self.common.now = now;
+        self.gathers &= !matches!(input, Input::Timeout);
         if core::mem::take(&mut self.was_loaded) {
             self.absent_until = Some(now + self.common.config.timing.away);
             self.common.timers.begin_housekeeping(now);
@@ -262,6 +266,38 @@ impl Room {
         }
         self.run_timers(now);
         self.tell_receipts(now);
+    }
+
+    /// Lets ticks wait for the next [`Input::Timeout`]: a caller with several inputs of one time lets them share a tick.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::{AllowAll, LinkId};
+    /// use groupwire_session::room::{Config, Input, Room};
+    ///
+    /// let mut room = Room::new(Config::new("demo", 1), Box::new(AllowAll));
+    /// room.gather();
+    /// room.handle_input(Duration::ZERO, Input::Closed { link: LinkId(1) });
+    /// room.handle_input(Duration::ZERO, Input::Closed { link: LinkId(2) });
+    /// room.handle_input(Duration::ZERO, Input::Timeout);
+    /// ```
+    pub fn gather(&mut self) {
+        self.gathers = true;
+    }
+
+    /// Sets the shortest time between two ticks for now, if that is longer than the configured tick: a caller that finds ticks
+    /// expensive lets them be fewer, and each carry more.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::AllowAll;
+    /// use groupwire_session::room::{Config, Room};
+    ///
+    /// let mut room = Room::new(Config::new("demo", 1), Box::new(AllowAll));
+    /// room.space_ticks(Duration::from_millis(5));
+    /// ```
+    pub fn space_ticks(&mut self, at_least: Duration) {
+        self.common.timers.space_ticks(at_least.max(self.common.config.timing.tick));
     }
 
     /// Returns the next thing that the caller has to do.

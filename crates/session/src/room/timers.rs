@@ -57,6 +57,11 @@ impl Timers {
         self.tick.get_or_insert(self.last_tick.unwrap_or_default());
     }
 
+    /// Sets the shortest time between two ticks.
+    pub(super) fn space_ticks(&mut self, interval: Duration) {
+        self.interval = interval;
+    }
+
     pub(super) fn begin_housekeeping(&mut self, now: Duration) {
         self.housekeeping.get_or_insert(now + HOUSEKEEPING);
     }

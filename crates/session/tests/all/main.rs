@@ -24,6 +24,7 @@ mod hostile;
 mod inspect;
 mod large;
 mod large_rooms;
+mod late_attempts;
 mod parts;
 mod quotas;
 mod redundancy;

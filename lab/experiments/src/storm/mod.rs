@@ -136,8 +136,7 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         rooms: common.quick_or(options.rooms.min(5), options.rooms),
         observed: common
             .quick_or(Duration::from_millis(700), Duration::from_secs_f64(options.seconds)),
-        rest: common
-            .quick_or(Duration::from_millis(200), Duration::from_secs_f64(options.rest)),
+        rest: common.quick_or(Duration::from_millis(200), Duration::from_secs_f64(options.rest)),
     };
     let events = Event::value_variants().iter().filter(|event| is_wanted(&options.events, *event));
     let events: Vec<Event> = events.copied().collect();

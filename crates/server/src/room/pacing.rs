@@ -1,0 +1,64 @@
+//! Decides how far apart a room's ticks are while the machine is full.
+//!
+//! With a tick of 0 a room sends what comes at once. When more comes than the machine can send on, its queues would grow without end, and
+//! what is lost would be what the network layers drop. So a room spends a part of its time at most on handling and sending: the next tick
+//! comes after as long a pause as the last turn took, times a factor. In this pause connections do their part of the work (encrypting,
+//! writing, reading), and messages come together that then share packets, which makes each of them cheaper.
+
+use std::time::Duration;
+
+/// After a turn of some length, the ticks are apart by this many times that length: what connections do for a packet afterwards
+/// costs up to twice what the room does.
+const SPACING: u32 = 3;
+/// Shorter turns need no pause: they are what a room with few people costs.
+const SHORT: Duration = Duration::from_micros(500);
+/// The longest spacing, so that one turn during which the system ran something else has little effect.
+const LONGEST: Duration = Duration::from_millis(25);
+/// The part of a change that each turn makes: a single long turn is an accident.
+const SMOOTHING: u32 = 4;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Pacing {
+    /// The mean length of the last turns.
+    mean: Duration,
+    spacing: Duration,
+}
+
+impl Pacing {
+    /// A turn of the room took this long: it handled what had come and sent what was due. Returns the new spacing of ticks if it
+    /// changes.
+    pub(super) fn turned(&mut self, took: Duration) -> Option<Duration> {
+        self.mean = (self.mean * (SMOOTHING - 1) + took) / SMOOTHING;
+        let spacing = match self.mean > SHORT {
+            true => (self.mean * SPACING).min(LONGEST),
+            false => Duration::ZERO,
+        };
+        (std::mem::replace(&mut self.spacing, spacing) != spacing).then_some(spacing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_turns_space_ticks_and_short_ones_end_it() {
+        let mut pacing = Pacing::default();
+        let short = Duration::from_micros(100);
+        assert_eq!(pacing.turned(short), None);
+        let long = Duration::from_millis(2);
+        let spacings: Vec<_> = (0..20).filter_map(|_| pacing.turned(long)).collect();
+        assert!(spacings.is_sorted());
+        let last = spacings.last().copied().unwrap();
+        assert!(last > Duration::from_micros(5900) && last <= long * SPACING, "{last:?}");
+        let spacings: Vec<_> = (0..20).filter_map(|_| pacing.turned(short)).collect();
+        assert_eq!(spacings.last(), Some(&Duration::ZERO));
+    }
+
+    #[test]
+    fn one_very_long_turn_has_a_bounded_effect() {
+        let mut pacing = Pacing::default();
+        assert_eq!(pacing.turned(Duration::from_secs(5)), Some(LONGEST));
+    }
+}
