@@ -264,8 +264,11 @@ function patched(stamp: string, set: unknown, removed: unknown): [field: string,
   return [...fields, ...gone] as [string, unknown][];
 }
 
-/** The operations that a value was last changed by. Two of them that are equal name the same value. */
+/**
+ * The operations that a value was last changed by. Two of them that are equal name the same value. The fields are sorted: an undo
+ * and a redo of one field put it behind the others.
+ */
 function signature(cell: Cell | undefined): unknown {
   if (!cell) return 0;
-  return cell[3] ? [cell[0], cell[3]] : cell[0];
+  return cell[3] ? [cell[0], Object.fromEntries(Object.entries(cell[3]).sort())] : cell[0];
 }

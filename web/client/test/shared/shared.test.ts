@@ -264,6 +264,24 @@ test("an undo does not destroy what others did since, not even where it is on th
   expect([a.undo(), a.canUndo]).toEqual([false, false]);
 });
 
+test("a deletion is redone if others have undone and redone a field in between", async () => {
+  const net = start();
+  const [a, b] = [open(net), open(net)];
+  a.shapes.set("one", { x: 0, y: 0 });
+  a.shapes.patch("one", { x: 1 });
+  await net.settle();
+  b.shapes.patch("one", { y: 1 });
+  b.shapes.delete("one");
+  b.undo();
+  await net.settle();
+  // The value is the same one afterwards.
+  expect([a.undo(), a.redo()]).toEqual([true, true]);
+  await net.settle();
+  expect([b.redo(), b.shapes.get("one")]).toEqual([true, undefined]);
+  await net.settle();
+  expect([look(a), look(b)]).toEqual(Array(2).fill({ shapes: {}, texts: [], score: 0, log: [] }));
+});
+
 test("what was undone cannot be redone after another operation", () => {
   const a = open(start());
   a.score.add(1);
