@@ -92,7 +92,8 @@ export interface ConnectOptions<Presence = unknown> {
   WebSocket?: WebSocketConstructor;
   /**
    * The transports that may be used, best first; a list of one name pins that transport. Transports that the platform
-   * lacks are ignored. Default: all, in the order of {@link TransportName}; outside of a page only `websocket`.
+   * lacks are ignored. Default: all, in the order of {@link TransportName}, but in Safari and on iOS `websocket` before
+   * `webtransport`; outside of a page only `websocket`.
    */
   transports?: readonly TransportName[];
 }

@@ -12,6 +12,12 @@ import { WebTransportLink } from "./webtransport.js";
 /** All transports, best first. */
 export const NAMES: readonly TransportName[] = ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"];
 
+/**
+ * The same in WebKit. WebSocket comes first there, because WebKit's WebTransport stalls after some megabytes, when flow control gives
+ * no new credit (WebKit bug 319818), and drops datagrams that arrive together (321176).
+ */
+const WEBKIT_NAMES: readonly TransportName[] = ["websocket", "webtransport", ...NAMES.slice(2)];
+
 type OwnWebSocket = WebSocketConstructor | undefined;
 
 /** The transports of `wanted` that the platform has, in the same order. Without `wanted`, the default ones. */
@@ -20,7 +26,7 @@ export function available(wanted: readonly TransportName[] | undefined, WebSocke
     if (!NAMES.includes(name)) throw failure("invalid-transport", "own", `there is no transport "${String(name)}"`);
   }
   // Outside of a page nothing blocks WebSockets, so other transports are used only on request.
-  const names = wanted ?? (isPage() ? NAMES : (["websocket"] as const));
+  const names = wanted ?? (!isPage() ? (["websocket"] as const) : isWebKit() ? WEBKIT_NAMES : NAMES);
   return [...new Set(names)].filter((name) => isHere(name, WebSocket));
 }
 
@@ -29,6 +35,11 @@ function isPage(): boolean {
     typeof document !== "undefined" ||
     typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope === "function"
   );
+}
+
+/** Safari, WebKitGTK, and all browsers on iOS. Chromium claims to be WebKit, too. */
+function isWebKit(): boolean {
+  return /AppleWebKit(?!.*Chrome)/.test(globalThis.navigator?.userAgent);
 }
 
 function isHere(name: TransportName, WebSocket: OwnWebSocket): boolean {
