@@ -33,7 +33,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build lab package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-packed test-acme test-python test-monitoring test-readme soak fuzz \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-packed test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
@@ -117,11 +117,15 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-packed test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-engines test-packed test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
+
+test-engines: build ## run the client and the pages in Firefox and WebKitGTK, too
+	@scripts/engines.sh
+	@cd web && GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:engines
 
 test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \

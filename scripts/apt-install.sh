@@ -14,8 +14,12 @@ done
 install() {
     # All to standard error: callers print results on standard output.
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends "$@" </dev/null >&2
+        apt-get install -y --no-install-recommends "$@" </dev/null >&2 9>&-
 }
 
+# Several steps of `make test` may install at the same time, and apt-get fails where another one runs.
+exec 9>"${TMPDIR:-/tmp}/groupwire-apt-install.lock"
+flock 9
+
 # A fresh machine's package list is often empty or old: fetch it only when it is needed.
-install "$@" || { "${as_root[@]}" apt-get update >&2 && install "$@"; }
+install "$@" || { "${as_root[@]}" apt-get update >&2 9>&- && install "$@"; }

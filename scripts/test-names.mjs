@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const PROGRAM = "all";
 
 /** Folders of tests for Node's own runner. */
-const NODE_FOLDERS = ["scripts", "web/e2e"];
+const NODE_FOLDERS = ["scripts", "web/e2e", "web/e2e/engines"];
 
 /** The name of a Rust test in a list. `kind` and `target` are Cargo's kind and name of the program that holds it. */
 export function rustName(crate, kind, target, path) {

@@ -32,6 +32,8 @@ export const STEPS = [
   { target: "test-browser", name: "browser tests", cores: 0.5, after: ["build"] },
   { target: "test-build", name: "programs of Rust's tests", cores: 1.5, after: ["build"], lock: "cargo" },
   { target: "test-rust", name: "Rust tests", cores: 1, after: ["test-build"], lock: "cargo" },
+  // It waits most of the time, too. It comes after the tests of Rust, so that they have the processors first.
+  { target: "test-engines", name: "Firefox and WebKitGTK", cores: 0.5, after: ["build"] },
   { target: "conflicts", name: "conflict markers", cores: 1 },
   { target: "fmt-check", name: "format", cores: 1, after: ["wasm"] },
   { target: "core-check", name: "core and arrows", cores: 1 },

@@ -1,0 +1,6 @@
+// The pages in Firefox.
+
+import { FIREFOX } from "./firefox.mjs";
+import { testIn } from "./run.mjs";
+
+testIn(FIREFOX);

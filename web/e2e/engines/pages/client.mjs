@@ -1,0 +1,95 @@
+// The client in the plain page of web/e2e/page: each transport that the engine has, the choice among them, and a server that restarts.
+
+import assert from "node:assert/strict";
+import { Participant } from "../../participant.mjs";
+import { agree } from "../../transports.mjs";
+import { until } from "../../wait.mjs";
+
+/** Opens the page for two participants. */
+function openBoth(stage, room, transports) {
+  return Promise.all(["Ada", "Bo"].map((name) => open(stage, room, name, transports)));
+}
+
+async function open(stage, room, name, transports) {
+  const participant = new Participant();
+  const query = new URLSearchParams({ room, name, ...(transports ? { transports } : {}) });
+  participant.page = await stage.open(`${stage.proxy.url}/e2e/page/index.html?${query}`);
+  await until(`${name} has joined`, () => participant.has("synced"));
+  return participant;
+}
+
+/** Ada and Bo send each other transactions and pointers. */
+async function talk(ada, bo) {
+  for (const [one, prefix] of [
+    [ada, "a"],
+    [bo, "b"],
+  ]) {
+    await one.run(({ draw, point }, prefix) => [0, 1, 2].forEach((i) => [draw(prefix + i), point(prefix + i)]), prefix);
+  }
+  await agree([ada, bo], ["a0", "a1", "a2", "b0", "b1", "b2"]);
+  for (const [one, newest] of [
+    [ada, "b2"],
+    [bo, "a2"],
+  ]) {
+    await until("the newest pointer", () => one.run(({ seen }, text) => seen.pointers.includes(text), newest));
+  }
+  for (const one of [ada, bo]) assert.deepEqual(await one.errorsTold(), []);
+}
+
+export function client(engine) {
+  const [best] = engine.transports;
+  return {
+    ...Object.fromEntries(engine.transports.map((name) => [`messages go both ways over ${name}`, over(name)])),
+    [`it begins with ${best} by itself, and a transaction survives a restart of the server`]: restart(best),
+    "a page that is reloaded is up to date, and goes on": reload,
+  };
+}
+
+function over(name) {
+  return async (stage) => {
+    const [ada, bo] = await openBoth(stage, `engine-${name}`, name);
+    for (const one of [ada, bo]) {
+      assert.deepEqual(await one.transport(), { name, why: "The only one that may be used here." });
+    }
+    await talk(ada, bo);
+    if (name === "webtransport")
+      await until("pointers are datagrams", () => ada.run(measuresOfPointers).then(areDatagrams));
+  };
+}
+
+const measuresOfPointers = ({ room }) => room.channel("pointer").contract?.measures.map(({ kind }) => kind) ?? [];
+const areDatagrams = (kinds) => kinds.includes("datagrams");
+
+function restart(best) {
+  return async (stage) => {
+    const [ada, bo] = await openBoth(stage, "engine-restart");
+    for (const one of [ada, bo]) await one.isOn(best);
+    await ada.run(({ draw }) => draw("a0"));
+    await Promise.all([ada.got(1), bo.got(1)]);
+    await stage.server.kill();
+    for (const one of [ada, bo]) await until("noticed", async () => (await one.status()) === "reconnecting");
+    await ada.run(({ draw }) => draw("a1"));
+    await stage.server.restart();
+    await Promise.all([ada.got(2), bo.got(2)]);
+    for (const one of [ada, bo]) {
+      assert.deepEqual(await one.texts(), ["a0", "a1"]);
+      assert.ok(await one.has("incarnation"));
+    }
+  };
+}
+
+/** Firefox closes connections before it tells a page that it ends, so the one before the reload may be away for a while. */
+const presentOthers = ({ room }) => [...room.participants.values()].filter(({ away }) => !away).length;
+
+async function reload(stage) {
+  const [ada, bo] = await openBoth(stage, "engine-reload");
+  await ada.run(({ draw }) => draw("a0"));
+  await bo.got(1);
+  await bo.page.reload();
+  await until("Bo has joined again", () => bo.has("synced"));
+  assert.deepEqual(await bo.got(1), ["a0"]);
+  await until("Ada sees one Bo", () => ada.run(presentOthers).then((count) => count === 1));
+  await bo.run(({ draw }) => draw("b0"));
+  await ada.run(({ draw }) => draw("a1"));
+  await agree([ada, bo], ["a0", "a1", "b0"]);
+}

@@ -1,0 +1,97 @@
+// WebKitGTK's MiniBrowser, driven by WebDriver (https://www.w3.org/TR/webdriver2/), on a display that nobody sees.
+
+import { createServer } from "node:net";
+import { Page } from "./page.mjs";
+import { Program } from "./program.mjs";
+
+/** The display, large enough for the windows, which have no window manager. */
+const SCREEN = "1280x1000x24";
+
+/** The browser of this file as an engine: see run.mjs. WebKitGTK has no WebTransport. */
+export const WEBKITGTK = {
+  name: "WebKitGTK",
+  needs: ["WebKitWebDriver", "Xvfb"],
+  transports: ["websocket", "multipart", "iframe", "longpoll", "poll"],
+  launch: () => WebKitGTK.launch(),
+};
+
+class WebKitGTK {
+  #xvfb;
+  #display;
+
+  static async launch() {
+    const webkit = new WebKitGTK();
+    webkit.#xvfb = new Program("Xvfb", ["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"]);
+    webkit.#display = `:${(await webkit.#xvfb.printed(/^(\d+)\n/m))[1]}`;
+    return webkit;
+  }
+
+  /** Opens a window of a new user: a browser of its own, because a driver has one session, and its windows share their storage. */
+  async open() {
+    return new Page(await Session.open(this.#display));
+  }
+
+  async close() {
+    await this.#xvfb?.end();
+  }
+}
+
+/** What page.mjs asks of a driver. */
+class Session {
+  #driver;
+  #url;
+
+  static async open(display) {
+    const session = new Session();
+    const port = await freePort();
+    session.#driver = new Program("WebKitWebDriver", [`--port=${port}`], { DISPLAY: display });
+    session.#url = `http://127.0.0.1:${port}`;
+    const isReady = () =>
+      session.#command("GET", "/status").then(
+        ({ ready }) => ready,
+        () => false,
+      );
+    await session.#driver.started(isReady);
+    const { sessionId } = await session.#command("POST", "/session", { capabilities: {} });
+    session.#url += `/session/${sessionId}`;
+    return session;
+  }
+
+  goto(url) {
+    return this.#command("POST", "/url", { url });
+  }
+
+  reload() {
+    return this.#command("POST", "/refresh", {});
+  }
+
+  evaluate(expression) {
+    return this.#command("POST", "/execute/sync", { script: `return ${expression}`, args: [] });
+  }
+
+  perform(actions) {
+    return this.#command("POST", "/actions", { actions });
+  }
+
+  async close() {
+    await this.#command("DELETE", "");
+    await this.#driver.end();
+  }
+
+  async #command(method, path, body) {
+    const answer = await fetch(this.#url + path, { method, body: body && JSON.stringify(body) });
+    const { value } = await answer.json();
+    if (value?.error) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`);
+    return value;
+  }
+}
+
+/** A port that nobody listens on. The driver does not print the one that it takes by itself. */
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
