@@ -70,15 +70,20 @@ pub(crate) fn write(blocks: &mut [(&[u8], Block)], out: &mut Vec<u8>) {
     let mut count = 0;
     each(blocks, |client, ranges| {
         count += 1;
-        writer::number(&mut body, client);
-        writer::number(&mut body, ranges.len() as u64);
-        for (start, end) in ranges {
-            writer::number(&mut body, *start);
-            writer::number(&mut body, end - start);
-        }
+        write_client(client, ranges, &mut body);
     });
     writer::number(out, count);
     out.append(&mut body);
+}
+
+/// Writes the deletions of one client.
+pub(crate) fn write_client(client: u64, ranges: &[(u64, u64)], out: &mut Vec<u8>) {
+    writer::number(out, client);
+    writer::number(out, ranges.len() as u64);
+    for (start, end) in ranges {
+        writer::number(out, *start);
+        writer::number(out, end - start);
+    }
 }
 
 /// Calls `take` with the ranges of each client, joined.

@@ -23,6 +23,9 @@
 //! # Ok::<(), groupwire_yjs::Error>(())
 //! ```
 //!
+//! For a server there is more: [`Document`] is a document as a server holds it, [`Message`] and [`reply`] are the messages of
+//! y-websocket, and [`Awareness`] is what a server knows of who is there.
+//!
 //! # What is checked
 //!
 //! An update that [`Update::parse`] accepts is well-formed in every part: structs, contents (text in UTF-8, JSON, binary values), and
@@ -39,21 +42,29 @@
 
 extern crate alloc;
 
+mod awareness;
 mod content;
 mod deletes;
+mod document;
 mod error;
 mod json;
 mod limits;
 mod merge;
+mod message;
+mod ranges;
 mod reader;
+pub mod reply;
 mod state_vector;
 mod structs;
 mod update;
 mod writer;
 
+pub use awareness::{Applied, Awareness, Departed, Recall, TooManyStates};
 pub use deletes::DeleteSet;
+pub use document::Document;
 pub use error::Error;
-pub use limits::{MAX_DEPTH, MAX_UPDATE};
+pub use limits::{MAX_DEPTH, MAX_STATES, MAX_UPDATE};
 pub use merge::{diff, merge};
+pub use message::{Message, State};
 pub use state_vector::StateVector;
 pub use update::Update;

@@ -22,6 +22,18 @@ pub fn diff(update: &Update<'_>, since: &StateVector) -> Vec<u8> {
 }
 
 fn write(updates: &[Update<'_>], since: &StateVector) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_structs(updates, since, &mut out);
+    let mut deleted: Vec<_> = updates
+        .iter()
+        .flat_map(|update| update.deletes.iter().map(move |&block| (update.bytes, block)))
+        .collect();
+    deletes::write(&mut deleted, &mut out);
+    out
+}
+
+/// Writes the structs of these updates together, from these clocks on.
+pub(crate) fn write_structs(updates: &[Update<'_>], since: &StateVector, out: &mut Vec<u8>) {
     let mut blocks: Vec<_> = updates
         .iter()
         .flat_map(|update| update.blocks.iter().map(move |block| (update, block)))
@@ -37,15 +49,9 @@ fn write(updates: &[Update<'_>], since: &StateVector) -> Vec<u8> {
         merge_client(sources, &mut run);
         clients += u64::from(run.finish(first.client, &mut body));
     }
-    let mut out = Vec::with_capacity(body.len() + 9);
-    writer::number(&mut out, clients);
+    out.reserve(body.len() + 9);
+    writer::number(out, clients);
     out.append(&mut body);
-    let mut deleted: Vec<_> = updates
-        .iter()
-        .flat_map(|update| update.deletes.iter().map(move |&block| (update.bytes, block)))
-        .collect();
-    deletes::write(&mut deleted, &mut out);
-    out
 }
 
 /// Hands over the structs of one client in the order of their clocks, without gaps.

@@ -16,3 +16,9 @@ pub(crate) fn id(out: &mut Vec<u8>, Id { client, clock }: Id) {
     number(out, client);
     number(out, clock);
 }
+
+/// Bytes, with their number before them.
+pub(crate) fn blob(out: &mut Vec<u8>, bytes: &[u8]) {
+    number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}

@@ -1,4 +1,6 @@
 //! Tests of `groupwire-yjs` as a whole.
 
+mod documents;
 mod hostile;
+mod messages;
 mod vectors;
