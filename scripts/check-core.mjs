@@ -21,7 +21,7 @@ const ARROWS = {
   session: ["gmc", "afec", "ace", "codecs"],
   tunnel: ["ace", "codecs"],
   quic: [],
-  server: ["session", "quic", "store"],
+  server: ["session", "quic", "store", "yjs"],
   client: ["session", "quic"],
   trace: [],
   yjs: [],

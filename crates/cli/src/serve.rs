@@ -10,6 +10,7 @@ mod tls;
 mod traces;
 mod upgrade;
 mod webhook;
+mod yjs;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -33,6 +34,7 @@ use self::tls::TlsArgs;
 use self::traces::TracesArgs;
 use self::upgrade::UpgradeArgs;
 use self::webhook::WebhookArgs;
+use self::yjs::YjsArgs;
 use crate::process::{Format, Level, first_stop_signal, start_log};
 
 /// The options of `groupwire serve`.
@@ -75,6 +77,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     limits: LimitArgs,
+
+    #[command(flatten)]
+    yjs: YjsArgs,
 
     /// Do not compress messages: for debugging, for measurements, or if applications encrypt them.
     #[arg(long)]
@@ -163,6 +168,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         record_dir: args.record_dir,
         webhook: args.webhook.config()?,
         webtransport,
+        yjs: args.yjs.limits(),
         ..Config::default()
     };
     config.room.timing.tick = Duration::from_millis(args.tick);

@@ -21,6 +21,7 @@ use crate::origins::Origins;
 use crate::traces::Traces;
 use crate::webhook::WebhookConfig;
 use crate::webtransport::config::WebTransportConfig;
+use crate::yjs::config::YjsLimits;
 
 /// The configuration of a server.
 #[derive(Clone)]
@@ -81,6 +82,8 @@ pub struct Config {
     pub record_dir: Option<PathBuf>,
     /// Where events are sent, such as that somebody joined; `None`: nowhere.
     pub webhook: Option<WebhookConfig>,
+    /// The documents of Yjs for clients of y-websocket, at `/yjs/DOCUMENT`; `None`: there are none.
+    pub yjs: Option<YjsLimits>,
     /// The configuration of WebTransport; `None` for no WebTransport.
     pub webtransport: Option<WebTransportConfig>,
 }
@@ -117,6 +120,7 @@ impl Default for Config {
             traces: Traces::default(),
             record_dir: None,
             webhook: None,
+            yjs: Some(YjsLimits::default()),
             webtransport: Some(WebTransportConfig::default()),
         }
     }

@@ -32,6 +32,7 @@ use crate::transport::emulation::path::Emulations;
 use crate::transport::http::registry::HttpTransports;
 use crate::webhook::{self, RoomEvents, WebhookConfig};
 use crate::webtransport::offer::Offer;
+use crate::yjs::documents::{Documents, is_stored_name};
 
 /// A stored room remembers the counters of this many participants who left, so that each can resume.
 const MAX_STORED_FORMER: usize = 10_000;
@@ -68,6 +69,8 @@ pub(crate) struct Hub {
     pub(crate) recordings: Recordings,
     /// The emulated networks of rooms.
     pub(crate) emulations: Arc<Emulations>,
+    /// The documents of Yjs.
+    pub(crate) documents: Arc<Documents>,
     /// The store of rooms; `None` if rooms end with the server.
     pub(crate) durable: Option<Arc<Durable>>,
     /// The events for the webhook; `None` if there is none.
@@ -120,16 +123,17 @@ impl Hub {
             handover: Handover::default(),
             addresses: Arc::new(Addresses::new(config.addresses.clone())),
             arrivals: Arc::new(Arrivals::new(config.arrivals)),
-            config,
             started: Instant::now(),
             connections: AtomicUsize::new(0),
             events: Arc::default(),
             http_transports: HttpTransports::default(),
             webtransport,
+            documents: Arc::new(Documents::new(&config.yjs.clone().unwrap_or_default())),
             certificates,
             rooms: Mutex::new(HashMap::new()),
             held: Mutex::new(HashSet::new()),
             copying: Arc::new(Semaphore::new(1)),
+            config,
             last_link: AtomicU64::new(0),
             closed: Mutex::new(Totals::default()),
         })
@@ -151,8 +155,12 @@ impl Hub {
         if self.drain.is_due() {
             return Err(NotJoined::Stopping { retry: self.drain.take_times(1) });
         }
-        if self.held().contains(name) {
+        if self.is_held(name) {
             return Err(Error::NotNow { what: "an administrator restores the room" }.into());
+        }
+        if is_stored_name(name) {
+            let why = "documents of Yjs are stored under names that begin so".to_owned();
+            return Err(Error::Refused { why }.into());
         }
         let message = match rooms.get(name) {
             None => message,
@@ -327,7 +335,7 @@ impl Hub {
         let held = Held { hub: Arc::clone(self), name: name.to_owned() };
         self.end_stored(name);
         let gone = async {
-            while self.rooms().contains_key(name) {
+            while self.is_open(name) {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
@@ -339,7 +347,7 @@ impl Hub {
     pub(crate) fn forget(&self, durable: &Durable) {
         // The lock is held, so that none of them opens meanwhile.
         let rooms = self.rooms();
-        durable.forget(|room| rooms.contains_key(room));
+        durable.forget(|room| rooms.contains_key(room) || self.documents.is_open(room));
     }
 
     /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants come back to what is stored.
@@ -348,6 +356,7 @@ impl Hub {
         if let Some(room) = self.rooms().get(name) {
             let _ = room.send(Message::EndStored);
         }
+        self.documents.end_stored(name);
     }
 
     /// The names of all rooms.
@@ -406,11 +415,22 @@ impl Hub {
                 let _ = room.send(Message::Shutdown);
             }
         }
+        self.documents.shut_down();
         while self.connections.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         // HTTP may not have handed its last answer to the kernel yet.
         tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+
+    /// True if nobody may open this at present, because what is stored of it is being replaced.
+    pub(crate) fn is_held(&self, name: &str) -> bool {
+        self.held().contains(name)
+    }
+
+    /// True if a room, or a document of this name in the store, is open.
+    fn is_open(&self, name: &str) -> bool {
+        self.rooms().contains_key(name) || self.documents.is_open(name)
     }
 
     fn held(&self) -> MutexGuard<'_, HashSet<String>> {

@@ -58,6 +58,7 @@ mod transport;
 mod wall;
 mod webhook;
 mod webtransport;
+mod yjs;
 
 pub use access::{
     Admission, Answer, Authenticator, ByRights, HookAuthenticator, HookConfig, JoinRequest,
@@ -86,6 +87,7 @@ pub use webhook::{
     EventKind, EventKinds, SecretsError, UnknownEvent, WebhookConfig, WebhookPauses, WebhookSecrets,
 };
 pub use webtransport::config::WebTransportConfig;
+pub use yjs::config::YjsLimits;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

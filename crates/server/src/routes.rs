@@ -11,10 +11,11 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::Serialize;
 
-use crate::answers::{NO_SNIFF, NO_STORE, refused_address, too_many};
+use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
 use crate::transport::{http, websocket};
+use crate::yjs::upgrade::upgrade as open_document;
 use crate::{assets, cross_origin, status};
 
 /// Maps paths to their handlers.
@@ -28,8 +29,13 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         ),
         false => Router::new(),
     };
+    let documents = match hub.config.yjs {
+        Some(_) => Router::new().route("/yjs/{*document}", get(open_document)),
+        None => Router::new(),
+    };
     let doors = Router::new()
         .merge(demonstrations)
+        .merge(documents)
         .route("/ws", get(upgrade))
         .route("/transports", get(offer))
         .route("/http/up", post(http::up))
@@ -62,24 +68,10 @@ async fn upgrade(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    if hub.refuses_connection() {
-        tracing::warn!(%peer, "connection refused: too many connections");
-        return too_many();
-    }
-    let client = hub.addresses.client(peer.ip(), request.headers());
-    // A client without a proxy made the handshake of TCP, which counted already.
-    let handshake = match hub.addresses.is_proxy(peer.ip()) {
-        true => hub.addresses.handshake(client),
-        false => Ok(()),
-    };
-    let counted = match handshake.and_then(|()| hub.addresses.open(client)) {
+    let counted = match websocket::count_connection(&hub, peer, request.headers()) {
         Ok(counted) => counted,
-        Err(refusal) => {
-            tracing::debug!(%peer, %client, "connection refused: {}", refusal.why());
-            return refused_address(refusal);
-        }
+        Err(refusal) => return *refusal,
     };
-    tracing::debug!(%peer, %client, transport = "WebSocket", "connected");
     let emulate = emulation::is_wanted(&hub, request.uri().query());
     websocket::upgrade(hub, request, emulate, counted)
 }

@@ -15,6 +15,7 @@ use crate::hub::Hub;
 use crate::metrics::figure::figures;
 use crate::totals::Totals;
 use crate::webhook::WebhookFigures;
+use crate::yjs::figures::DocumentFigures;
 
 /// The answer to `GET /status`.
 #[derive(Debug, Serialize)]
@@ -30,6 +31,8 @@ pub(crate) struct Report {
     pub(crate) addresses: AddressRefusals,
     #[serde(flatten)]
     pub(crate) arrivals: ArrivalFigures,
+    /// The documents of Yjs.
+    pub(crate) yjs: DocumentFigures,
     /// The store of rooms; `null` if rooms end with the server.
     pub(crate) store: Option<StoreReport>,
     /// The events for the webhook; `null` if there is none.
@@ -74,6 +77,7 @@ impl Report {
             totals,
             addresses: hub.addresses.refusals(),
             arrivals: hub.arrivals.figures(),
+            yjs: hub.documents.figures(),
             store: hub.durable.as_deref().map(Durable::report),
             webhook: hub.webhook.as_ref().map(|queue| queue.figures()),
         }
@@ -117,7 +121,7 @@ mod tests {
         for field in report.as_object().unwrap().keys() {
             assert!(documentation.contains(&format!("`{field}`")), "{field}");
         }
-        for part in ["store", "webhook"] {
+        for part in ["store", "webhook", "yjs"] {
             for field in report[part].as_object().unwrap().keys() {
                 assert!(documentation.contains(&format!("`{part}.{field}`")), "{part}.{field}");
             }

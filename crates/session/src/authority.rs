@@ -43,6 +43,26 @@ pub struct OpenRequest<'a> {
     pub existing: Option<Qos>,
 }
 
+impl<'a> OpenRequest<'a> {
+    /// A request to open a channel that does not exist yet. Rooms make requests themselves; tests of an [`Authority`] need this, and servers that
+    /// ask it about something beside rooms.
+    pub fn new(
+        room: &'a str,
+        identity: &'a Identity,
+        channel: &'a str,
+        access: Access,
+        qos: Qos,
+    ) -> Self {
+        OpenRequest { room, identity, channel, access, qos, existing: None }
+    }
+
+    /// The same for a channel that exists, with this QoS.
+    #[must_use]
+    pub fn existing(self, qos: Qos) -> Self {
+        OpenRequest { existing: Some(qos), ..self }
+    }
+}
+
 /// The rights of a participant on a channel, and the channel's QoS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {

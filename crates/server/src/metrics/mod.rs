@@ -35,6 +35,7 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
     text.figures("", report.totals.figures());
     text.figures("", report.addresses.figures());
     text.figures("", report.arrivals.figures());
+    text.figures("yjs_", report.yjs.figures());
     text.family(Kind::Gauge, "connections", "Open connections.");
     for (transport, count) in events.connections.all() {
         text.sample(&[("transport", transport)], count as f64);
@@ -91,7 +92,9 @@ mod tests {
         for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE groupwire_")) {
             let name = line.split(' ').next().unwrap();
             let field = name.strip_suffix("_total").unwrap_or(name);
-            let in_part = field.replacen("store_", "store.", 1).replacen("webhook_", "webhook.", 1);
+            let parts = ["store", "webhook", "yjs"];
+            let part = parts.iter().find(|part| field.starts_with(&format!("{part}_")));
+            let in_part = part.map_or(field.to_owned(), |_| field.replacen("_", ".", 1));
             let is_listed = lists(&format!("groupwire_{name}")) || lists(field) || lists(&in_part);
             assert!(is_listed, "{name}");
             count += 1;

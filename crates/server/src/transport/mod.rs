@@ -8,7 +8,7 @@ pub(crate) mod framing;
 pub(crate) mod http;
 pub(crate) mod link;
 pub(crate) mod outbox;
-mod serve;
+pub(crate) mod serve;
 pub(crate) mod socket;
 pub(crate) mod socket_writer;
 pub(crate) mod websocket;

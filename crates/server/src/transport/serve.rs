@@ -262,13 +262,13 @@ async fn write_datagrams(
 }
 
 /// Counts a connection while it is served.
-struct Counted {
+pub(crate) struct Counted {
     hub: Arc<Hub>,
     transport: &'static str,
 }
 
 impl Counted {
-    fn new(hub: &Arc<Hub>, transport: &'static str) -> Self {
+    pub(crate) fn new(hub: &Arc<Hub>, transport: &'static str) -> Self {
         hub.connections.fetch_add(1, Ordering::Relaxed);
         if let Some(count) = hub.events.connections.of(transport) {
             count.fetch_add(1, Ordering::Relaxed);

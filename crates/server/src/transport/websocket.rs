@@ -1,9 +1,10 @@
 //! WebSocket: each binary message is a packet.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use groupwire_session::{Error, Fault};
@@ -22,6 +23,7 @@ use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::addresses::Counted;
+use crate::answers::{refused_address, too_many};
 use crate::hub::Hub;
 use crate::quiet::WatchedSocket;
 
@@ -52,19 +54,58 @@ pub(crate) fn upgrade(
     }
 }
 
+/// Counts a WebSocket for the address of its client, if the server takes it.
+pub(crate) fn count_connection(
+    hub: &Hub,
+    peer: SocketAddr,
+    headers: &HeaderMap,
+) -> Result<Option<Counted>, Box<Response>> {
+    if hub.refuses_connection() {
+        tracing::warn!(%peer, "connection refused: too many connections");
+        return Err(Box::new(too_many()));
+    }
+    let client = hub.addresses.client(peer.ip(), headers);
+    // A client without a proxy made the handshake of TCP, which counted already.
+    let handshake = match hub.addresses.is_proxy(peer.ip()) {
+        true => hub.addresses.handshake(client),
+        false => Ok(()),
+    };
+    let counted = handshake.and_then(|()| hub.addresses.open(client)).map_err(|refusal| {
+        tracing::debug!(%peer, %client, "connection refused: {}", refusal.why());
+        Box::new(refused_address(refusal))
+    })?;
+    tracing::debug!(%peer, %client, transport = "WebSocket", "connected");
+    Ok(counted)
+}
+
+/// The socket under HTTP.
+pub(crate) enum Under {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
 /// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8 KB.
-async fn link(upgrade: OnUpgrade) -> Option<(Link, Vec<u8>)> {
+pub(crate) async fn under(upgrade: OnUpgrade) -> Option<(Under, Vec<u8>)> {
     let upgraded: Upgraded = upgrade.await.ok()?;
     let upgraded = match upgraded.downcast::<TokioIo<WatchedSocket<TcpStream>>>() {
         Ok(parts) => {
-            let link = Link::plain(parts.io.into_inner().into_inner());
-            return Some((link, parts.read_buf.to_vec()));
+            let socket = parts.io.into_inner().into_inner();
+            return Some((Under::Plain(socket), parts.read_buf.to_vec()));
         }
         Err(upgraded) => upgraded,
     };
     let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream<TcpStream>>>>().ok()?;
-    let link = Link::encrypted(parts.io.into_inner().into_inner());
-    Some((link, parts.read_buf.to_vec()))
+    let socket = parts.io.into_inner().into_inner();
+    Some((Under::Tls(Box::new(socket)), parts.read_buf.to_vec()))
+}
+
+async fn link(upgrade: OnUpgrade) -> Option<(Link, Vec<u8>)> {
+    let (under, read) = under(upgrade).await?;
+    let link = match under {
+        Under::Plain(socket) => Link::plain(socket),
+        Under::Tls(socket) => Link::encrypted(*socket),
+    };
+    Some((link, read))
 }
 
 async fn serve(hub: Arc<Hub>, link: Link, read: Vec<u8>, emulate: bool) {

@@ -29,3 +29,4 @@ mod traces;
 mod transports;
 mod webhook;
 mod webtransport;
+mod yjs;

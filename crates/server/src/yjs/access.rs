@@ -1,0 +1,63 @@
+//! Who may read and change a document: the rights of a participant of the room of the same name, on the channels that `groupwire-yjs` in
+//! `web/yjs` would use in it.
+
+use std::time::Duration;
+
+use groupwire_session::{Access as Wanted, Error, Identity, OpenRequest, Qos, Quota};
+
+use super::open_document::Rights;
+use crate::access::{Access, Admitted};
+use crate::hub::Hub;
+use crate::traces::Span;
+
+/// The channel of updates.
+const DOCUMENT: &str = "yjs";
+
+/// The channel of awareness.
+const AWARENESS: &str = "yjs/awareness";
+
+/// A client that was let in.
+pub(super) struct Entry {
+    pub(super) rights: Rights,
+    /// How long it may stay.
+    pub(super) access: Access,
+    /// What it may send in a second, and the time from which what is left may be used at once.
+    pub(super) quota: (Quota, Duration),
+}
+
+/// Asks whether a client may come in.
+pub(super) async fn ask(
+    hub: &Hub,
+    document: &str,
+    token: &[u8],
+    span: &Span,
+) -> Result<Entry, Error> {
+    let Admitted { identity, access } = hub.gate.ask(document, token, span).await?;
+    let document_access = open(hub, document, &identity, DOCUMENT, Qos::transaction())
+        .map_err(|why| Error::Refused { why })?;
+    if !document_access.subscribe {
+        let why = "this token does not permit to read the document".to_owned();
+        return Err(Error::Refused { why });
+    }
+    let awareness = open(hub, document, &identity, AWARENESS, Qos::awareness());
+    let rights = Rights {
+        may_write: document_access.publish,
+        may_be_seen: awareness.is_ok_and(|access| access.publish),
+    };
+    let quotas = hub.config.room.quotas;
+    let quota = hub.config.authority.quota(&identity, quotas.participant);
+    Ok(Entry { rights, access, quota: (quota, quotas.burst) })
+}
+
+/// The rights on a channel. It counts as one that exists, so that readers need no right to set its QoS.
+fn open(
+    hub: &Hub,
+    document: &str,
+    identity: &Identity,
+    channel: &str,
+    qos: Qos,
+) -> Result<Wanted, String> {
+    let wanted = Wanted { publish: true, subscribe: true };
+    let request = OpenRequest::new(document, identity, channel, wanted, qos).existing(qos);
+    hub.config.authority.open(&request).map(|grant| grant.access)
+}

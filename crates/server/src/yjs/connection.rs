@@ -1,0 +1,242 @@
+//! The task of one connection: moves messages between its WebSocket and its document.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use groupwire_session::{Durability, Error};
+use groupwire_yjs::reply;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, interval, sleep, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tungstenite::error::CapacityError;
+use tungstenite::protocol::CloseFrame;
+use tungstenite::{Error as SocketError, Message as Frame};
+
+use super::access::{self, Entry};
+use super::documents::{Joined, Keeping};
+use super::ending::Ending;
+use super::open_document::{Peer, Rights};
+use super::outbox::{Next, Outgoing, outbox};
+use super::pace::Pace;
+use super::task::Message;
+use crate::access::keep_access;
+use crate::hub::{Hub, NotJoined};
+use crate::room;
+use crate::traces::Traces;
+use crate::transport::serve::Counted;
+
+/// How often a client is asked by a ping whether it is there, and told by an empty message that the server is: y-websocket's client gives up after
+/// 30 s without a message.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// A connection on which nothing came for this long, not even an answer to a ping, is broken.
+const SILENT: Duration = Duration::from_secs(40);
+
+/// How long the client may take to receive a message, beside the time for its bytes.
+const STALLED: Duration = Duration::from_secs(30);
+
+/// The slowest client, in bytes in a second.
+const SLOWEST: u64 = 64 << 10;
+
+/// How long closing may take.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// A WebSocket.
+pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for S {}
+
+/// Serves a connection until it ends.
+pub(super) async fn serve<S: Socket>(
+    hub: Arc<Hub>,
+    socket: WebSocketStream<S>,
+    name: String,
+    token: Vec<u8>,
+) {
+    let counted = Counted::new(&hub, "WebSocket");
+    let (mut sink, stream) = socket.split();
+    let (inbox, outgoing) = outbox(Arc::clone(&hub.documents.counters));
+    let entered = enter(&hub, &name, &token, |rights| Peer::new(inbox, rights)).await;
+    let ending = match entered {
+        Ok((entry, joined)) => {
+            let Joined { connection, document } = joined;
+            let ending =
+                carry(&hub, &name, entry, connection, &document, (stream, &mut sink), outgoing);
+            // Boxed, so that a connection does not hold memory for all of its stages.
+            let ending = Box::pin(ending).await;
+            let _ = document.send(Message::Left { connection });
+            ending
+        }
+        Err(NotJoined::Stopping { .. } | NotJoined::Deferred { .. }) => {
+            Some(Ending::not_now("the server is busy"))
+        }
+        Err(NotJoined::Refused(error)) => {
+            tracing::info!(document = name, %error, "connection to a document refused");
+            hub.events.refusals.count(&error);
+            Some(Ending::refused(&error))
+        }
+    };
+    if let Some(ending) = ending {
+        let _ = timeout(CLOSING, close(&mut sink, ending)).await;
+    }
+    drop(counted);
+}
+
+/// Asks whether the client may come in, and hands it to its document.
+async fn enter(
+    hub: &Arc<Hub>,
+    name: &str,
+    token: &[u8],
+    peer: impl FnOnce(Rights) -> Peer,
+) -> Result<(Entry, Joined), NotJoined> {
+    // Before anything is done that costs much, such as looking at the token.
+    hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
+    let span = hub.config.traces.begin("join");
+    hub.config.traces.name_room(&span, name);
+    let entry =
+        access::ask(hub, name, token, &span).await.inspect_err(|error| span.fail(error.name()))?;
+    let joined = hub.documents.join(name, peer(entry.rights), |stored| keeping(hub, stored))?;
+    Ok((entry, joined))
+}
+
+/// How a document of this name in the store is kept, if it may be opened now.
+fn keeping(hub: &Hub, stored: &str) -> Result<Keeping, NotJoined> {
+    if hub.drain.is_due() {
+        return Err(NotJoined::Stopping { retry: hub.drain.take_times(1) });
+    }
+    if hub.is_held(stored) {
+        return Err(Error::NotNow { what: "an administrator restores the document" }.into());
+    }
+    let durable = hub.durable.clone();
+    let durable = durable.filter(|durable| durable.mode(stored) != Durability::Memory);
+    Ok(Keeping { durable, keep_empty: hub.config.keep_empty })
+}
+
+/// Moves messages until the connection ends. Returns how it is to be closed, if it is not broken.
+async fn carry<S: Socket>(
+    hub: &Arc<Hub>,
+    name: &str,
+    entry: Entry,
+    connection: u64,
+    document: &UnboundedSender<Message>,
+    (stream, sink): (SplitStream<WebSocketStream<S>>, &mut SplitSink<WebSocketStream<S>, Frame>),
+    outgoing: Outgoing,
+) -> Option<Ending> {
+    let (quota, burst) = entry.quota;
+    let pace = Pace::new(quota, burst, Instant::now());
+    // What happens to the token is told as to a room.
+    let (told, mut tellings) = mpsc::unbounded_channel();
+    // y-websocket has no way to send another token over an open connection.
+    let (_no_tokens, tokens) = mpsc::channel(1);
+    let (gate, link) = (Arc::clone(&hub.gate), hub.next_link());
+    let keeping =
+        Box::pin(keep_access(gate, Traces::default(), (name, &told), link, entry.access, tokens));
+    let expelled = async {
+        loop {
+            match tellings.recv().await {
+                Some(room::Message::Fail { error, .. }) => return error,
+                Some(_) => {}
+                None => std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        ending = write(document, connection, sink, outgoing.clone()) => ending,
+        ending = read(document, connection, stream, &outgoing, pace) => ending,
+        error = expelled => {
+            hub.events.disconnects.count(&error);
+            Some(Ending::of(&error))
+        }
+        () = keeping => None,
+    }
+}
+
+/// Hands the client's messages to the document, one at a time and not faster than permitted.
+async fn read<S: Socket>(
+    document: &UnboundedSender<Message>,
+    connection: u64,
+    mut stream: SplitStream<WebSocketStream<S>>,
+    outgoing: &Outgoing,
+    mut pace: Pace,
+) -> Option<Ending> {
+    loop {
+        outgoing.has_place().await;
+        let frame = match timeout(SILENT, stream.next()).await {
+            Ok(frame) => frame,
+            Err(_) => return None,
+        };
+        let bytes: Bytes = match frame {
+            Some(Ok(Frame::Binary(bytes))) => bytes,
+            Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
+            Some(Ok(Frame::Text(_))) => {
+                return Some(Ending::malformed("a binary message is due"));
+            }
+            Some(Err(SocketError::Capacity(CapacityError::MessageTooLong { size, max_size }))) => {
+                let why = format!("a message of {size} bytes is over the limit of {max_size}");
+                return Some(Ending::too_large(why));
+            }
+            Some(Ok(Frame::Close(_)) | Err(_)) | None => return None,
+        };
+        let (done, cost) = oneshot::channel();
+        document.send(Message::Packet { connection, bytes, done }).ok()?;
+        match cost.await {
+            Ok(cost) => {
+                let wait = pace.spend(cost, Instant::now());
+                if !wait.is_zero() {
+                    sleep(wait).await;
+                }
+            }
+            // The document has ended. The other end of the outbox says so.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// Sends what is for the client.
+async fn write<S: Socket>(
+    document: &UnboundedSender<Message>,
+    connection: u64,
+    sink: &mut SplitSink<WebSocketStream<S>, Frame>,
+    outgoing: Outgoing,
+) -> Option<Ending> {
+    let mut alive = interval(ALIVE);
+    alive.reset();
+    let mut is_silent = true;
+    loop {
+        tokio::select! {
+            next = outgoing.next() => match next {
+                Next::Send(bytes) => {
+                    let limit = STALLED + Duration::from_secs(bytes.len() as u64 / SLOWEST);
+                    timeout(limit, sink.send(Frame::Binary(bytes))).await.ok()?.ok()?;
+                    is_silent = false;
+                }
+                Next::Drained => document.send(Message::Drained { connection }).ok()?,
+                Next::End(ending) => return Some(ending),
+            },
+            _ = alive.tick() => {
+                if std::mem::replace(&mut is_silent, true) {
+                    let nobody = Frame::Binary(reply::awareness([]).into());
+                    timeout(STALLED, sink.feed(nobody)).await.ok()?.ok()?;
+                }
+                timeout(STALLED, sink.send(Frame::Ping(Bytes::new()))).await.ok()?.ok()?;
+            }
+        }
+    }
+}
+
+/// Tells the client why, and closes the connection.
+async fn close<S: Socket>(sink: &mut SplitSink<WebSocketStream<S>, Frame>, ending: Ending) {
+    let Ending { code, reason } = &ending;
+    if ending.is_final() && sink.feed(Frame::Binary(reply::denied(reason).into())).await.is_err() {
+        return;
+    }
+    let frame = CloseFrame { code: (*code).into(), reason: reason.as_str().into() };
+    if sink.send(Frame::Close(Some(frame))).await.is_ok() {
+        let _ = sink.close().await;
+    }
+}

@@ -1,0 +1,411 @@
+//! A document that is open: what is in it, and who is there. Pure: it takes what came, and puts messages into outboxes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::body::Bytes;
+use groupwire_yjs::{Awareness, Document, Message, Recall, State, StateVector, Update, reply};
+
+use super::config::YjsLimits;
+use super::ending::Ending;
+use super::figures::{Counters, add};
+use super::outbox::Outbox;
+
+/// Why nothing more is taken, and nobody answered.
+const NO_MEMORY: &str = "the open documents take too much memory";
+
+/// A document that takes this many bytes of memory for each byte of its updates was made to take much.
+const MEMORY_PER_BYTE: usize = 4;
+
+/// See the [module](self).
+pub(super) struct OpenDocument {
+    pub(super) document: Document,
+    awareness: Awareness,
+    peers: BTreeMap<u64, Peer>,
+    counters: Arc<Counters>,
+    limits: YjsLimits,
+    /// Bytes of updates that wait for the store.
+    waiting: usize,
+    /// The bytes of memory that the counters know of.
+    counted: usize,
+}
+
+/// A connection.
+pub(super) struct Peer {
+    pub(super) outbox: Outbox,
+    pub(super) rights: Rights,
+    /// What the client was sent of the document, if it was not sent everything, because it reads slowly.
+    behind: Option<StateVector>,
+}
+
+/// What a client may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rights {
+    /// Its updates count.
+    pub(super) may_write: bool,
+    /// Others are shown its awareness.
+    pub(super) may_be_seen: bool,
+}
+
+/// What the document's task does about a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Todo {
+    Nothing,
+    /// Nothing: everybody was told of it.
+    Told,
+    /// Answer with what is not in this.
+    Answer(StateVector),
+    /// Store the update, then pass it on.
+    Store(Vec<u8>),
+}
+
+impl Peer {
+    pub(super) fn new(outbox: Outbox, rights: Rights) -> Self {
+        Peer { outbox, rights, behind: None }
+    }
+}
+
+impl OpenDocument {
+    pub(super) fn new(document: Document, limits: YjsLimits, counters: Arc<Counters>) -> Self {
+        let mut open = OpenDocument {
+            document,
+            awareness: Awareness::default(),
+            peers: BTreeMap::new(),
+            counters,
+            limits,
+            waiting: 0,
+            counted: 0,
+        };
+        open.count_memory();
+        open
+    }
+
+    /// The number of connections.
+    pub(super) fn len(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// A connection begins: it is asked for what the server lacks, and told who is there.
+    pub(super) fn join(&mut self, connection: u64, peer: Peer) {
+        peer.outbox.put_own(reply::ask_document(&self.document.state_vector()));
+        if self.awareness.here().next().is_some() {
+            self.give(&peer, reply::awareness(self.awareness.here()));
+        }
+        self.peers.insert(connection, peer);
+        self.counters.connections.fetch_add(1, Ordering::Relaxed);
+        add(&self.counters.joins, 1);
+    }
+
+    /// A connection has ended: its clients have left.
+    pub(super) fn leave(&mut self, connection: u64) {
+        if self.peers.remove(&connection).is_none() {
+            return;
+        }
+        self.counters.connections.fetch_sub(1, Ordering::Relaxed);
+        let departed = self.awareness.leave(connection);
+        if !departed.gone.is_empty() {
+            self.tell_all(reply::awareness(self.awareness.states(departed.gone)));
+        }
+        for Recall { connection, client, clock } in departed.recalled {
+            if let Some(peer) = self.peers.get(&connection) {
+                let has_left = State { client, clock, json: None };
+                peer.outbox.put(reply::awareness([has_left]).into());
+            }
+        }
+        self.count_memory();
+    }
+
+    /// Takes a message of a connection.
+    pub(super) fn take(&mut self, connection: u64, message: &[u8]) -> Todo {
+        let Some(peer) = self.peers.get(&connection) else { return Todo::Nothing };
+        let rights = peer.rights;
+        let told = match Message::parse(message) {
+            Ok(Message::AskDocument(there)) => return Todo::Answer(there),
+            Ok(Message::Update(update)) => match self.news(rights, update) {
+                Ok(None) => Ok(false),
+                Ok(Some(news)) => {
+                    self.waiting += news.len();
+                    return Todo::Store(news);
+                }
+                Err(ending) => Err(ending),
+            },
+            Ok(Message::Awareness(states)) if rights.may_be_seen => {
+                self.take_states(connection, &states)
+            }
+            Ok(Message::AskAwareness) => {
+                self.give(peer, reply::awareness(self.awareness.here()));
+                Ok(false)
+            }
+            Ok(_) => Ok(false),
+            Err(error) => Err(Ending::malformed(format!("the message is malformed: {error}"))),
+        };
+        match told {
+            Ok(true) => Todo::Told,
+            Ok(false) => Todo::Nothing,
+            Err(ending) => {
+                add(&self.counters.violations, 1);
+                self.end(connection, ending);
+                Todo::Nothing
+            }
+        }
+    }
+
+    /// What an update of a client changes; `None` if it changes nothing.
+    fn news(&self, rights: Rights, update: &[u8]) -> Result<Option<Vec<u8>>, Ending> {
+        if !rights.may_write {
+            add(&self.counters.forbidden, 1);
+            return Ok(None);
+        }
+        let update = Update::parse(update)
+            .map_err(|error| Ending::malformed(format!("the update is malformed: {error}")))?;
+        let Some(news) = self.document.news(&update) else {
+            add(&self.counters.repeats, 1);
+            return Ok(None);
+        };
+        let limit = self.limits.document_bytes;
+        // The memory of a document that was made to be hard to hold counts, too.
+        let size = self.document.size().max(self.document.memory() / MEMORY_PER_BYTE);
+        if size + self.waiting + news.len() > limit {
+            let why = format!("the document has reached its limit of {limit} bytes");
+            return Err(Ending::too_large(why));
+        }
+        if !self.has_memory() {
+            return Err(Ending::not_now(NO_MEMORY));
+        }
+        Ok(Some(news))
+    }
+
+    /// Takes states of awareness. Returns whether everybody was told of some.
+    fn take_states(&mut self, connection: u64, states: &[State<'_>]) -> Result<bool, Ending> {
+        let applied = self.awareness.apply(connection, states);
+        let applied = applied.map_err(Ending::too_large)?;
+        add(&self.counters.states, applied.changed.len());
+        add(&self.counters.stale_states, states.len().saturating_sub(applied.changed.len()));
+        if let (false, Some(peer)) = (applied.corrected.is_empty(), self.peers.get(&connection)) {
+            let states = self.awareness.states(applied.corrected);
+            peer.outbox.put(reply::awareness(states).into());
+        }
+        let is_told = !applied.changed.is_empty();
+        if is_told {
+            self.tell_all(reply::awareness(self.awareness.states(applied.changed)));
+            self.count_memory();
+        }
+        Ok(is_told)
+    }
+
+    /// An update counts from now on: everybody is sent it, also its sender, to whom that is the confirmation.
+    pub(super) fn pass_on(&mut self, update: Vec<u8>) {
+        add(&self.counters.updates, 1);
+        add(&self.counters.update_bytes, update.len());
+        self.waiting = self.waiting.saturating_sub(update.len());
+        self.tell_all(reply::update(&update));
+        // It was checked when it came.
+        let _ = self.document.add(update);
+        self.count_memory();
+    }
+
+    /// Answers a client that asked for the document.
+    pub(super) fn answer(&self, connection: u64, rest: &[u8]) {
+        if let Some(peer) = self.peers.get(&connection) {
+            self.give(peer, reply::document(rest));
+        }
+    }
+
+    /// Everything was sent to a client that had been slow. Returns what it has, if it was not sent everything.
+    pub(super) fn drained(&mut self, connection: u64) -> Option<StateVector> {
+        self.peers.get_mut(&connection)?.behind.take()
+    }
+
+    /// Sends a client what it has missed.
+    pub(super) fn catch_up(&self, connection: u64, rest: &[u8]) {
+        let Some(peer) = self.peers.get(&connection) else { return };
+        add(&self.counters.resyncs, 1);
+        self.give(peer, reply::update(rest));
+        self.give(peer, reply::awareness(self.awareness.all()));
+    }
+
+    /// Sends a message to one client alone, unless such messages and the documents take too much memory.
+    fn give(&self, peer: &Peer, message: Vec<u8>) {
+        match self.has_memory() {
+            true => peer.outbox.put_own(message),
+            false => peer.outbox.end(Ending::not_now(NO_MEMORY)),
+        }
+    }
+
+    fn has_memory(&self) -> bool {
+        self.counters.memory.load(Ordering::Relaxed) <= self.limits.memory_bytes
+    }
+
+    /// Closes a connection. It ends when its task says so.
+    pub(super) fn end(&self, connection: u64, ending: Ending) {
+        if let Some(peer) = self.peers.get(&connection) {
+            peer.outbox.end(ending);
+        }
+    }
+
+    /// Closes all connections.
+    pub(super) fn end_all(&self, ending: &Ending) {
+        self.peers.values().for_each(|peer| peer.outbox.end(ending.clone()));
+    }
+
+    /// Puts a message into all outboxes. A client whose outbox is full gets the difference when it is empty.
+    fn tell_all(&mut self, message: Vec<u8>) {
+        let message = Bytes::from(message);
+        let mut there = None;
+        for peer in self.peers.values_mut().filter(|peer| peer.behind.is_none()) {
+            if peer.outbox.put(message.clone()) {
+                add(&self.counters.deliveries, 1);
+                continue;
+            }
+            // The document does not have the update yet.
+            let there = there.get_or_insert_with(|| self.document.state_vector());
+            peer.behind = Some(there.clone());
+            peer.outbox.tell_when_drained();
+        }
+    }
+
+    /// Tells the counters how much memory it takes.
+    pub(super) fn count_memory(&mut self) {
+        let now = self.document.memory() + self.awareness.memory() + self.waiting;
+        self.counters.memory.fetch_add(now, Ordering::Relaxed);
+        self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
+        self.counted = now;
+    }
+}
+
+impl Drop for OpenDocument {
+    fn drop(&mut self) {
+        self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
+        self.counters.connections.fetch_sub(self.peers.len(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::super::outbox::{Next, Outgoing, outbox};
+    use super::*;
+
+    const ALL: Rights = Rights { may_write: true, may_be_seen: true };
+
+    /// An update in which client 5 writes octets.
+    fn written(clock: u64, length: usize) -> Vec<u8> {
+        let number = |mut number: u64| {
+            let mut bytes = Vec::new();
+            while number > 0x7f {
+                bytes.push(number as u8 | 0x80);
+                number >>= 7;
+            }
+            bytes.push(number as u8);
+            bytes
+        };
+        let (at, length) = (number(clock), (number(length as u64), vec![7; length]));
+        [&[1, 1, 5], &at[..], &[3, 1, 1, b't'], &length.0, &length.1, &[0]].concat()
+    }
+
+    fn open() -> OpenDocument {
+        OpenDocument::new(Document::default(), YjsLimits::default(), Arc::default())
+    }
+
+    fn join(open: &mut OpenDocument, connection: u64, rights: Rights) -> Outgoing {
+        let (inbox, outgoing) = outbox(Arc::clone(&open.counters));
+        open.join(connection, Peer::new(inbox, rights));
+        outgoing
+    }
+
+    /// What a connection's task would do now.
+    fn sent(outgoing: &Outgoing) -> Vec<Next> {
+        std::iter::from_fn(|| outgoing.next().now_or_never()).collect()
+    }
+
+    fn message(bytes: Vec<u8>) -> Next {
+        Next::Send(bytes.into())
+    }
+
+    fn write(open: &mut OpenDocument, connection: u64, clock: u64, length: usize) {
+        match open.take(connection, &reply::update(&written(clock, length))) {
+            Todo::Store(update) => open.pass_on(update),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn whoever_reads_slowly_is_sent_the_difference_and_few_bytes_wait_for_it() {
+        let mut open = open();
+        let (fast, slow) = (join(&mut open, 1, ALL), join(&mut open, 2, ALL));
+        for clock in 0..100 {
+            write(&mut open, 1, clock, 20_000);
+            sent(&fast);
+        }
+        let shown = |clock| reply::awareness([State { client: 9, clock, json: Some("1") }]);
+        open.take(1, &shown(3));
+        let mut waiting = sent(&slow);
+        assert_eq!(waiting.pop(), Some(Next::Drained));
+        let size = |next: &Next| if let Next::Send(message) = next { message.len() } else { 0 };
+        let bytes: usize = waiting.iter().map(size).sum();
+        assert!((400_000..600_000).contains(&bytes), "{bytes}");
+        let there = open.drained(2).expect("it lacks something");
+        assert_eq!(there.get(5) as usize, waiting.len() - 1, "beside the server's question");
+        let rest = open.document.diff(&there);
+        open.catch_up(2, &rest);
+        assert!(sent(&slow) == [message(reply::update(&rest)), message(shown(3))]);
+        write(&mut open, 1, 100, 1);
+        assert_eq!(sent(&slow), [message(reply::update(&written(100, 1)))]);
+        assert_eq!(Update::parse(&rest).unwrap().state_vector().get(5), 0, "not from the start");
+        assert!(open.drained(2).is_none(), "it has everything");
+        assert_eq!(open.counters.resyncs.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn updates_that_wait_for_the_store_count_for_the_limit() {
+        let mut open = open();
+        open.limits.document_bytes = 1000;
+        let ada = join(&mut open, 1, ALL);
+        for clock in 0..2 {
+            let todo = open.take(1, &reply::update(&written(clock, 400)));
+            assert!(matches!(todo, Todo::Store(_)));
+        }
+        assert_eq!(open.take(1, &reply::update(&written(2, 400))), Todo::Nothing);
+        let Some(Next::End(ending)) = ada.next().now_or_never() else { panic!("it goes on") };
+        assert_eq!(ending.code, 4413);
+    }
+
+    #[test]
+    fn while_documents_take_too_much_memory_none_grows() {
+        let mut open = open();
+        let ada = join(&mut open, 1, ALL);
+        open.limits.memory_bytes = 100;
+        write(&mut open, 1, 0, 200);
+        assert_eq!(open.take(1, &reply::update(&written(1, 1))), Todo::Nothing);
+        let Some(Next::End(ending)) = ada.next().now_or_never() else { panic!("it goes on") };
+        assert_eq!(ending.code, 4503);
+        let bob = join(&mut open, 2, ALL);
+        open.answer(2, &[0, 0]);
+        let Some(Next::End(ending)) = bob.next().now_or_never() else { panic!("it is answered") };
+        assert_eq!(ending.code, 4503);
+    }
+
+    #[test]
+    fn what_is_counted_goes_with_the_document() {
+        let mut open = open();
+        let counters = Arc::clone(&open.counters);
+        let ada = join(&mut open, 1, ALL);
+        let bob = join(&mut open, 2, Rights { may_write: false, may_be_seen: false });
+        write(&mut open, 1, 0, 1000);
+        open.take(2, &reply::update(&written(1, 1)));
+        open.take(1, &reply::update(&written(0, 1000)));
+        open.take(2, &reply::awareness([State { client: 9, clock: 1, json: Some("1") }]));
+        let figures = counters.figures(1);
+        assert!(figures.memory > 1000 && figures.connections == 2, "{figures:?}");
+        assert_eq!((figures.updates, figures.repeats, figures.forbidden), (1, 1, 1));
+        assert_eq!((figures.states, figures.deliveries), (0, 2));
+        open.leave(1);
+        open.leave(1);
+        assert_eq!(counters.figures(1).connections, 1);
+        drop((open, ada, bob));
+        let figures = counters.figures(0);
+        assert_eq!((figures.memory, figures.connections), (0, 0));
+    }
+}

@@ -1,0 +1,125 @@
+// Clients of the endpoint for y-websocket.
+
+import * as decoding from "lib0/decoding";
+import * as encoding from "lib0/encoding";
+import { WebSocket } from "ws";
+import { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+
+/** A document with y-websocket's own client. */
+export class Client {
+  doc = new Y.Doc();
+  provider;
+
+  constructor(url, name, options = {}) {
+    this.provider = new WebsocketProvider(`${url.replace("http", "ws")}/yjs`, name, this.doc, {
+      WebSocketPolyfill: WebSocket,
+      // The tabs of a browser would tell each other; here each client is on its own.
+      disableBc: true,
+      maxBackoffTime: 100,
+      ...options,
+    });
+  }
+
+  get awareness() {
+    return this.provider.awareness;
+  }
+
+  show(state) {
+    this.awareness.setLocalState(state);
+  }
+
+  edit(below, name) {
+    const text = this.doc.getText("text");
+    const list = this.doc.getArray("list");
+    const map = this.doc.getMap("map");
+    const edits = [
+      () => text.insert(below(text.length + 1), ["a", "word ", "ü😀", name][below(4)]),
+      () => text.length > 0 && text.delete(below(text.length), 1),
+      () => list.insert(below(list.length + 1), [name, { nested: [below(9)] }]),
+      () => list.length > 0 && list.delete(below(list.length), 1),
+      () => map.set(`key ${below(4)}`, name),
+      () => map.delete(`key ${below(4)}`),
+    ];
+    this.doc.transact(() => edits[below(edits.length)]());
+  }
+
+  /** Resolves when all that was written up to then has come back from the server. */
+  confirmation() {
+    return new Promise((resolve) => {
+      const check = (data) => {
+        const clock = confirmedClock(new Uint8Array(data), this.doc.clientID);
+        if (clock >= Y.getState(this.doc.store, this.doc.clientID)) resolve();
+      };
+      this.provider.ws.on("message", check);
+    });
+  }
+
+  /** Breaks the connection without a word. */
+  cut() {
+    this.provider.ws?.terminate();
+  }
+
+  /** Leaves for good: in order, or without a word. */
+  leave(inOrder) {
+    if (!inOrder) this.cut();
+    this.provider.destroy();
+    this.doc.destroy();
+  }
+}
+
+/** Writes into a document, and counts what of it has come back. It never asks for the document, and does not come back. */
+export class Writer {
+  doc = new Y.Doc();
+  /** The clock up to which its changes are confirmed. */
+  confirmed = 0;
+  closed;
+  #socket;
+
+  static async open(url, name) {
+    const writer = new Writer();
+    const socket = new WebSocket(`${url.replace("http", "ws")}/yjs/${name}`);
+    writer.#socket = socket;
+    writer.closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => {});
+    socket.on("message", (data) => {
+      writer.confirmed = Math.max(writer.confirmed, confirmedClock(new Uint8Array(data), writer.doc.clientID));
+    });
+    writer.doc.on("update", (update) => {
+      const encoder = encoding.createEncoder();
+      encoding.writeVarUint(encoder, 0);
+      encoding.writeVarUint(encoder, 2);
+      encoding.writeVarUint8Array(encoder, update);
+      if (socket.readyState === WebSocket.OPEN) socket.send(encoding.toUint8Array(encoder));
+    });
+    await new Promise((resolve) => socket.once("open", resolve));
+    return writer;
+  }
+
+  get unconfirmed() {
+    return Y.getState(this.doc.store, this.doc.clientID) - this.confirmed;
+  }
+
+  write() {
+    this.doc.getArray("list").push([this.unconfirmed]);
+  }
+}
+
+/** The clock up to which a message brings back the changes of a client; 0 if it brings none. */
+function confirmedClock(message, client) {
+  const decoder = decoding.createDecoder(message);
+  if (decoding.readVarUint(decoder) !== 0 || decoding.readVarUint(decoder) !== 2) return 0;
+  const { structs } = Y.decodeUpdate(decoding.readVarUint8Array(decoder));
+  return Math.max(0, ...structs.filter(({ id }) => id.client === client).map(({ id, length }) => id.clock + length));
+}
+
+/** Whether two documents are the same. */
+export function same(one, other) {
+  return Buffer.compare(canonical(one), canonical(other)) === 0;
+}
+
+function canonical(doc) {
+  const map = Object.entries(doc.getMap("map").toJSON()).sort(([a], [b]) => (a < b ? -1 : 1));
+  const clocks = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b);
+  return Buffer.from(JSON.stringify([doc.getText("text").toString(), doc.getArray("list").toJSON(), map, clocks]));
+}

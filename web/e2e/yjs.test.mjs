@@ -1,0 +1,234 @@
+// y-websocket's own client, unchanged, against `/yjs/DOCUMENT`: documents converge while server and connections are killed, what was confirmed
+// outlasts the server, and awareness shows who is there.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { WebSocket } from "ws";
+import * as Y from "yjs";
+import { SelfSigned } from "./certificate.mjs";
+import { Server } from "./server.mjs";
+import { until } from "./wait.mjs";
+import { Client, Writer, same } from "./yjs.mjs";
+
+/** How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number. */
+const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 30);
+
+/** How often the server is killed while many write. GROUPWIRE_KILLS sets another number. */
+const KILLS = Number(process.env.GROUPWIRE_KILLS ?? 3);
+
+const SEED = Number(process.env.GROUPWIRE_SEED ?? 1);
+
+const CLIENTS = 8;
+
+// Each provider listens for the end of the process.
+process.setMaxListeners(0);
+
+const folders = [];
+after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+async function stored(...options) {
+  const folder = await mkdtemp(join(tmpdir(), "groupwire-yjs-"));
+  folders.push(folder);
+  return Server.start("--data", folder, ...options);
+}
+
+/** Numbers from 0 up to 1 (mulberry32). */
+function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** All have the same document, and see exactly each other, with what each of them shows. */
+async function converge(clients, t) {
+  clients.forEach((client, at) => client.show({ name: `client ${at}`, at: Math.random() }));
+  const wanted = () => new Map(clients.map(({ doc, awareness }) => [doc.clientID, awareness.getLocalState()]));
+  try {
+    await until("all are synchronised", () => clients.every(({ provider }) => provider.synced));
+    await until("all have the same document", () => clients.every((client) => same(client.doc, clients[0].doc)));
+    await until("all see each other", () =>
+      clients.every(({ awareness }) => {
+        const expected = wanted();
+        const seen = awareness.getStates();
+        return seen.size === expected.size && [...expected].every(([id, state]) => seen.get(id)?.at === state.at);
+      }),
+    );
+  } catch (error) {
+    for (const { doc, awareness, provider } of clients) {
+      t.diagnostic(
+        `${doc.clientID}: ${provider.wsconnected} ${provider.synced} ${JSON.stringify([...awareness.getStates()])}`,
+      );
+    }
+    throw error;
+  }
+}
+
+test(
+  "documents converge while connections and the server are killed",
+  { timeout: 60_000 + 5000 * ROUNDS },
+  async (t) => {
+    const server = await stored();
+    const next = random(SEED);
+    const below = (limit) => Math.floor(next() * limit);
+    const open = () => new Client(server.url, "folder/of documents/plan", { params: { unknown: "1" } });
+    const clients = Array.from({ length: CLIENTS }, open);
+    await converge(clients, t);
+    let kills = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const client of clients) {
+        for (let count = below(6); count > 0; count -= 1) client.edit(below, `${round}`);
+        if (below(2)) client.show({ name: "somebody", at: round });
+      }
+      const killed = below(3) === 0 || (round === ROUNDS - 1 && kills === 0) ? server.kill() : undefined;
+      for (let count = below(4); count > 0; count -= 1) {
+        const at = below(CLIENTS);
+        const happening = below(4);
+        if (happening === 0) clients[at].cut();
+        if (happening === 1) clients[at].provider.disconnect();
+        if (happening === 2) clients[at].provider.connect();
+        if (happening === 3) {
+          // What it has not sent is its own loss.
+          clients[at].leave(below(2) === 0);
+          clients[at] = open();
+        }
+      }
+      for (const client of clients) client.edit(below, `${round}'`);
+      if (killed) {
+        await killed;
+        kills += 1;
+        await server.restart();
+      }
+      // At times the next round comes before everybody is back.
+      if (below(3) > 0) {
+        for (const { provider } of clients) provider.connect();
+        await converge(clients, t);
+      }
+    }
+    for (const { provider } of clients) provider.connect();
+    const fresh = open();
+    await converge([...clients, fresh], t);
+    assert.ok(fresh.doc.getText("text").length > 0 && fresh.doc.getArray("list").length > 0);
+    assert.ok(kills > 0, "the server was killed");
+    // Those who leave without a word are gone, too.
+    clients[0].leave(false);
+    clients[1].leave(true);
+    await converge([...clients.slice(2), fresh], t);
+    [...clients.slice(2), fresh].forEach((client) => client.leave(true));
+    await server.kill();
+  },
+);
+
+/** Lets several write until the server is killed. Returns for each what was confirmed, and what a client finds afterwards. */
+async function crash(server, name, updates) {
+  const writers = await Promise.all(Array.from({ length: 4 }, () => Writer.open(server.url, name)));
+  await until("some of it is confirmed", () => {
+    // Under load all the time.
+    for (const writer of writers) if (writer.unconfirmed < 50) writer.write();
+    return writers.reduce((sum, writer) => sum + writer.confirmed, 0) >= updates;
+  });
+  await server.kill();
+  await Promise.all(writers.map((writer) => writer.closed));
+  await server.restart();
+  const reader = new Client(server.url, name);
+  await until("the reader is synchronised", () => reader.provider.synced);
+  const found = Y.decodeStateVector(Y.encodeStateVector(reader.doc));
+  reader.leave(true);
+  return writers.map((writer) => ({ confirmed: writer.confirmed, found: found.get(writer.doc.clientID) ?? 0 }));
+}
+
+test("what the server has sent back outlasts its death", { timeout: 60_000 + 5000 * KILLS }, async (t) => {
+  const server = await stored();
+  let unconfirmed = 0;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    for (const { confirmed, found } of await crash(server, "kept", 100 + 37 * kill)) {
+      assert.ok(found >= confirmed, `${confirmed} were confirmed, and ${found} are there`);
+      unconfirmed += found - confirmed;
+    }
+  }
+  t.diagnostic(`${unconfirmed} were stored and not confirmed yet`);
+  await server.kill();
+});
+
+test("without a store it does not, which shows that the test can fail", async () => {
+  const server = await stored("--durable", "yjs:*=memory");
+  const outcome = await crash(server, "kept", 100);
+  assert.ok(outcome.every(({ confirmed, found }) => confirmed > 0 && found === 0));
+  await server.kill();
+});
+
+test("a document outlasts its merges", async () => {
+  const server = await stored();
+  const texts = [];
+  for (let round = 0; round < 3; round += 1) {
+    const client = new Client(server.url, "merged");
+    await until("it is synchronised", () => client.provider.synced);
+    const text = client.doc.getText("text");
+    assert.equal(text.toString(), texts.join(""));
+    const confirmed = client.confirmation();
+    for (let at = 0; at < 1500; at += 1) {
+      text.insert(text.length, `${at},`);
+      texts.push(`${at},`);
+    }
+    await confirmed;
+    client.leave(true);
+    const yjs = async () => (await (await fetch(`${server.url}/status`)).json()).yjs;
+    await until("its updates were merged", async () => (await yjs()).compactions > 0);
+    await server.kill();
+    await server.restart();
+  }
+  await server.kill();
+});
+
+test("who has no right token is told so and stays away", async (t) => {
+  const server = await stored("--token", "open sesame");
+  const warned = t.mock.method(console, "warn", () => {});
+  const stranger = new Client(server.url, "secret", { params: { token: "wrong" } });
+  const [closed] = await new Promise((resolve) => stranger.provider.once("closed", (...told) => resolve(told)));
+  assert.equal(closed.code, 4403);
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /Permission denied .*\n.*token/);
+  assert.equal(stranger.provider.shouldConnect, false);
+  const friend = new Client(server.url, "secret", { params: { token: "open sesame" } });
+  await until("who has it comes in", () => friend.provider.synced);
+  stranger.leave(true);
+  friend.leave(true);
+  await server.kill();
+});
+
+test("documents go over TLS, large ones, too", async (t) => {
+  const certificate = new SelfSigned();
+  const server = await stored(...certificate.options);
+  class Trusting extends WebSocket {
+    constructor(url, protocols) {
+      super(url, protocols, { ca: readFileSync(certificate.cert) });
+    }
+  }
+  const open = () => new Client(server.url, "large", { WebSocketPolyfill: Trusting });
+  const [one, other] = [open(), open()];
+  one.doc.getText("text").insert(0, "x".repeat(1_500_000));
+  await converge([one, other], t);
+  await server.kill();
+  await server.restart();
+  const fresh = open();
+  await converge([one, other, fresh], t);
+  assert.equal(fresh.doc.getText("text").length, 1_500_000);
+  [one, other, fresh].forEach((client) => client.leave(true));
+  await server.kill();
+  certificate.remove();
+});
+
+test("the first protocol that a page names is chosen", async () => {
+  const server = await stored();
+  const socket = new WebSocket(`${server.url}/yjs/any`, ["first", "second"]);
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  assert.equal(socket.protocol, "first");
+  socket.terminate();
+  await server.kill();
+});
