@@ -15,7 +15,7 @@ import { until } from "./wait.mjs";
 import { Client, Writer, same } from "./yjs.mjs";
 
 /** How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number. */
-const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 30);
+const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 16);
 
 /** How often the server is killed while many write. GROUPWIRE_KILLS sets another number. */
 const KILLS = Number(process.env.GROUPWIRE_KILLS ?? 3);

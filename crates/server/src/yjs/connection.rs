@@ -81,9 +81,7 @@ pub(super) async fn serve<S: Socket>(
             Some(Ending::refused(&error))
         }
     };
-    if let Some(ending) = ending {
-        let _ = timeout(CLOSING, close(&mut sink, ending)).await;
-    }
+    let _ = timeout(CLOSING, close(&mut sink, ending)).await;
     drop(counted);
 }
 
@@ -229,8 +227,9 @@ async fn write<S: Socket>(
     }
 }
 
-/// Tells the client why, and closes the connection.
-async fn close<S: Socket>(sink: &mut SplitSink<WebSocketStream<S>, Frame>, ending: Ending) {
+/// Tells the client why, and closes the connection. Without a reason it answers the client's own close frame.
+async fn close<S: Socket>(sink: &mut SplitSink<WebSocketStream<S>, Frame>, ending: Option<Ending>) {
+    let Some(ending) = ending else { return drop(sink.close().await) };
     let Ending { code, reason } = &ending;
     if ending.is_final() && sink.feed(Frame::Binary(reply::denied(reason).into())).await.is_err() {
         return;
