@@ -1,5 +1,5 @@
 // y-websocket's own client, unchanged, against `/yjs/DOCUMENT`: documents converge while server and connections are killed, what was confirmed
-// outlasts the server, and awareness shows who is there.
+// outlasts the server, and awareness shows exactly the clients that are connected.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -187,7 +187,7 @@ test("a document outlasts its merges", async () => {
   await server.kill();
 });
 
-test("who has no right token is told so and stays away", async (t) => {
+test("a client without the right token is told so and stays away", async (t) => {
   const server = await stored("--token", "open sesame");
   const warned = t.mock.method(console, "warn", () => {});
   const stranger = new Client(server.url, "secret", { params: { token: "wrong" } });
@@ -196,7 +196,7 @@ test("who has no right token is told so and stays away", async (t) => {
   assert.match(String(warned.mock.calls[0]?.arguments[0]), /Permission denied .*\n.*token/);
   assert.equal(stranger.provider.shouldConnect, false);
   const friend = new Client(server.url, "secret", { params: { token: "open sesame" } });
-  await until("who has it comes in", () => friend.provider.synced);
+  await until("a client with the token comes in", () => friend.provider.synced);
   stranger.leave(true);
   friend.leave(true);
   await server.kill();

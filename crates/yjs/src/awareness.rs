@@ -9,7 +9,7 @@ use crate::message::State;
 /// What a server knows of the awareness of a document: the newest state of each client, and the connection that it came from.
 ///
 /// A state belongs to the connection that sent it first, as long as that lives: others change nothing of it. When the connection
-/// ends, the server says that its clients have left, at the clock of their last state, so that a client who is back can go on from there.
+/// ends, the server says that its clients have left, at the clock of their last state, so that a client that comes back can go on from there.
 ///
 /// ```
 /// use groupwire_yjs::{Awareness, State};

@@ -116,7 +116,7 @@ impl Document {
         vector
     }
 
-    /// What somebody lacks who has this.
+    /// What a client lacks that has this of the document.
     #[must_use]
     pub fn diff(&mut self, since: &StateVector) -> Vec<u8> {
         match Update::parse(self.merge()) {

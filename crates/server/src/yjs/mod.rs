@@ -1,6 +1,6 @@
 //! The endpoint for clients of [Yjs](https://yjs.dev) that speak y-websocket: `/yjs/DOCUMENT` (docs/yjs.md).
 //!
-//! One task per open document holds its bytes and knows who is there; one task per connection moves messages between its WebSocket
+//! One task per open document holds its bytes and its connections; one task per connection moves messages between its WebSocket
 //! and the document. No CRDT runs in this process: the crate `groupwire-yjs` checks, merges and compares updates as bytes.
 
 mod access;

@@ -1,4 +1,5 @@
-//! A document that is open: what is in it, and who is there. Pure: it takes what came, and puts messages into outboxes.
+//! An open document: its content, its awareness, and its connections. It does no I/O: it takes the messages of connections, and puts messages into
+//! their outboxes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl OpenDocument {
         self.peers.len()
     }
 
-    /// A connection begins: it is asked for what the server lacks, and told who is there.
+    /// A connection begins: it is asked for what the server lacks, and sent the states of awareness.
     pub(super) fn join(&mut self, connection: u64, peer: Peer) {
         peer.outbox.put_own(reply::ask_document(&self.document.state_vector()));
         if self.awareness.here().next().is_some() {
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_slowly_is_sent_the_difference_and_few_bytes_wait_for_it() {
+    fn a_slow_reader_is_sent_the_difference_and_few_bytes_wait_for_it() {
         let mut open = open();
         let (fast, slow) = (join(&mut open, 1, ALL), join(&mut open, 2, ALL));
         for clock in 0..100 {

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::ending::Ending;
 use super::figures::Counters;
 
-/// Bytes that may wait. Whoever has more is sent the difference later, so this is what a fast reader may lag behind.
+/// Bytes that may wait for a connection. A client that lags further behind is sent the difference later.
 const MOST_BYTES: usize = 512 << 10;
 
 /// Makes the two ends. Messages for this connection alone count as memory of documents.

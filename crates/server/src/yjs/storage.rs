@@ -389,7 +389,7 @@ mod tests {
         }
         assert!(!stored.storage.is_idle() && stored.storage.is_refused);
         assert_eq!(stored.found().head, 1);
-        // Whoever deletes the document meanwhile ends it.
+        // When the document is deleted meanwhile, it ends.
         stored.durable.store.wait(|done| stored.durable.store.delete(NAME.into(), done)).unwrap();
         let ended = async {
             loop {

@@ -93,7 +93,7 @@ impl Task {
                 message = self.messages.recv() => {
                     let Some(message) = message else { return };
                     if driver.handle(message).await.is_err() {
-                        // Whoever comes from now on is in the document that is loaded next.
+                        // Connections that begin from now on open the document anew.
                         documents.remove(&self.name);
                         driver.open.end_all(&Ending::restart());
                         return;
@@ -114,7 +114,7 @@ impl Task {
         }
     }
 
-    /// Reads the document from the store. If that is not possible, whoever waits for it is told to try again.
+    /// Reads the document from the store. If that is not possible, the connections that wait for it are told to try again.
     async fn load(&mut self) -> Option<(Document, Option<Storage>)> {
         let Some(durable) = self.keeping.durable.clone() else {
             return Some((Document::default(), None));
