@@ -1,11 +1,13 @@
 //! All open documents, by name.
 
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::Error;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::config::YjsLimits;
@@ -32,6 +34,8 @@ pub(crate) struct Documents {
     /// The tasks of open documents, by their names in the store.
     open: Mutex<HashMap<String, UnboundedSender<Message>>>,
     last_connection: AtomicU64,
+    /// Permits for merging and comparing large documents at the same time: one for each processor, so that rooms do not wait for them.
+    pub(super) large: Semaphore,
 }
 
 /// How a document is kept.
@@ -55,6 +59,7 @@ impl Documents {
             counters: Arc::default(),
             open: Mutex::default(),
             last_connection: AtomicU64::new(0),
+            large: Semaphore::new(std::thread::available_parallelism().map_or(1, NonZero::get)),
         }
     }
 

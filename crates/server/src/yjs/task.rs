@@ -259,6 +259,8 @@ impl Driver {
         if self.open.document.size() < LARGE {
             return Ok(call(&mut self.open.document));
         }
+        // The semaphore is never closed.
+        let _permit = self.documents.large.acquire().await;
         let mut document = mem::take(&mut self.open.document);
         let called = spawn_blocking(move || {
             let result = call(&mut document);

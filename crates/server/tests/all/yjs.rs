@@ -297,7 +297,7 @@ async fn pages_of_other_origins_are_refused() {
 }
 
 #[tokio::test]
-async fn a_stored_document_outlasts_its_connections_and_can_be_deleted() {
+async fn a_stored_document_outlasts_its_connections_and_can_be_taken_back_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let durable = Some(DurableConfig::new(folder.path()));
     let server = administered(Config { durable, ..Config::default() }).await;
@@ -316,6 +316,15 @@ async fn a_stored_document_outlasts_its_connections_and_can_be_deleted() {
     assert_eq!(bob.clock(5).await, 1);
     let rooms = get(server.admin, "/api/rooms", &[BEARER]).await.body;
     assert!(String::from_utf8(rooms).unwrap().contains("\"yjs:plan\""));
+    bob.say(reply::update(&written(5, 1, 10))).await;
+    assert_eq!(bob.message().await, reply::update(&written(5, 1, 10)));
+    let back = br#"{"position":1}"#.to_vec();
+    let headers = [BEARER, ("content-type", "application/json")];
+    let taken = post(server.admin, "/api/rooms/yjs:plan/restore", &headers, back).await;
+    assert_eq!(taken.status, 204, "{:?}", String::from_utf8(taken.body));
+    assert_eq!(bob.end().await.0, 1012, "it comes back");
+    let mut bob = Visitor::inside(server.public, "plan").await;
+    assert_eq!(bob.clock(5).await, 1);
     let deleted =
         send(server.admin, "DELETE", "/api/rooms/yjs:plan", &[BEARER], Default::default());
     assert_eq!(deleted.await.unwrap().status(), 204);
