@@ -72,11 +72,14 @@ export class Claims {
     return answered.some(({ isOwn }) => isOwn);
   }
 
-  /** A participant has left for good. */
-  departed(sender: number): void {
+  /** The room has forgotten a participant. Returns true if a claim or a question of this program ends by that. */
+  departed(sender: number): boolean {
+    const isOwn = [...this.#claims, ...this.#asks].some((one) => one.isOwn && one.sender === sender);
+    if (this.#claims.some((claim) => claim.isOwn && claim.sender === sender)) this.#endOwn();
     this.#claims = this.#claims.filter((claim) => claim.sender !== sender);
     this.#asks = this.#asks.filter((ask) => ask.sender !== sender);
     this.#advance();
+    return isOwn;
   }
 
   /** The server has forgotten this participant: its claims belong to somebody who is going to leave. */

@@ -105,11 +105,12 @@ export class DocumentSync implements Held {
     // Both have what the other one lacks.
     const known = Y.encodeStateAsUpdate(copy);
     const missing = difference(doc, [known]);
+    // Before the next line, because Yjs may answer it with changes of its own: it removes what is redundant in the format of a text.
+    doc.on("update", this.#changed);
     if (!isEmpty(copy)) Y.applyUpdate(doc, known, origin);
     if (this.#collected && missing) this.#wasEmpty = false;
     else if (missing) this.#queue.push(missing);
     copy.destroy();
-    doc.on("update", this.#changed);
     if (this.#mustOpen && this.#room.status !== "closed") this.#channel = this.#open();
     this.#mustOpen = false;
     if (this.#closing) this.isSynced = false;
@@ -182,7 +183,11 @@ export class DocumentSync implements Held {
   #receive({ sender, own, data, departed }: Message): void {
     if (departed !== undefined) {
       this.#pieces.drop(departed);
-      this.#claims.departed(departed);
+      // The room has forgotten this participant, which is back: also its claim and its question count no longer.
+      if (this.#claims.departed(departed)) {
+        if (!this.#isComplete) this.#mustAsk = true;
+        if (this.isSynced) this.#synced();
+      }
     } else if (typeof data !== "string") this.#take(data, own, undefined);
     else this.#control(sender, own, data);
     this.#lead();

@@ -9,6 +9,12 @@ import { createEncoder, toUint8Array, writeVarString, writeVarUint } from "lib0/
 import type { Held } from "./held.js";
 import { applyAwarenessUpdate, removeAwarenessStates, type Awareness } from "y-protocols/awareness";
 
+/**
+ * The most participants who have left and whose states are kept. A state may come in a datagram before the stream says that its sender, who
+ * was away for long, has left and is here again.
+ */
+const MAX_GONE = 100;
+
 /** What the awareness of Yjs tells its listeners. */
 interface Changes {
   readonly added: readonly number[];
@@ -33,8 +39,13 @@ export class Presence implements Held {
   /** While nobody has it, there is none. */
   #awareness: Awareness | undefined;
   #origin: unknown;
-  /** The fields of the own state as the others have them, in JSON. */
-  readonly #own = new Map<string, string>();
+  /**
+   * The fields of the own state as they were sent, in JSON: empty if the state no longer has the field, and undefined if the field is to be
+   * sent again.
+   */
+  readonly #own = new Map<string, string | undefined>();
+  /** The client whose fields these are. */
+  #ownClient: number | undefined;
   #isHere = false;
   /** What the others sent, by participant and client. */
   readonly #senders = new Map<number, Map<number, Sent>>();
@@ -67,6 +78,8 @@ export class Presence implements Held {
   attach(awareness: Awareness, origin: unknown): void {
     this.#awareness = awareness;
     this.#origin = origin;
+    if (this.#ownClient !== awareness.clientID) this.#own.clear();
+    this.#ownClient = awareness.clientID;
     awareness.on("update", this.#updated);
     if (this.#mustOpen && this.#room.status !== "closed") this.#channel = this.#follow(this.#open());
     this.#mustOpen = false;
@@ -111,8 +124,9 @@ export class Presence implements Held {
     if (from !== this.#origin && [added, updated, removed].some((ids) => ids.includes(id as number))) this.#send();
   };
 
+  /** Sends the own state anew, and also which fields it no longer has: others may have kept them. */
   #sendAll(): void {
-    this.#own.clear();
+    for (const field of this.#own.keys()) this.#own.set(field, undefined);
     this.#isHere = false;
     this.#send();
   }
@@ -127,10 +141,10 @@ export class Presence implements Held {
     }
     const fields = Object.entries(state).map(([field, value]) => [field, JSON.stringify(value)] as const);
     const stated = new Map(fields.filter(([, json]) => json !== undefined));
-    for (const field of [...this.#own.keys()])
-      if (!stated.has(field) && this.#post(`/${field}`, "")) this.#own.delete(field);
-    for (const [field, json] of stated)
+    for (const field of new Set([...this.#own.keys(), ...stated.keys()])) {
+      const json = stated.get(field) ?? "";
       if (this.#own.get(field) !== json && this.#post(`/${field}`, json)) this.#own.set(field, json);
+    }
     if (!this.#isHere) this.#isHere = this.#post("", "here");
   }
 
@@ -177,11 +191,9 @@ export class Presence implements Held {
 
   /** Participants have come, left, lost their connection or have it again. */
   #review(): void {
-    const isConnected = this.#room.status === "connected";
-    for (const [sender, clients] of this.#senders) {
-      for (const client of clients.keys()) this.#note(client);
-      if (isConnected && !this.#room.participants.has(sender)) this.#senders.delete(sender);
-    }
+    for (const clients of this.#senders.values()) for (const client of clients.keys()) this.#note(client);
+    const gone = [...this.#senders.keys()].filter((sender) => !this.#room.participants.has(sender));
+    for (const sender of gone.slice(0, -MAX_GONE)) this.#senders.delete(sender);
   }
 
   #note(client: number): void {
