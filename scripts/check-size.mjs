@@ -27,7 +27,8 @@ import { brotli, gzip } from "./compress.mjs";
  * operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
  * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
  * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
- * The goal of `yjs` was 4,000: what brings a document back after a loss of the room or of its history is 1,500 of it.
+ * The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its history is 1,600 of it, and the pieces of
+ * large updates in rooms in memory are 900, which the core could save if it cut transactions there, too (W97).
  */
 export const LIMITS = {
   "first part, gzip": 84_200,
@@ -40,7 +41,7 @@ export const LIMITS = {
   "vue, gzip": 3_600,
   "svelte, gzip": 3_600,
   "solid, gzip": 3_650,
-  "yjs, gzip": 5_500,
+  "yjs, gzip": 5_700,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from
 import { fileURLToPath } from "node:url";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-const CLIENT = fileURLToPath(new URL("../client/", import.meta.url));
+const WEB = fileURLToPath(new URL("../", import.meta.url));
 
 /** Outside of web/, so that no program finds the packages that are installed there. */
 const SCRATCH = fileURLToPath(new URL("../../target/packed/", import.meta.url));
@@ -13,12 +13,13 @@ const SCRATCH = fileURLToPath(new URL("../../target/packed/", import.meta.url));
 /** The folder of the programs, with the dependencies of all of them. */
 export const PROGRAMS = `${SCRATCH}programs/`;
 
-/** Packs the package, and returns the path of the file. */
-export function pack() {
-  mkdirSync(SCRATCH, { recursive: true });
-  for (const name of readdirSync(SCRATCH)) if (name.endsWith(".tgz")) rmSync(SCRATCH + name);
-  npm(CLIENT, "pack", "--pack-destination", SCRATCH);
-  return SCRATCH + readdirSync(SCRATCH).find((name) => name.endsWith(".tgz"));
+/** Packs the package of a folder of web/, and returns the path of the file. */
+export function pack(folder = "client") {
+  const packages = `${SCRATCH}packages/${folder}/`;
+  rmSync(packages, { recursive: true, force: true });
+  mkdirSync(packages, { recursive: true });
+  npm(WEB + folder, "pack", "--pack-destination", packages);
+  return packages + readdirSync(packages).find((name) => name.endsWith(".tgz"));
 }
 
 /** Makes the folder of the programs, and returns the path of the packed package. */
