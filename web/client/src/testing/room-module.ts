@@ -12,7 +12,10 @@ export interface RoomSettings {
   readonly away?: number;
   /** A new part of the snapshot is asked for after this many transactions of its channels. Default: 2,000. */
   readonly snapshotAfter?: number;
-  /** The bytes of transactions that the room keeps. Who lacks older ones gets the gap `history`. Default: 16 MiB. */
+  /**
+   * The bytes of transactions that the room keeps. Who lacks older ones gets the gap `history`. Several of the largest messages have to fit:
+   * to send one that does not fit at all is an error. Default: 16 MiB.
+   */
   readonly maxLogBytes?: number;
   /** The sessions that the room remembers after they left. A client whose session is forgotten gets the gap `session`. Default: 1,024. */
   readonly maxFormer?: number;

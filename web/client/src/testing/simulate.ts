@@ -78,6 +78,9 @@ const MOST_AT_ONCE = 100_000;
 /** Lines of the log in an error. */
 const TOLD = 40;
 
+/** What the room counts for each transaction in its log, beside the bytes of the message. */
+const LOG_ENTRY = 128;
+
 /**
  * Starts a simulated server. Nothing happens until `run`, `until` or `settle` is awaited, and all of it happens in simulated
  * time, in the same way whenever the seed is the same.
@@ -295,6 +298,7 @@ export class Simulation {
       open: (_, transport, events) => this.#open(tab, room, transport, events),
       hold: (loading) => this.#hold(loading),
       tell: (text) => this.#tell(text),
+      largest: this.#largest,
       stirred: () => tab.path.cutUntil === Infinity || this.#stir(),
       entered: () => this.#enter(),
     });
@@ -306,6 +310,12 @@ export class Simulation {
     tab.room = made as Room;
     this.#clock.after(0, () => this.#modules && tab.start(this.#modules.core));
     return made;
+  }
+
+  /** The bytes of the largest transaction that a log holds: a room in memory drops what is beyond its limit, a stored one nothing. */
+  get #largest(): number {
+    const { durability = "memory", maxLogBytes = Infinity } = this.#options;
+    return durability === "memory" ? maxLogBytes - LOG_ENTRY : Infinity;
   }
 
   #open(

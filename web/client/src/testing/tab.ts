@@ -7,6 +7,7 @@ import { loadCodecs } from "../compress.js";
 import type { Core, CoreConstructor, LoadedCore, Output } from "../core.js";
 import type { Qos } from "../api.js";
 import type { Environment } from "../environment.js";
+import { failure } from "../errors.js";
 import type { Memory } from "../memory.js";
 import type { PageEvents } from "../page.js";
 import { shown } from "./log.js";
@@ -32,6 +33,8 @@ export interface TabOptions {
   /** Waits, in real time, for something that has to be loaded. */
   readonly hold: <T>(loading: Promise<T>) => Promise<T>;
   readonly tell: (text: () => string) => void;
+  /** The bytes of the largest transaction that the log of the room holds. */
+  readonly largest: number;
   /** Something happened that `settle` waits for. */
   readonly stirred: () => void;
   /** Code of the client or the application has run. */
@@ -158,9 +161,10 @@ export class Tab {
 
   /** The core, which tells the log what it is asked and what it answers. */
   #traced(Core: CoreConstructor): CoreConstructor {
-    const { tell, stirred, name } = this.#options;
+    const { tell, stirred, name, largest } = this.#options;
     const tab = this;
     const names = new Map<number, string>();
+    const transactions = new Set<number>();
     const of = (id: number | undefined): string => (id === undefined ? "" : ` on "${names.get(id) ?? id}"`);
     return class extends Core {
       constructor(...all: ConstructorParameters<CoreConstructor>) {
@@ -172,13 +176,20 @@ export class Tab {
         stirred();
         const id = super.channel(channel, qos, compression);
         names.set(id, channel);
+        if (qos.kind === "transaction") transactions.add(id);
         return id;
       }
 
       override send(...all: Parameters<Core["send"]>): ReturnType<Core["send"]> {
         stirred();
-        const sent = super.send(...all);
         const [, channel, bytes, text, key] = all;
+        if (transactions.has(channel) && bytes.length > largest)
+          throw failure(
+            "too-large",
+            "own",
+            `the room could deliver this message of ${bytes.length} bytes to nobody: \`maxLogBytes\` has to hold several of the largest messages`,
+          );
+        const sent = super.send(...all);
         const data = text ? new TextDecoder().decode(bytes) : bytes;
         const how = sent === "accepted" ? "" : `: ${sent}`;
         tell(() => `${name} sends${of(channel)}${key === undefined ? "" : `, key "${key}"`}: ${shown(data)}${how}`);

@@ -205,6 +205,21 @@ test("what the room has dropped from its log is a gap history", async () => {
   expect(found).toEqual(["history", "chat"]);
 });
 
+test("a message that the room's log cannot hold is an error, because the room would deliver it to nobody", async () => {
+  const net = start({ maxLogBytes: 2000 });
+  const [a, b] = net.join(2);
+  const { channel } = chat(a);
+  chat(b);
+  await net.settle();
+  expect(() => channel.send("x".repeat(1900))).toThrow(/to nobody: `maxLogBytes` has to hold several/);
+  const stored = start({ maxLogBytes: 2000, durability: "local" });
+  const [c, d] = stored.join(2);
+  const [from, to] = [chat(c), chat(d)];
+  from.channel.send("x".repeat(1900));
+  await stored.settle();
+  expect(to.got).toHaveLength(1);
+});
+
 test("a conflated channel brings the newest value and leaves out others", async () => {
   const net = start();
   const [a, b] = net.join(2);
