@@ -162,9 +162,9 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
-	rm -rf target web/node_modules web/*/node_modules web/*/dist web/client/wasm lab/experiments/report/node_modules
+	rm -rf target web/node_modules web/*/node_modules web/*/dist examples/*/dist web/client/wasm lab/experiments/report/node_modules
 
-$(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json)
+$(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json examples/*/package.json)
 	@echo "npm: installing the packages of the web parts (some 20 s, the first time a minute)"
 	@cd web && npm ci --no-audit --no-fund
 	@touch $@

@@ -1,0 +1,129 @@
+/** The messages: pages of older ones, what is sent and saved, and who has seen what. */
+
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { KEPT, readersOf, type Message } from "./log";
+import { useOperation, useWaiting } from "./outbox";
+import { usePresence, useRoomStatus, useShared } from "./room";
+
+/** The messages of a page. */
+const PAGE = 30;
+
+export function Messages(): ReactNode {
+  const { count, messages } = useShared(({ log }) => log.value);
+  const marks = useShared(({ marks }) => marks.value);
+  const [shown, setShown] = useState(PAGE);
+  const [self] = usePresence();
+  const list = useRef<HTMLOListElement>(null);
+  const own = self?.id ?? "";
+  const page = messages.slice(-shown);
+  const readers = readersOf(page, marks, own);
+  useMark(messages);
+  useStayingAtEnd(list, messages.at(-1)?.id);
+  return (
+    <ol ref={list} role="log" aria-label="Messages" tabIndex={0}>
+      <li className="older">
+        {page.length < messages.length ? (
+          <button type="button" onClick={() => setShown(shown + PAGE)}>
+            Show older messages
+          </button>
+        ) : (
+          <small>
+            {count > KEPT ? `Older messages are not kept: these are the last ${KEPT}.` : "This is the beginning."}
+          </small>
+        )}
+      </li>
+      {page.map((message) => (
+        <Entry
+          key={message.id}
+          message={message}
+          isOwn={message.person === own}
+          readers={readers.get(message.number)}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface EntryProps {
+  readonly message: Message;
+  readonly isOwn: boolean;
+  readonly readers: readonly string[] | undefined;
+}
+
+function Entry({ message: { id, name, text, at }, isOwn, readers }: EntryProps): ReactNode {
+  return (
+    <li className={isOwn ? "own message" : "message"}>
+      <p className="from">
+        <b>{isOwn ? "You" : name}</b> <time dateTime={isoOf(at)}>{timeOf(at)}</time>
+        {isOwn && <Delivery id={id} />}
+      </p>
+      <p className="text">{text}</p>
+      {readers && <p className="seen">Seen by {readers.join(", ")}</p>}
+    </li>
+  );
+}
+
+/** Where an own message is. */
+function Delivery({ id }: { readonly id: string }): ReactNode {
+  const isWaiting = useWaiting().includes(id);
+  const { status, durability } = useRoomStatus();
+  if (!isWaiting) return <small> {durability === "memory" ? "Sent" : "Saved"}</small>;
+  return <small className="waiting"> {status === "connected" ? "Sending…" : "Waiting for the network"}</small>;
+}
+
+/** Tells the others how far this person has read: while the page is visible, up to the last message that the room has ordered. */
+function useMark(messages: readonly Message[]): void {
+  const [self] = usePresence();
+  const perform = useOperation();
+  const waiting = useWaiting();
+  const isVisible = useVisible();
+  const last = messages.findLast(({ id, person }) => person !== self?.id && !waiting.includes(id))?.number ?? 0;
+  useEffect(() => {
+    if (!self || !isVisible || last === 0) return;
+    // Not at once, so that many messages that come together make one mark.
+    const timer = setTimeout(() => {
+      perform(({ marks, log }) => {
+        if ((marks.get(self.id)?.number ?? 0) >= last) return;
+        marks.set(self.id, { name: self.name, number: last });
+        const oldest = log.value.messages[0]?.number ?? 0;
+        for (const [person, { number }] of marks.value) if (number < oldest) marks.delete(person);
+      });
+    }, 500);
+    return () => clearTimeout(timer);
+  }, [self, isVisible, last, perform]);
+}
+
+function useVisible(): boolean {
+  const [isVisible, setVisible] = useState(!document.hidden);
+  useEffect(() => {
+    const changed = (): void => setVisible(!document.hidden);
+    document.addEventListener("visibilitychange", changed);
+    return () => document.removeEventListener("visibilitychange", changed);
+  }, []);
+  return isVisible;
+}
+
+/** Keeps a list at its end when something is added, unless the user has scrolled away from it. */
+function useStayingAtEnd(list: { readonly current: HTMLElement | null }, last: string | undefined): void {
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const element = list.current;
+    const scrolled = (): void => {
+      if (element) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+    };
+    element?.addEventListener("scroll", scrolled);
+    return () => element?.removeEventListener("scroll", scrolled);
+  }, [list]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current && list.current) list.current.scrollTop = list.current.scrollHeight;
+  }, [list, last]);
+}
+
+function isoOf(at: number): string | undefined {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function timeOf(at: number): string {
+  return isoOf(at) ? new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "";
+}

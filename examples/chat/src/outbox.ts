@@ -1,0 +1,69 @@
+/** Own messages, and which of them the room does not have yet. */
+
+import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useRoom } from "./room";
+
+type Room = NonNullable<ReturnType<typeof useRoom>>;
+
+/** The operations of this program in the room's shared data that are not ordered, each with the id of the message that it sends. */
+class Outbox {
+  readonly #room: Room;
+  /** `undefined` is an operation that sends no message. */
+  #waiting: readonly (string | undefined)[] = [];
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  /** An operation is about to be made. */
+  add(id: string | undefined): void {
+    this.#waiting = [...this.waiting, id];
+  }
+
+  /** The room orders the operations of a program in their order, so the last `pending` ones are those that wait. */
+  get waiting(): readonly (string | undefined)[] {
+    const done = this.#waiting.length - this.#room.shared.pending;
+    if (done > 0) this.#waiting = this.#waiting.slice(done);
+    return this.#waiting;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const { shared, room } = this.#room;
+    const stops = [shared.onOperation(listener), shared.subscribe(listener), room.on("pending", listener)];
+    return () => stops.forEach((stop) => stop());
+  };
+}
+
+const outboxes = new WeakMap<Room, Outbox>();
+
+function outboxOf(room: Room): Outbox {
+  const outbox = outboxes.get(room) ?? new Outbox(room);
+  outboxes.set(room, outbox);
+  return outbox;
+}
+
+const NONE: readonly undefined[] = [];
+
+/** The ids of own messages that are on their way. */
+export function useWaiting(): readonly (string | undefined)[] {
+  const room = useRoom();
+  const outbox = useMemo(() => room && outboxOf(room), [room]);
+  return useSyncExternalStore(
+    useCallback((listener) => outbox?.subscribe(listener) ?? (() => {}), [outbox]),
+    () => outbox?.waiting ?? NONE,
+    () => NONE,
+  );
+}
+
+/** Returns a function that changes the shared data by `change`. `id` names the message that this sends, if it sends one. */
+export function useOperation(): (change: (shared: Room["shared"]) => void, id?: string) => void {
+  const room = useRoom();
+  return useCallback(
+    (change, id) => {
+      if (!room) return;
+      outboxOf(room).add(id);
+      room.shared.batch(() => change(room.shared));
+    },
+    [room],
+  );
+}

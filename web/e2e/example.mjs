@@ -1,0 +1,51 @@
+// An application of examples/: builds its page and serves it, beside a server that pages of other origins may use.
+
+import { after, afterEach, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { build, preview } from "vite";
+import { Server } from "./server.mjs";
+import { until } from "./wait.mjs";
+import { closeAll, launch, Window } from "./window.mjs";
+
+export class Example {
+  browser;
+  server;
+  windows = [];
+  #pages;
+
+  /** `name` is the folder in examples/; `options` are added to those of `groupwire serve`. */
+  constructor(name, ...options) {
+    const root = fileURLToPath(new URL(`../../examples/${name}/`, import.meta.url));
+    before(async () => {
+      await build({ root, logLevel: "error" });
+      [this.browser, this.server, this.#pages] = await Promise.all([
+        launch(),
+        Server.start("--origin", "*", ...options),
+        preview({ root, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } }),
+      ]);
+    });
+    afterEach(() => closeAll(this.windows));
+    after(async () => {
+      await this.browser?.close();
+      await this.server?.kill();
+      await this.#pages?.close();
+    });
+  }
+
+  /** Opens a window of a new user. `query` is added to the page's address, `settings` are those of the browser context. */
+  async open(name, query = {}, settings = {}) {
+    const [address] = this.#pages.resolvedUrls.local;
+    const search = new URLSearchParams({ server: this.server.url, ...query });
+    const window = await new ExampleWindow().open(this.browser, `${address}?${search}`, name, settings);
+    this.windows.push(window);
+    return window;
+  }
+}
+
+/** A window on a page that shows its status in an element with `data-status`. */
+class ExampleWindow extends Window {
+  async isConnected() {
+    const status = this.page.locator("[data-status]");
+    await until("connected", async () => (await status.getAttribute("data-status")) === "connected");
+  }
+}
