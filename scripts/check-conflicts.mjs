@@ -3,7 +3,7 @@
 // Run it from anywhere in a Git checkout: node scripts/check-conflicts.mjs
 
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,14 +26,16 @@ export function conflicts(paths, read) {
   });
 }
 
-// Files that Git tracks and files that it would add. A deleted file stays in Git's list until the deletion is staged.
+// Files that Git tracks and files that it would add. A deleted file stays in Git's list until the deletion is staged. Symbolic links are
+// left out: they may lead to a folder.
 function files() {
   const git = (...options) =>
     execFileSync("git", ["ls-files", "-z", ...options], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 })
       .split("\0")
       .filter(Boolean);
   const deleted = new Set(git("--deleted"));
-  return [...new Set(git("--cached", "--others", "--exclude-standard"))].filter((path) => !deleted.has(path));
+  const present = [...new Set(git("--cached", "--others", "--exclude-standard"))].filter((path) => !deleted.has(path));
+  return present.filter((path) => !lstatSync(join(root, path)).isSymbolicLink());
 }
 
 function main() {

@@ -13,7 +13,7 @@ const shows = ({ page }, text) => until(text, () => page.getByText(text).last().
 const texts = ({ page }) => page.locator(".text").allTextContents();
 
 async function say(window, text) {
-  await field(window).pressSequentially(text);
+  await field(window).fill(text);
   await window.page.keyboard.press("Enter");
 }
 
@@ -22,9 +22,8 @@ test("two write, and read what the other one writes", options, async () => {
   const bo = await example.open("Bo", {}, { viewport: { width: 400, height: 640 }, colorScheme: "dark" });
   await shows(ada, "Bo joined.");
 
-  await field(ada).pressSequentially("Shall we meet at nine");
+  await field(ada).pressSequentially("Shall we meet at nine?");
   await shows(bo, "Ada is typing…");
-  await field(ada).press("?");
   await ada.page.keyboard.press("Enter");
   await shows(bo, "Shall we meet at nine?");
   await until("nobody is typing", async () => (await bo.page.locator(".typing").textContent()) === "");
@@ -51,9 +50,22 @@ test("two write, and read what the other one writes", options, async () => {
   const width = await bo.page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(width <= 400, `nothing is wider than a small screen: ${width}`);
 
-  const cy = await example.open("Cy");
+  const cy = await example.open("Cy", {}, { viewport: { width: 600, height: 320 } });
   await shows(cy, "See you there!");
   assert.deepEqual(await texts(cy), await texts(ada));
+  await shows(ada, "Seen by Bo, Cy");
+  // Who has scrolled away has not seen what came at the end.
+  await cy.page.getByRole("log").evaluate((log) => (log.scrollTop = 0));
+  const newest = cy.page.getByRole("button", { name: "Newest messages" });
+  await newest.waitFor();
+  await say(ada, "Bring an umbrella.");
+  await until("Cy has it", async () => (await texts(cy)).includes("Bring an umbrella."));
+  const seen = ada.page.locator(".seen");
+  await until("Bo's mark", async () => (await seen.allTextContents()).join() === "Seen by Cy,Seen by Bo");
+  await cy.screenshot("example-chat-cy");
+  await newest.click();
+  await shows(ada, "Seen by Bo, Cy");
+  assert.equal(await newest.count(), 0);
   await bo.closeTab();
   await shows(ada, "Bo left.");
 });

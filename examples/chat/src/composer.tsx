@@ -34,7 +34,7 @@ export function Composer(): ReactNode {
       <Typists />
       <textarea
         aria-label="Message"
-        placeholder="Write a message"
+        placeholder="Write a message. Enter sends it."
         rows={2}
         maxLength={MAX_TEXT}
         value={text}

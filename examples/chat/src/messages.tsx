@@ -1,12 +1,15 @@
 /** The messages: pages of older ones, what is sent and saved, and who has seen what. */
 
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { flushSync } from "react-dom";
 import { KEPT, readersOf, type Message } from "./log";
 import { useOperation, useWaiting } from "./outbox";
 import { usePresence, useRoomStatus, useShared } from "./room";
 
 /** The messages of a page. */
 const PAGE = 30;
+/** The end is on the screen if not more than this is below it: the height of a line. */
+const NEAR_PX = 40;
 
 export function Messages(): ReactNode {
   const { count, messages } = useShared(({ log }) => log.value);
@@ -14,33 +17,48 @@ export function Messages(): ReactNode {
   const [shown, setShown] = useState(PAGE);
   const [self] = usePresence();
   const list = useRef<HTMLOListElement>(null);
+  const isAtEnd = useAtEnd(list, messages, marks);
+  useMark(messages, isAtEnd);
   const own = self?.id ?? "";
   const page = messages.slice(-shown);
   const readers = readersOf(page, marks, own);
-  useMark(messages);
-  useStayingAtEnd(list, messages.at(-1)?.id);
+
+  const showOlder = (): void => {
+    const { current } = list;
+    const fromEnd = (current?.scrollHeight ?? 0) - (current?.scrollTop ?? 0);
+    flushSync(() => setShown(shown + PAGE));
+    // What was on the screen stays where it is.
+    if (current) current.scrollTop = current.scrollHeight - fromEnd;
+  };
   return (
-    <ol ref={list} role="log" aria-label="Messages" tabIndex={0}>
-      <li className="older">
-        {page.length < messages.length ? (
-          <button type="button" onClick={() => setShown(shown + PAGE)}>
-            Show older messages
-          </button>
-        ) : (
-          <small>
-            {count > KEPT ? `Older messages are not kept: these are the last ${KEPT}.` : "This is the beginning."}
-          </small>
-        )}
-      </li>
-      {page.map((message) => (
-        <Entry
-          key={message.id}
-          message={message}
-          isOwn={message.person === own}
-          readers={readers.get(message.number)}
-        />
-      ))}
-    </ol>
+    <section aria-label="Messages">
+      <ol ref={list} role="log" tabIndex={0}>
+        <li className="older">
+          {page.length < messages.length ? (
+            <button type="button" onClick={showOlder}>
+              Show older messages
+            </button>
+          ) : count > KEPT ? (
+            `Older messages are not kept: these are the last ${KEPT}.`
+          ) : (
+            "This is the beginning."
+          )}
+        </li>
+        {page.map((message) => (
+          <Entry
+            key={message.id}
+            message={message}
+            isOwn={message.person === own}
+            readers={readers.get(message.number)}
+          />
+        ))}
+      </ol>
+      {!isAtEnd && (
+        <button type="button" className="newest" onClick={() => scrollToEnd(list.current)}>
+          Newest messages
+        </button>
+      )}
+    </section>
   );
 }
 
@@ -71,15 +89,15 @@ function Delivery({ id }: { readonly id: string }): ReactNode {
   return <small className="waiting"> {status === "connected" ? "Sending…" : "Waiting for the network"}</small>;
 }
 
-/** Tells the others how far this person has read: while the page is visible, up to the last message that the room has ordered. */
-function useMark(messages: readonly Message[]): void {
+/** Tells the others how far this person has read: up to the last message that the room has ordered, while that is on the screen. */
+function useMark(messages: readonly Message[], isAtEnd: boolean): void {
   const [self] = usePresence();
   const perform = useOperation();
   const waiting = useWaiting();
   const isVisible = useVisible();
   const last = messages.findLast(({ id, person }) => person !== self?.id && !waiting.includes(id))?.number ?? 0;
   useEffect(() => {
-    if (!self || !isVisible || last === 0) return;
+    if (!self || !isVisible || !isAtEnd || last === 0) return;
     // Not at once, so that many messages that come together make one mark.
     const timer = setTimeout(() => {
       perform(({ marks, log }) => {
@@ -90,7 +108,7 @@ function useMark(messages: readonly Message[]): void {
       });
     }, 500);
     return () => clearTimeout(timer);
-  }, [self, isVisible, last, perform]);
+  }, [self, isVisible, isAtEnd, last, perform]);
 }
 
 function useVisible(): boolean {
@@ -103,20 +121,25 @@ function useVisible(): boolean {
   return isVisible;
 }
 
-/** Keeps a list at its end when something is added, unless the user has scrolled away from it. */
-function useStayingAtEnd(list: { readonly current: HTMLElement | null }, last: string | undefined): void {
-  const isAtEnd = useRef(true);
+/** Keeps a list at its end when what it shows changes, unless the user has scrolled away from it. Returns whether it is there. */
+function useAtEnd(list: { readonly current: HTMLElement | null }, ...shown: readonly unknown[]): boolean {
+  const [isAtEnd, setAtEnd] = useState(true);
   useEffect(() => {
     const element = list.current;
     const scrolled = (): void => {
-      if (element) isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+      if (element) setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX);
     };
     element?.addEventListener("scroll", scrolled);
     return () => element?.removeEventListener("scroll", scrolled);
   }, [list]);
   useLayoutEffect(() => {
-    if (isAtEnd.current && list.current) list.current.scrollTop = list.current.scrollHeight;
-  }, [list, last]);
+    if (isAtEnd) scrollToEnd(list.current);
+  }, [list, isAtEnd, ...shown]);
+  return isAtEnd;
+}
+
+function scrollToEnd(list: HTMLElement | null): void {
+  if (list) list.scrollTop = list.scrollHeight;
 }
 
 function isoOf(at: number): string | undefined {

@@ -13,6 +13,8 @@ const CONNECTION = {
   closed: "The connection is closed. Load the page anew.",
 };
 
+const WHEREABOUTS = { here: "", away: ", away", gone: ", has left" };
+
 export class View {
   readonly #room: Room<Person>;
   readonly #table: Table;
@@ -53,9 +55,10 @@ export class View {
   #news(): string {
     const { game, side } = this.#table;
     const [red, yellow] = game.seats;
-    if (game.winner !== null) return `${this.#lastMove()}${this.#outcome(game.winner)}`;
-    if (!red || !yellow) return side === undefined ? "Take a free seat to play." : "Waiting for another player.";
     const gone = this.#gone();
+    const left = gone ? ` ${gone.name} has left.` : "";
+    if (game.winner !== null) return `${this.#lastMove()}${this.#outcome(game.winner)}${left}`;
+    if (!red || !yellow) return side === undefined ? "Take a free seat to play." : "Waiting for another player.";
     if (gone) return `${gone.name} has left. The seat is kept for ${gone.name}.`;
     const next = mover(game);
     const move = side === next ? "Your move." : `${this.#name(next)} (${COLORS[next]}) moves.`;
@@ -111,7 +114,7 @@ export class View {
     item.append(
       element("b", { textContent: seat.name }),
       element("small", {
-        textContent: side === own ? `you, ${COLORS[side]}` : where === "here" ? COLORS[side] : where,
+        textContent: `${COLORS[side]}${side === own ? ", you" : WHEREABOUTS[where]}`,
       }),
       element("span", { className: "wins", textContent: String(game.wins[side]), ariaLabel: `${game.wins[side]} won` }),
     );
