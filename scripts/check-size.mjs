@@ -4,7 +4,8 @@
 // core lacks: a module with most codecs, and one with brotli. Modules that are imported later for other reasons do not count.
 // And `groupwire/shared` and `groupwire/motion`, entries of their own, the package `groupwire-yjs` without Yjs, and the bindings for
 // user interface frameworks: what they add to an application that has the framework and `groupwire`, together with
-// `groupwire/store`, of which they are made.
+// `groupwire/store`, of which they are made. And all of `groupwire-widgets` but the inspector and the administration, for an application
+// that has `groupwire` and `groupwire/motion`.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -27,6 +28,8 @@ import { brotli, gzip } from "./compress.mjs";
  * operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
  * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
  * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
+ * The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and texts, without messages at the pointer, which a page loads
+ * only if it wants them. A page that takes single elements loads less: the cursors alone are 6,500.
  * The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its history is 1,600 of it, and the pieces of
  * large updates in rooms in memory are 900, which the core could save if it cut transactions there, too (W97).
  */
@@ -42,6 +45,7 @@ export const LIMITS = {
   "svelte, gzip": 3_600,
   "solid, gzip": 3_650,
   "yjs, gzip": 5_700,
+  "widgets, gzip": 14_500,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };
@@ -51,6 +55,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const BINDINGS = ["react", "vue", "svelte", "solid"];
 const PRESENT = /^(groupwire|react|vue|solid-js|svelte(\/reactivity)?)$/;
 const binding = (name) => `${root}web/${name}/dist/index.js`;
+const GROUPWIRE = /^groupwire(\/|$)/;
 const YJS = /^(yjs$|y-protocols\/|lib0\/)/;
 const entry = (name) => `${root}web/client/dist/${name}.js`;
 const GLUE = "groupwire_wasm.js";
@@ -68,15 +73,20 @@ export function judge(sizes, limits = LIMITS) {
 
 /** The chunks that are loaded before the first message: the entry, the glue, and their static imports. */
 export function loadedFirst(chunks) {
+  const holdsGlue = ({ moduleIds }) => moduleIds.some((id) => basename(id) === GLUE);
+  if (!chunks.some(holdsGlue)) throw new Error(`no chunk holds ${GLUE}`);
+  return withImports(chunks, (chunk) => chunk.isEntry || holdsGlue(chunk));
+}
+
+/** Some chunks, and their static imports: what is imported later is not among them. */
+export function withImports(chunks, isFirst) {
   const first = new Set();
   const add = (chunk) => {
     if (!chunk || first.has(chunk)) return;
     first.add(chunk);
     chunk.imports.forEach((name) => add(chunks.find(({ fileName }) => fileName === name)));
   };
-  const holdsGlue = ({ moduleIds }) => moduleIds.some((id) => basename(id) === GLUE);
-  chunks.filter((chunk) => chunk.isEntry || holdsGlue(chunk)).forEach(add);
-  if (!chunks.some(holdsGlue)) throw new Error(`no chunk holds ${GLUE}`);
+  chunks.filter(isFirst).forEach(add);
   return [...first];
 }
 
@@ -99,6 +109,7 @@ async function main() {
   const zipped = ({ code }) => gzip(Buffer.from(code)).length;
   const first = gzip(wasm("first")).length;
   const parts = ["first", "second"].map(wasm);
+  const widgets = await bundle(`${root}web/widgets/dist/index.js`, GROUPWIRE);
   const bindings = [];
   for (const name of BINDINGS) {
     bindings.push([`${name}, gzip`, sum((await bundle(binding(name), PRESENT)).map(zipped))]);
@@ -112,6 +123,7 @@ async function main() {
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
     ...Object.fromEntries(bindings),
     "yjs, gzip": sum((await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped)),
+    "widgets, gzip": sum(withImports(widgets, ({ isEntry }) => isEntry).map(zipped)),
     "codecs, gzip": gzip(wasm("codecs_bg")).length,
     "brotli, gzip": gzip(wasm("brotli_bg")).length,
   });

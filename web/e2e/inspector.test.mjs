@@ -66,7 +66,7 @@ const person = (page, name) => page.getByTestId("participants").getByRole("butto
 async function openPacket(page, least = 2) {
   const found = await until("a packet of several messages", () =>
     page.evaluate((least) => {
-      const { shadowRoot } = document.querySelector("groupwire-inspector");
+      const { shadowRoot } = document.querySelector("gw-inspector");
       const bars = [...shadowRoot.querySelectorAll("[data-parts]")];
       const bar = bars.findLast(({ dataset }) => Number(dataset.parts) >= least);
       bar?.click();
@@ -89,7 +89,7 @@ for (const colorScheme of ["light", "dark"]) {
     assert.ok(rows >= 2, `${rows} messages`);
     // The parts of the packet add up to its size.
     const [parts, label] = await page.evaluate(() => {
-      const { shadowRoot } = document.querySelector("groupwire-inspector");
+      const { shadowRoot } = document.querySelector("gw-inspector");
       const parts = [...shadowRoot.querySelectorAll("[data-testid=parts] b")].map((b) => parseFloat(b.textContent));
       return [parts, shadowRoot.querySelector(".bar.selected").ariaLabel];
     });

@@ -22,7 +22,7 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["bindings.md", "motion.md", "schema.md", "shared.md", "yjs.md"])(
+test.each(["bindings.md", "motion.md", "schema.md", "shared.md", "widgets.md", "yjs.md"])(
   "the examples of docs/%s compile",
   async (page) => {
     const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
@@ -90,6 +90,8 @@ async function compile(page, examples) {
     "groupwire/store": source("store.ts"),
     "groupwire/testing": source("testing.ts"),
     ...Object.fromEntries(["vue", "solid"].map((name) => [`groupwire-${name}`, source(`../../${name}/src/index.ts`)])),
+    "groupwire-widgets": [join(client, "../widgets/src/index.ts")],
+    "groupwire-widgets/avatars": [join(client, "../widgets/src/avatars.ts")],
     "groupwire-yjs": [join(client, "../yjs/src/index.ts")],
   };
   const compilerOptions = { paths, module: "ESNext", moduleResolution: "Bundler" };

@@ -1,6 +1,6 @@
 /** The page around the inspector. */
 
-import { Inspector } from "groupwire-widgets";
+import { Inspector } from "groupwire-widgets/inspector";
 import { open } from "./page";
 
 const inspector = new Inspector();

@@ -1,7 +1,8 @@
 /** The administration of a server, as a web component. Importing this module registers it. */
 
-import { Administration } from "./admin/element";
+import { Administration } from "./admin/element.js";
+import { define } from "./core/define.js";
 
-if (!customElements.get("groupwire-administration")) customElements.define("groupwire-administration", Administration);
+define("gw-administration", Administration);
 
 export { Administration };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { short } from "../src/admin/chart";
-import { Figures, GRAPHS, KEPT_MS, scale } from "../src/admin/figures";
-import type { Status } from "../src/admin/requests";
+import { short } from "../src/admin/chart.js";
+import { Figures, GRAPHS, KEPT_MS, scale } from "../src/admin/figures.js";
+import type { Status } from "../src/admin/requests.js";
 
 function status(uptime: number, more: Partial<Status> = {}): Status {
   return {

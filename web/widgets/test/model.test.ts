@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { Events } from "../src/inspector/feed";
-import { Model, nameOf, PURPOSES, split } from "../src/inspector/model";
-import type { Channel, Code, Flow, Measured, Packet, Part, Received, Report, Transport } from "../src/inspector/report";
+import { Events } from "../src/inspector/feed.js";
+import { Model, nameOf, PURPOSES, split } from "../src/inspector/model.js";
+import type {
+  Channel,
+  Code,
+  Flow,
+  Measured,
+  Packet,
+  Part,
+  Received,
+  Report,
+  Transport,
+} from "../src/inspector/report.js";
 import {
   bytes,
   change,
@@ -12,7 +22,7 @@ import {
   ratio,
   tolerated,
   transportReason,
-} from "../src/inspector/words";
+} from "../src/inspector/words.js";
 
 const NEW = 0;
 const REPEATED = 1;

@@ -1,7 +1,7 @@
 /** What the views of the administration's page share: requests, questions, and what became of an action. */
 
-import type { Question } from "./confirm";
-import type { Requests } from "./requests";
+import type { Question } from "./confirm.js";
+import type { Requests } from "./requests.js";
 
 export interface Actions {
   readonly requests: Requests;

@@ -1,10 +1,10 @@
 /** The users and tokens that are kept out, and how to let them in again. */
 
-import { button, h } from "../shared/dom";
-import type { Actions } from "./actions";
-import type { Ban } from "./requests";
-import { Table } from "./table";
-import { date } from "./units";
+import { button, h } from "../shared/dom.js";
+import type { Actions } from "./actions.js";
+import type { Ban } from "./requests.js";
+import { Table } from "./table.js";
+import { date } from "./units.js";
 
 export class BansView {
   readonly element = h("section", "card bans");

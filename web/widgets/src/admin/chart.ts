@@ -1,8 +1,8 @@
 /** A small line chart: the last minutes of a few figures, with axes, a legend and the newest values. */
 
-import { h, say } from "../shared/dom";
-import { number } from "../inspector/words";
-import { scale, type Figures, type Graph, type Point } from "./figures";
+import { h, say } from "../shared/dom.js";
+import { number } from "../inspector/words.js";
+import { scale, type Figures, type Graph, type Point } from "./figures.js";
 
 /** The size of the plot in units of its view box, which is stretched to the width of the card. */
 const WIDTH = 600;

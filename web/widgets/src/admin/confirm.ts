@@ -1,6 +1,6 @@
 /** Questions before something that cannot be undone. */
 
-import { button, h } from "../shared/dom";
+import { button, h } from "../shared/dom.js";
 
 export interface Question {
   readonly title: string;

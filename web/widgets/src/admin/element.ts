@@ -1,19 +1,19 @@
-/** `<groupwire-administration>`: a server's figures over time, its rooms, and what an administrator does. Attributes: `server`, `room`, `token`. */
+/** `<gw-administration>`: a server's figures over time, its rooms, and what an administrator does. Attributes: `server`, `room`, `token`. */
 
-import { STYLES } from "../inspector/styles";
-import { accessOf, pageAddress, Refused, type Access } from "../shared/access";
-import { button, h, say } from "../shared/dom";
-import { tokenForm } from "../shared/token";
-import { download, type Actions } from "./actions";
-import { BansView } from "./bans";
-import { Chart } from "./chart";
-import { ask } from "./confirm";
-import { Figures, GRAPHS } from "./figures";
-import { Requests, type RoomLine } from "./requests";
-import { RoomView } from "./room";
-import { ADMIN_STYLES } from "./styles";
-import { Table } from "./table";
-import { duration, size } from "./units";
+import { STYLES } from "../inspector/styles.js";
+import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
+import { button, h, say } from "../shared/dom.js";
+import { tokenForm } from "../shared/token.js";
+import { download, type Actions } from "./actions.js";
+import { BansView } from "./bans.js";
+import { Chart } from "./chart.js";
+import { ask } from "./confirm.js";
+import { Figures, GRAPHS } from "./figures.js";
+import { Requests, type RoomLine } from "./requests.js";
+import { RoomView } from "./room.js";
+import { ADMIN_STYLES } from "./styles.js";
+import { Table } from "./table.js";
+import { duration, size } from "./units.js";
 
 /** Milliseconds between two requests for figures. */
 const POLL_MS = 2000;

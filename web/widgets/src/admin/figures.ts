@@ -1,6 +1,6 @@
 /** The server's figures over the last minutes, from the reports that the page polls. */
 
-import type { Status } from "./requests";
+import type { Status } from "./requests.js";
 
 /** How long figures are kept, in milliseconds. */
 export const KEPT_MS = 10 * 60_000;

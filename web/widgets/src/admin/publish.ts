@@ -1,8 +1,8 @@
 /** A form that publishes a message of the room itself. */
 
-import { h } from "../shared/dom";
-import type { Actions } from "./actions";
-import type { Channel, Publication } from "./requests";
+import { h } from "../shared/dom.js";
+import type { Actions } from "./actions.js";
+import type { Channel, Publication } from "./requests.js";
 
 export class PublishForm {
   readonly element = h("form", "publish");

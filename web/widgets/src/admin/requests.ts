@@ -1,6 +1,6 @@
 /** The requests of the administration's page to the server, and what it answers (`/api/openapi.json` describes them). */
 
-import { request, type Access } from "../shared/access";
+import { request, type Access } from "../shared/access.js";
 
 /** What `GET /api/status` tells, as far as it is shown. */
 export interface Status {

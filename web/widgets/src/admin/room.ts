@@ -1,12 +1,12 @@
 /** One room: its people, its channels with the newest messages, and what an administrator can do to them. */
 
-import { button, dot, h, say } from "../shared/dom";
-import { download, type Actions } from "./actions";
-import { PublishForm } from "./publish";
-import type { Channel, Contents, Message, Person, RoomLine } from "./requests";
-import { SnapshotsView } from "./snapshots";
-import { Table } from "./table";
-import { age, size } from "./units";
+import { button, dot, h, say } from "../shared/dom.js";
+import { download, type Actions } from "./actions.js";
+import { PublishForm } from "./publish.js";
+import type { Channel, Contents, Message, Person, RoomLine } from "./requests.js";
+import { SnapshotsView } from "./snapshots.js";
+import { Table } from "./table.js";
+import { age, size } from "./units.js";
 
 /** Most characters of a message in the list. */
 const MOST_SHOWN = 400;

@@ -1,10 +1,10 @@
 /** What a stored room can be taken back to. */
 
-import { button, h } from "../shared/dom";
-import type { Actions } from "./actions";
-import type { Requests, Snapshot } from "./requests";
-import { Table } from "./table";
-import { date, size } from "./units";
+import { button, h } from "../shared/dom.js";
+import type { Actions } from "./actions.js";
+import type { Requests, Snapshot } from "./requests.js";
+import { Table } from "./table.js";
+import { date, size } from "./units.js";
 
 const AFTERWARDS = "Participants are disconnected, and come back to it.";
 

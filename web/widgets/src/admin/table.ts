@@ -1,6 +1,6 @@
 /** Tables whose rows are changed in place, so that focus and selection stay while they are polled. */
 
-import { h, say } from "../shared/dom";
+import { h, say } from "../shared/dom.js";
 
 export interface Column<T> {
   readonly title: string;

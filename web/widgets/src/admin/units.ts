@@ -1,6 +1,6 @@
 /** How the administration's page writes sizes, dates and times. */
 
-import { short } from "./chart";
+import { short } from "./chart.js";
 
 export const size = (bytes: number): string => short(bytes, 1024, ["B", "KiB", "MiB", "GiB"]);
 

@@ -1,9 +1,9 @@
 /** The channels of a room: rates, ratio, QoS contract, and the age of messages. */
 
-import { h, say } from "../shared/dom";
-import type { ChannelView, Filter, Reception } from "./model";
-import { AGES, type Channel, type Tally } from "./report";
-import { codeSet, ms, number, percent, qosSummary, rate, ratio, tolerated } from "./words";
+import { h, say } from "../shared/dom.js";
+import type { ChannelView, Filter, Reception } from "./model.js";
+import { AGES, type Channel, type Tally } from "./report.js";
+import { codeSet, ms, number, percent, qosSummary, rate, ratio, tolerated } from "./words.js";
 
 export class Channels {
   readonly element = h("section", "channels");

@@ -1,21 +1,21 @@
 /**
- * `<groupwire-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`; `administration` is the
+ * `<gw-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`; `administration` is the
  * address of the administration's page, if there is to be a link to it.
  */
 
-import { accessOf, pageAddress, Refused, type Access } from "../shared/access";
-import { button, h, say } from "../shared/dom";
-import { tokenForm } from "../shared/token";
-import { Channels } from "./channels";
-import { emulate, follow, record, rooms, templates } from "./feed";
-import { Model, PURPOSES, type Filter, type PacketEntry } from "./model";
-import { PacketView } from "./packet";
-import { People } from "./people";
-import type { Report, Rooms } from "./report";
-import { STYLES } from "./styles";
-import { TemplatesView } from "./templates";
-import { Timeline } from "./timeline";
-import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words";
+import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
+import { button, h, say } from "../shared/dom.js";
+import { tokenForm } from "../shared/token.js";
+import { Channels } from "./channels.js";
+import { emulate, follow, record, rooms, templates } from "./feed.js";
+import { Model, PURPOSES, type Filter, type PacketEntry } from "./model.js";
+import { PacketView } from "./packet.js";
+import { People } from "./people.js";
+import type { Report, Rooms } from "./report.js";
+import { STYLES } from "./styles.js";
+import { TemplatesView } from "./templates.js";
+import { Timeline } from "./timeline.js";
+import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words.js";
 
 /** Milliseconds between requests for the list of rooms and for the templates, which change rarely. */
 const POLL_MS = 2000;

@@ -1,7 +1,7 @@
 /** The requests of the inspector to the server. */
 
-import { headers, Refused, request, type Access } from "../shared/access";
-import type { Recording, Report, Rooms, Templates } from "./report";
+import { headers, Refused, request, type Access } from "../shared/access.js";
+import type { Recording, Report, Rooms, Templates } from "./report.js";
 
 /** Milliseconds between two attempts to connect. */
 const RETRY_MS = 1500;

@@ -11,7 +11,7 @@ import {
   type Received,
   type Report,
   type Tally,
-} from "./report";
+} from "./report.js";
 
 /** Limit of packets that can be inspected. */
 const KEPT = 2000;

@@ -1,9 +1,9 @@
 /** The contents of one packet: a sentence, a bar, and a list of its messages. */
 
-import { dot, h } from "../shared/dom";
-import { PURPOSES, purposeOf, split, type Model, type PacketEntry } from "./model";
-import { BYTE, type Packet, type Part } from "./report";
-import { bytes, packetSentence, ms, number, PURPOSE_WORDS, ratio } from "./words";
+import { dot, h } from "../shared/dom.js";
+import { PURPOSES, purposeOf, split, type Model, type PacketEntry } from "./model.js";
+import { BYTE, type Packet, type Part } from "./report.js";
+import { bytes, packetSentence, ms, number, PURPOSE_WORDS, ratio } from "./words.js";
 
 /** Limit of listed messages, because a packet of late-joiner state may have thousands. */
 const LISTED = 200;

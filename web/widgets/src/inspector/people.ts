@@ -1,9 +1,9 @@
 /** The list of participants, the facts about the selected one's transport, and its emulated network. */
 
-import { button, dot, h, say } from "../shared/dom";
-import type { Model } from "./model";
-import type { Participant, Transport } from "./report";
-import { ms, percent, rate, transportReason } from "./words";
+import { button, dot, h, say } from "../shared/dom.js";
+import type { Model } from "./model.js";
+import type { Participant, Transport } from "./report.js";
+import { ms, percent, rate, transportReason } from "./words.js";
 
 export interface PeopleEvents {
   readonly select: (participant: number | undefined) => void;

@@ -1,8 +1,8 @@
 /** The templates of a participant's packets, with their holes. */
 
-import { h } from "../shared/dom";
-import type { Template, Templates } from "./report";
-import { number } from "./words";
+import { h } from "../shared/dom.js";
+import type { Template, Templates } from "./report.js";
+import { number } from "./words.js";
 
 /** Limit of listed templates. */
 const LISTED = 24;

@@ -1,8 +1,8 @@
 /** The latest packets as bars of their bytes by purpose. A list box: arrow keys select the next packet. */
 
-import { h } from "../shared/dom";
-import { PURPOSES, split, type Model, type PacketEntry } from "./model";
-import { bytes, PURPOSE_WORDS } from "./words";
+import { h } from "../shared/dom.js";
+import { PURPOSES, split, type Model, type PacketEntry } from "./model.js";
+import { bytes, PURPOSE_WORDS } from "./words.js";
 
 /** Limit of bars; `count` depends on the width. */
 const MOST = 160;

@@ -1,7 +1,7 @@
 /** The inspector's texts: numbers and packets in words. */
 
-import { purposeOf, type Model, type Purpose } from "./model";
-import type { Channel, Code, Packet, Repeats, Transport } from "./report";
+import { purposeOf, type Model, type Purpose } from "./model.js";
+import type { Channel, Code, Packet, Repeats, Transport } from "./report.js";
 
 /** The meanings of the terms that the inspector uses. */
 export const GLOSSARY: readonly (readonly [word: string, meaning: string])[] = [

@@ -1,6 +1,6 @@
 /** The form for the token, if the address has none. */
 
-import { h } from "./dom";
+import { h } from "./dom.js";
 
 /** Asks for the token of the administration. `action` is what the button says. */
 export function tokenForm(action: string, give: (token: string) => void): HTMLFormElement {

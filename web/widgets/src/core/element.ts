@@ -1,0 +1,118 @@
+/** The base of the widgets: which room a widget shows, its texts and styles, and when it begins and ends. */
+
+import { Base } from "./define.js";
+import { attachTo, type AnyRoom, type JoinedRoom } from "./room.js";
+import { onConfigured, settings } from "./settings.js";
+import { adopt, BASE } from "./styles.js";
+
+/** Functions that end what a widget has begun. */
+export type Stops = (() => void)[];
+
+export abstract class Widget<Words extends object> extends Base {
+  static readonly observedAttributes: readonly string[] = ["room"];
+  protected readonly root: ShadowRoot;
+  readonly #defaults: Words;
+  #room: AnyRoom | undefined;
+  #texts: Partial<Words> = {};
+  #stops: Stops = [];
+  #isScheduled = false;
+
+  constructor(styles: string, words: Words) {
+    super();
+    this.#defaults = words;
+    this.root = this.attachShadow({ mode: "open" });
+    adopt(this.root, BASE + styles);
+  }
+
+  /** The room that is shown: an own one, the one that the attribute `room` names, or that of `configure`. */
+  get room(): AnyRoom | undefined {
+    const name = this.getAttribute("room");
+    return this.#room ?? (name === null ? settings().room : settings().rooms?.[name]);
+  }
+
+  set room(room: AnyRoom | undefined) {
+    this.#room = room;
+    this.restart();
+  }
+
+  /** Texts that replace those of `configure` and the English ones, in this element. */
+  get texts(): Partial<Words> {
+    return this.#texts;
+  }
+
+  set texts(texts: Partial<Words>) {
+    this.#texts = texts;
+    this.restart();
+  }
+
+  connectedCallback(): void {
+    // Properties that were set before the element was defined would hide those of its class.
+    for (const name of Object.keys(this)) {
+      if (!(name in Object.getPrototypeOf(this))) continue;
+      const value: unknown = Reflect.get(this, name);
+      Reflect.deleteProperty(this, name);
+      Reflect.set(this, name, value);
+    }
+    this.restart();
+  }
+
+  disconnectedCallback(): void {
+    this.restart();
+  }
+
+  attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
+    if (before !== now) this.restart();
+  }
+
+  /** Shows what does not depend on a room. Called before `attach`; what it returns ends it. */
+  protected begin(): Stops {
+    return [];
+  }
+
+  /** Shows a room; what it returns ends it. */
+  protected abstract attach(joined: JoinedRoom): Stops;
+
+  /** The texts that are shown. */
+  protected get words(): Words {
+    return { ...this.#defaults, ...(settings().texts as Partial<Words> | undefined), ...this.#texts };
+  }
+
+  /** Emits an event. Returns false if the page has prevented what happens without it. */
+  protected emit(name: string, detail: object): boolean {
+    return this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable: true }));
+  }
+
+  /** A number that an attribute has. */
+  protected number(name: string, otherwise: number): number {
+    const text = this.getAttribute(name);
+    const value = Number(text);
+    return text && Number.isFinite(value) ? value : otherwise;
+  }
+
+  /** Shows everything anew, once for all changes of a task, and ends if the element is not in the page any more. */
+  protected restart(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      stopAll(this.#stops);
+      if (this.isConnected) this.#start();
+    });
+  }
+
+  #start(): void {
+    const { room } = this;
+    this.#stops = [onConfigured(() => this.restart()), ...this.begin()];
+    if (!room) return;
+    this.#stops.push(
+      attachTo(room, (joined) => {
+        const stops = this.attach(joined);
+        return () => stopAll(stops);
+      }),
+    );
+  }
+}
+
+function stopAll(stops: Stops): void {
+  for (const stop of stops.splice(0).reverse()) stop();
+}

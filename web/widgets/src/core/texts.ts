@@ -1,0 +1,106 @@
+/** The English texts of the widgets. An application replaces them by `configure({ texts })`, or for one element by its property `texts`. */
+
+import type { TransportName } from "groupwire";
+
+/** Who has no name. */
+const GUEST = { guest: "Guest" };
+
+export const AVATARS = {
+  ...GUEST,
+  people: "Who is here",
+  you: (name: string): string => `${name} (you)`,
+  signedIn: (name: string, user: string): string => `${name}, signed in as ${user}`,
+  follow: (name: string): string => `Follow ${name}`,
+  away: (name: string): string => `${name} (connection lost)`,
+  idle: (name: string): string => `${name} (idle)`,
+  more: (count: number): string => `+${count}: show more`,
+  fewer: "Show fewer",
+};
+export type AvatarTexts = typeof AVATARS;
+
+export const CURSORS = {
+  ...GUEST,
+  says: (name: string, text: string): string => `${name}: ${text}`,
+  chat: "Message at your pointer",
+  chatHint: "Say something",
+};
+export type CursorTexts = typeof CURSORS;
+
+export const STATUS = {
+  connecting: "Connecting…",
+  connected: "Connected",
+  reconnecting: "Reconnecting. Your changes are kept.",
+  closed: "Disconnected",
+  sending: "Sending…",
+  saving: "Saving…",
+  saved: "Saved",
+  noTransport: "Not connected. It is tried again by itself.",
+  unsaved: (count: number): string =>
+    count === 1 ? "1 change is not confirmed" : `${count} changes are not confirmed`,
+  nothingUnsaved: "All changes are confirmed",
+  transport: (name: TransportName): string => TRANSPORTS[name],
+  why: (sentence: string): string => sentence,
+};
+export type StatusTexts = typeof STATUS;
+
+/** "Ada", "Ada and Bo", "Ada, Bo and Cy". */
+function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+export const FOLLOW = {
+  ...GUEST,
+  following: (name: string): string => `Following ${name}`,
+  stopped: (name: string): string => `No longer following ${name}`,
+  stop: "Stop",
+  followed: (names: readonly string[]): string => `${list(names)} ${names.length > 1 ? "follow" : "follows"} you`,
+};
+export type FollowTexts = typeof FOLLOW;
+
+export const SELECTION = {
+  ...GUEST,
+  selections: "Selected by others",
+  selected: (name: string, what: string): string => `${name}: ${what}`,
+};
+export type SelectionTexts = typeof SELECTION;
+
+export const TYPING = {
+  ...GUEST,
+  typing: (names: readonly string[]): string =>
+    names.length > 3
+      ? "Several people are typing"
+      : names.length > 0
+        ? `${list(names)} ${names.length > 1 ? "are" : "is"} typing`
+        : "",
+};
+export type TypingTexts = typeof TYPING;
+
+export const MINIMAP = {
+  ...GUEST,
+  overview: "Overview. Arrow keys move the view",
+};
+export type MinimapTexts = typeof MINIMAP;
+
+export const LOCK = {
+  ...GUEST,
+  take: "Edit",
+  asking: "Asking…",
+  release: "Done",
+  taken: (name: string): string => `${name} is editing`,
+  mine: "You are editing",
+  free: "Nobody is editing",
+};
+export type LockTexts = typeof LOCK;
+
+const TRANSPORTS: Readonly<Record<TransportName, string>> = {
+  webtransport: "WebTransport",
+  websocket: "WebSocket",
+  multipart: "Multipart streaming",
+  iframe: "Iframe streaming",
+  longpoll: "Long polling",
+  poll: "Polling",
+};
+
+/** The texts of all widgets. */
+export interface Texts
+  extends AvatarTexts, CursorTexts, StatusTexts, FollowTexts, SelectionTexts, TypingTexts, MinimapTexts, LockTexts {}

@@ -1,0 +1,147 @@
+/**
+ * What everybody sees of the content: their views. A participant tells its view only while somebody wants to know it, so each tells on the same
+ * channel whose views it wants: the key `to` has a list of ids of participants and {@link EVERYBODY}, the key `view` has left, top, width and
+ * height.
+ */
+
+import { awareness, type Channel, type Message, type Room } from "groupwire";
+import { follow, type Follow, type Place } from "groupwire/motion";
+import { jsonOf, onLeft } from "./messages.js";
+
+export const EVERYBODY = -1;
+const NOBODY = "[]";
+
+/** Nobody follows more people at once. */
+const WANTED = 8;
+
+export class Views {
+  static readonly #all = new WeakMap<Room<any>, Map<string, Views>>();
+  readonly #room: Room;
+  readonly #channel: Channel;
+  readonly #wants = new Set<{ readonly who: number }>();
+  /** Whose views each of the others wants. */
+  readonly #wanted = new Map<number, readonly unknown[]>();
+  readonly #listeners = new Set<() => void>();
+  #told = NOBODY;
+  #view: Place | undefined;
+  #follow: Follow | undefined;
+  #stops: (() => void)[] = [];
+
+  private constructor(room: Room, name: string) {
+    this.#room = room;
+    this.#channel = room.channel(name, awareness({ maxRate: 15, loss: 0.05, deadline: 300 }));
+  }
+
+  /** Those of a room on a channel: all widgets of a page have them in common. */
+  static in(room: Room<any>, channel: string): Views {
+    const channels = Views.#all.get(room) ?? new Map<string, Views>();
+    const views = channels.get(channel) ?? new Views(room, channel);
+    Views.#all.set(room, channels.set(channel, views));
+    return views;
+  }
+
+  /** Calls `listener` when a view, or who follows whom, has changed. Until the returned function is called this participant takes part. */
+  use(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.#begin();
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end();
+    };
+  }
+
+  /** Asks for the view of a participant, or of everybody, until the returned function is called. */
+  want(who: number): () => void {
+    const want = { who };
+    this.#wants.add(want);
+    this.#ask();
+    return () => {
+      this.#wants.delete(want);
+      this.#ask();
+    };
+  }
+
+  /** Tells the own view. */
+  tell(view: Place): void {
+    if (String(view) === String(this.#view)) return;
+    this.#view = view;
+    if (this.#isWanted) this.#send(JSON.stringify(view), "view");
+  }
+
+  /** The views that are known, smoothly followed, by participant. */
+  get shown(): Map<number, Place> {
+    const views = this.#follow?.views().filter(({ isGone }) => !isGone) ?? [];
+    return new Map(views.map(({ sender, place }) => [sender, place]));
+  }
+
+  /** The participants that follow this one. */
+  get watchers(): number[] {
+    const self = this.#room.self?.id;
+    return [...this.#wanted].filter(([, all]) => all.includes(self)).map(([id]) => id);
+  }
+
+  get #isWanted(): boolean {
+    const self = this.#room.self?.id;
+    return [...this.#wanted.values()].some((all) => all.includes(self) || all.includes(EVERYBODY));
+  }
+
+  #begin(): void {
+    const room = this.#room;
+    const changed = (): void => {
+      for (const listener of [...this.#listeners]) listener();
+    };
+    this.#follow = follow(room, this.#channel, { read: readView, draw: changed });
+    this.#stops = [
+      () => this.#follow?.stop(),
+      this.#channel.on("message", (message) => this.#receive(message) && changed()),
+      ...onLeft(room, (isHere) => {
+        for (const id of [...this.#wanted.keys()]) if (!isHere(id)) this.#wanted.delete(id);
+        changed();
+      }),
+      room.on("gap", ({ reason }) => {
+        if (reason === "history") return;
+        // The room does not know any more what was asked.
+        this.#told = NOBODY;
+        this.#ask();
+      }),
+      room.on("status", () => this.#ask()),
+    ];
+    this.#ask();
+  }
+
+  #end(): void {
+    this.#wants.clear();
+    this.#ask();
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#wanted.clear();
+    this.#follow = undefined;
+  }
+
+  /** Tells whose views this participant wants, if that has changed. */
+  #ask(): void {
+    const all = JSON.stringify([...new Set([...this.#wants].map(({ who }) => who))]);
+    if (all === this.#told || this.#room.status !== "connected") return;
+    this.#told = all;
+    this.#send(all, "to");
+  }
+
+  #receive(message: Message): boolean {
+    const { key, sender, own } = message;
+    if (own || key !== "to" || !this.#room.participants.has(sender)) return false;
+    const wasWanted = this.#isWanted;
+    const all = jsonOf(message);
+    this.#wanted.set(sender, Array.isArray(all) ? all.slice(0, WANTED) : []);
+    if (!wasWanted && this.#isWanted && this.#view) this.#send(JSON.stringify(this.#view), "view");
+    return true;
+  }
+
+  #send(text: string, key: string): void {
+    if (this.#room.status === "connected") this.#channel.send(text, { key });
+  }
+}
+
+/** A view: four numbers, of which the last two are a size. */
+function readView(message: Message): Place | undefined {
+  if (message.key !== "view") return undefined;
+  const view = message.json<Place>();
+  return Array.isArray(view) && view.length === 4 ? view : undefined;
+}
