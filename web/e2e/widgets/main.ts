@@ -21,5 +21,9 @@ Object.assign(window, {
     get status() {
       return joined.room.status;
     },
+    /** The number of other participants, of whom several may be one person. */
+    get others() {
+      return joined.room.participants.size;
+    },
   },
 });

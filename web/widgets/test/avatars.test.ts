@@ -1,4 +1,6 @@
 import { awareness } from "groupwire";
+import { defineRoom } from "groupwire/schema";
+import { RoomHandle } from "groupwire/store";
 import { expect, test } from "vitest";
 import type { Avatars } from "../src/index.js";
 import { configure, join, part, parts, put, start, textsOf } from "./page.js";
@@ -133,4 +135,19 @@ test("a room is an own one, a named one, or that of the page", async () => {
   configure({ room: a, rooms: { second: b as typeof a & {} } });
   await net.run(1);
   expect([one, two, three].map(names)).toEqual([["A (you)"], ["B (you)"], ["C (you)"]]);
+});
+
+test("a handle of groupwire/store connects while a widget is in the page", async () => {
+  const net = start();
+  const ada = join(net, "Ada");
+  await net.settle();
+  const options = { url: "http://test", name: "demo", connect: net.connect, presence: { name: "Me" } };
+  const avatars = put<Avatars>("<gw-avatars></gw-avatars>");
+  avatars.room = new RoomHandle({ room: defineRoom({}), ...options });
+  await net.settle();
+  expect(names(avatars)).toEqual(["Me (you)", "Follow Ada"]);
+  expect(ada.participants.size).toBe(1);
+  avatars.remove();
+  await net.run(3000);
+  expect(ada.participants.size).toBe(0);
 });
