@@ -29,7 +29,7 @@ import { brotli, gzip } from "./compress.mjs";
  * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
  * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
  * The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and texts, without messages at the pointer, which a page loads
- * only if it wants them. A page that takes single elements loads less: the cursors alone are 6,500.
+ * only if it wants them. A page that takes single elements loads less: the cursors alone are 6,000.
  * The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its history is 1,600 of it, and the pieces of
  * large updates in rooms in memory are 900, which the core could save if it cut transactions there, too (W97).
  */
@@ -45,7 +45,7 @@ export const LIMITS = {
   "svelte, gzip": 3_600,
   "solid, gzip": 3_650,
   "yjs, gzip": 5_700,
-  "widgets, gzip": 14_500,
+  "widgets, gzip": 14_000,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };
