@@ -129,7 +129,7 @@ test-engines: build ## run the client and the pages in Firefox and WebKitGTK, to
 
 test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
-		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test --test-concurrency=1 packed/packed.test.mjs packed/testing.test.mjs packed/yjs.test.mjs
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test --test-concurrency=1 packed/packed.test.mjs packed/testing.test.mjs packed/yjs.test.mjs packed/create.test.mjs
 
 test-acme: build ## order and renew certificates from Pebble, which it builds with Go; not part of test, as it takes minutes
 	@GROUPWIRE_BINARY="$(abspath $(BINARY))" node scripts/skipped.mjs scripts/test-acme.sh

@@ -8,18 +8,24 @@ const HERE = fileURLToPath(new URL(".", import.meta.url));
 const WEB = fileURLToPath(new URL("../", import.meta.url));
 
 /** Outside of web/, so that no program finds the packages that are installed there. */
-const SCRATCH = fileURLToPath(new URL("../../target/packed/", import.meta.url));
+export const SCRATCH = fileURLToPath(new URL("../../target/packed/", import.meta.url));
 
 /** The folder of the programs, with the dependencies of all of them. */
 export const PROGRAMS = `${SCRATCH}programs/`;
 
 /** Packs the package of a folder of web/, and returns the path of the file. */
-export function pack(folder = "client") {
-  const packages = `${SCRATCH}packages/${folder}/`;
+export function pack(name = "client") {
+  const packages = `${SCRATCH}packages/${name}/`;
   rmSync(packages, { recursive: true, force: true });
   mkdirSync(packages, { recursive: true });
-  npm(WEB + folder, "pack", "--pack-destination", packages);
-  return packages + readdirSync(packages).find((name) => name.endsWith(".tgz"));
+  return packInto(packages, name);
+}
+
+/** Packs the package of a folder of web/ into a folder, and returns the path of the file. */
+export function packInto(folder, name) {
+  const before = new Set(readdirSync(folder));
+  npm(`${WEB}${name}/`, "pack", "--pack-destination", folder);
+  return folder + readdirSync(folder).find((file) => file.endsWith(".tgz") && !before.has(file));
 }
 
 /** Makes the folder of the programs, and returns the path of the packed package. */

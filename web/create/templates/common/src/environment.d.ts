@@ -1,0 +1,6 @@
+/// <reference types="vite/client" />
+
+interface ImportMetaEnv {
+  /** The address of the server. */
+  readonly VITE_GROUPWIRE_URL?: string;
+}

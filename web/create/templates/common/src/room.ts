@@ -1,0 +1,24 @@
+/** What people share in a room. The types of everything else follow from this, and what others send is checked by it. */
+
+import { awareness } from "groupwire";
+import { defineRoom } from "groupwire/schema";
+import { list, shared } from "groupwire/shared";
+import { z } from "zod";
+
+const Task = z.object({ text: z.string().max(200), done: z.boolean() });
+
+export type Task = z.infer<typeof Task>;
+
+export const board = defineRoom({
+  // What everybody tells of themselves.
+  presence: z.object({ name: z.string().max(30), color: z.string().regex(/^#[0-9a-f]{6}$/) }),
+  channels: {
+    // Where a pointer is; null if it has left. Only the newest place matters, so old ones may be lost.
+    cursor: { ...awareness({ maxRate: 25, deadline: 250 }), schema: z.tuple([z.number(), z.number()]).nullable() },
+  },
+  // What all see alike, and nobody loses.
+  shared: shared({ tasks: list(Task) }),
+});
+
+/** A room that one has joined. */
+export type BoardRoom = ReturnType<typeof board.join>;

@@ -1,0 +1,15 @@
+/** The line that tells if all is saved. */
+
+import type { Room } from "groupwire";
+
+/** What the line tells of: a room's state, as `room.state` has it. */
+export type Status = Pick<Room["state"], "status" | "pending" | "durability">;
+
+export function statusText({ status, pending, durability }: Status): string {
+  if (status === "closed") return "The room is closed. Load the page anew.";
+  if (status === "connecting") return "Connecting to the server…";
+  if (status === "reconnecting") return "No connection. Changes are kept here, and sent later.";
+  if (pending) return "Saving…";
+  // A server without --data keeps rooms in memory, and they are lost with it.
+  return durability === "memory" ? "All is sent. The server keeps it while it runs." : "All is saved.";
+}
