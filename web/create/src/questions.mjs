@@ -19,7 +19,10 @@ export async function ask({ folder, template }, input, output) {
   // Without it, a program whose input ends would end without a word.
   const ended = new Promise((_, reject) => {
     const stop = () => reject(new Mistake("stopped, and nothing was written"));
-    terminal.once("close", stop).once("SIGINT", stop);
+    terminal.once("close", stop).once("SIGINT", () => {
+      output.write("\n");
+      stop();
+    });
   });
   // The end after the last answer is no error.
   ended.catch(() => {});
