@@ -86,9 +86,10 @@ licences: ## check that all we ship is permissively licensed
 core-check: ## check that the core has no clock, socket or thread, and the crates' arrows
 	@node scripts/check-core.mjs
 
-wire-check: ## check that every rule of the wire format is cited by a test, and that the tests in docs/security.md exist
+wire-check: ## check that every rule of the wire format is cited by a test, and that the tests in docs/security.md and docs/compared.md exist
 	@node scripts/check-wire.mjs
 	@node scripts/check-security.mjs
+	@node scripts/check-compared.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room yjs

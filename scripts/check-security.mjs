@@ -22,7 +22,7 @@ export function rows(page) {
 
 /** The tests that a text names: [file, name]. */
 export function named(text) {
-  return [...text.matchAll(/`([\w./-]+\.(?:rs|mjs|ts))`:((?:,? `[^`]+`)+)/g)].flatMap(([, file, names]) =>
+  return [...text.matchAll(/`([\w./-]+\.(?:rs|mjs|tsx?))`:((?:,? `[^`]+`)+)/g)].flatMap(([, file, names]) =>
     [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => [file, name]),
   );
 }
@@ -37,17 +37,17 @@ export function hasTest(file, text, name) {
   ).test(text);
 }
 
-/** What is wrong with the page. `read` returns the text of a file, or undefined. */
-export function wrong(page, read) {
+/** What is wrong with the tests that a page names. `read` returns the text of a file, or undefined. */
+export function wrong(page, read, name = PAGE) {
   const all = rows(page);
-  if (all.length === 0) return [`${PAGE}: it has no table`];
+  if (all.length === 0) return [`${name}: it has no table`];
   return all.flatMap(([line, cells]) => {
     const tests = named(cells.at(-1) ?? "");
-    if (tests.length === 0) return [`${PAGE}:${line}: the row names no test in its last cell`];
-    return tests.flatMap(([file, name]) => {
+    if (tests.length === 0) return [`${name}:${line}: the row names no test in its last cell`];
+    return tests.flatMap(([file, test]) => {
       const text = read(file);
-      if (text === undefined) return [`${PAGE}:${line}: there is no file ${file}`];
-      return hasTest(file, text, name) ? [] : [`${PAGE}:${line}: ${file} has no test ${name}`];
+      if (text === undefined) return [`${name}:${line}: there is no file ${file}`];
+      return hasTest(file, text, test) ? [] : [`${name}:${line}: ${file} has no test ${test}`];
     });
   });
 }
