@@ -90,7 +90,8 @@ export function withImports(chunks, isFirst) {
   return [...first];
 }
 
-async function bundle(input, external = []) {
+/** The chunks of a module as an application would load them, minified. */
+export async function bundle(input, external = []) {
   // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(`${root}web/package.json`).resolve("vite"));
   const { build } = await import(pathToFileURL(require.resolve("rolldown")));

@@ -1,66 +1,58 @@
-// Sizes of one React page with cursors and avatars, made on several packages, as Vite builds it: a line of JSON each. Before it connects a
-// page loads `javascript`, and then, of Groupwire, the WebAssembly core in two parts, of which the first is enough to send and receive.
+// Prints the tables of docs/sizes.md: sizes of pages beside those on other packages, and of each package.
 //
 // Run it after `make web`: (cd web/sizes && npm ci) && node web/sizes/sizes.mjs
 
-import { createRequire } from "node:module";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { readFileSync } from "node:fs";
 import { brotli, gzip } from "../../scripts/compress.mjs";
+import { codeOf, ENTRIES } from "./packages.mjs";
+import { filesOf, PAGES } from "./pages.mjs";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-const require = createRequire(new URL("../package.json", import.meta.url));
-const { build } = await import(pathToFileURL(require.resolve("vite")));
+const number = new Intl.NumberFormat("en");
+const zipped = (bytes) => gzip(bytes).length;
+// Files that take too long to compress by brotli are sent in gzip.
+const brotlied = (bytes) => (brotli(bytes) ?? gzip(bytes)).length;
 
-/** The files of a page as a browser loads them, by kind. */
-async function filesOf(app) {
-  const { output } = await build({
-    root: here,
-    logLevel: "error",
-    configFile: false,
-    resolve: {
-      alias: {
-        app: `${here}apps/${app}.tsx`,
-        // One React for all, also for packages outside of this folder.
-        ...Object.fromEntries(["react", "react-dom"].map((name) => [name, `${here}node_modules/${name}`])),
-      },
-    },
-    build: { write: false, assetsInlineLimit: 0 },
-  });
-  const chunks = output.filter(({ type }) => type === "chunk");
-  const first = new Set();
-  const add = (name) => {
-    const chunk = chunks.find(({ fileName }) => fileName === name);
-    if (!chunk || first.has(chunk)) return;
-    first.add(chunk);
-    chunk.imports.forEach(add);
-  };
-  chunks.filter(({ isEntry, moduleIds }) => isEntry || moduleIds.some(isGlue)).forEach(({ fileName }) => add(fileName));
-  const wasm = (part) => output.filter(({ fileName }) => new RegExp(`groupwire_wasm_${part}.*\\.wasm$`).test(fileName));
-  return {
-    javascript: [...first].map(({ code }) => code),
-    first: sources(wasm("first")),
-    second: sources(wasm("second")),
-  };
+/** The cell of a table: the sum of files, each compressed alone. */
+function size(files, compress) {
+  if (files.length === 0) return "";
+  return number.format(files.reduce((sum, file) => sum + compress(Buffer.from(file)), 0));
 }
 
-/** The core's glue is imported later, but always. */
-const isGlue = (id) => id.endsWith("/groupwire_wasm.js");
-const sources = (assets) => assets.map(({ source }) => source);
-
-function sum(files, compress) {
-  return files.reduce((all, file) => all + compress(Buffer.from(file)).length, 0);
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  console.log([line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n") + "\n");
 }
 
-const plain = (bytes) => bytes;
-// Where it is not smaller, there is no compressed copy.
-const smaller = (bytes) => brotli(bytes) ?? bytes;
-
-for (const app of ["none", "groupwire", "liveblocks", "yjs"]) {
-  const files = await filesOf(app);
-  const row = { app };
-  for (const [kind, all] of Object.entries(files)) {
-    if (all.length === 0) continue;
-    row[kind] = { files: all.length, bytes: sum(all, plain), gzip: sum(all, gzip), brotli: sum(all, smaller) };
-  }
-  console.log(JSON.stringify(row));
+const pages = [];
+for (const [page, title] of Object.entries(PAGES)) {
+  const { javascript, first, second } = await filesOf(page);
+  const all = [...javascript, ...first, ...second];
+  pages.push([title, ...[javascript, first, second, all].map((files) => size(files, zipped)), size(all, brotlied)]);
 }
+const parts = [
+  "JavaScript",
+  "WebAssembly before the first message",
+  "WebAssembly after it",
+  "together",
+  "together, by brotli",
+];
+table(["page", ...parts], pages);
+
+const packages = [];
+for (const entry of ENTRIES) {
+  const code = await codeOf(entry);
+  packages.push([`\`${entry[0]}\``, size(code, zipped), size(code, brotlied)]);
+}
+table(["import", "gzip", "brotli"], packages);
+
+const MODULES = {
+  first: "the core, first part: before the first message",
+  second: "the core, second part: after it",
+  codecs_bg: "codecs other than the default, when a channel asks for one",
+  brotli_bg: "brotli, when a channel asks for it",
+};
+const wasm = (name) => readFileSync(new URL(`../client/wasm/groupwire_wasm_${name}.wasm`, import.meta.url));
+table(
+  ["WebAssembly of `groupwire`", "gzip", "brotli"],
+  Object.entries(MODULES).map(([name, title]) => [title, size([wasm(name)], zipped), size([wasm(name)], brotlied)]),
+);
