@@ -15,9 +15,13 @@ class Outbox {
     this.#room = room;
   }
 
-  /** An operation is about to be made. */
-  add(id: string | undefined): void {
-    this.#waiting = [...this.waiting, id];
+  /** Changes the shared data, which makes an operation, or none if nothing is changed. */
+  perform(change: (shared: Room["shared"]) => void, id: string | undefined): void {
+    const { shared } = this.#room;
+    const before = shared.pending;
+    shared.batch(() => change(shared));
+    const made = Array.from({ length: shared.pending - before }, () => id);
+    this.#waiting = [...this.#waiting, ...made];
   }
 
   /** The room orders the operations of a program in their order, so the last `pending` ones are those that wait. */
@@ -58,12 +62,5 @@ export function useWaiting(): readonly (string | undefined)[] {
 /** Returns a function that changes the shared data by `change`. `id` names the message that this sends, if it sends one. */
 export function useOperation(): (change: (shared: Room["shared"]) => void, id?: string) => void {
   const room = useRoom();
-  return useCallback(
-    (change, id) => {
-      if (!room) return;
-      outboxOf(room).add(id);
-      room.shared.batch(() => change(room.shared));
-    },
-    [room],
-  );
+  return useCallback((change, id) => void (room && outboxOf(room).perform(change, id)), [room]);
 }

@@ -34,9 +34,9 @@ export function useTypists(): readonly string[] {
     const { current } = timers;
     return () => current.forEach((timer) => clearTimeout(timer));
   }, []);
-  // Who is away or has left does not type.
+  // Who has left does not type.
   return useOthers((others) =>
-    others.filter(({ id, away }) => typists.has(id) && !away).map(({ presence }) => presence?.name ?? "Somebody"),
+    others.filter(({ id }) => typists.has(id)).map(({ presence }) => presence?.name ?? "Somebody"),
   );
 }
 

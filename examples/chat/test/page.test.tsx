@@ -150,19 +150,27 @@ test("what is written without a network waits for it, and each message by itself
   const [ada, bo] = [new Page(net, "Ada"), new Page(net, "Bo")];
   await settle(net);
   ada.send("one");
+  bo.send("and one of Bo");
   await settle(net);
-  net.partition("a", 15_000);
+  net.partition("a", 19_000);
   ada.send("two");
   await run(net, 9000);
+  // There is nothing new to mark as seen.
+  for (isHidden of [true, false]) {
+    document.dispatchEvent(new Event("visibilitychange"));
+    await run(net, 1000);
+  }
+  ada.send("three");
+  await rendered();
   expect(ada.all(".connection")[0]).toContain("The connection is lost");
-  expect(ada.all(".from small")).toEqual(["Saved", "Waiting for the network"]);
+  expect(ada.all(".from small")).toEqual(["Saved", "Waiting for the network", "Waiting for the network"]);
   expect(bo.all("header li")).toEqual(["Ada away"]);
   const leave = new Event("beforeunload", { cancelable: true });
   window.dispatchEvent(leave);
   expect(leave.defaultPrevented).toBe(true);
   await settle(net);
-  expect(ada.all(".from small")).toEqual(["Saved", "Saved"]);
-  expect(bo.texts).toEqual(["one", "two"]);
+  expect(ada.all(".from small")).toEqual(["Saved", "Saved", "Saved"]);
+  expect(bo.texts).toEqual(["one", "and one of Bo", "two", "three"]);
   const again = new Event("beforeunload", { cancelable: true });
   window.dispatchEvent(again);
   expect(again.defaultPrevented).toBe(false);
@@ -237,8 +245,8 @@ test("who types is shown, until the message is sent, the text is gone, or nothin
   bo.write("ab");
   await run(net, 500);
   expect(ada.all(".typing")).toEqual(["Bo is typing…"]);
-  net.crashTab("b");
-  await run(net, 12_000);
+  net.closeTab("b");
+  await run(net, 500);
   expect(ada.all(".typing")).toEqual([""]);
 });
 

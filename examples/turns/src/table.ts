@@ -59,8 +59,8 @@ export class Table {
   }
 
   /**
-   * Whether this program can drop a disc. The turn is handed over by the room, so it is never too early here. A program that keeps the turn without
-   * a seat is left out of account.
+   * Whether this program can drop a disc. The room hands the turn over, so nobody has it too early. Only the opponent's turn counts: a program
+   * without a seat that stands in the line cannot stop the game.
    */
   get isMyMove(): boolean {
     const { side, game } = this;
