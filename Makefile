@@ -1,7 +1,7 @@
 # `make help` lists the targets. Scripts of more than one line are in scripts/.
 
-# The Cargo profile of the groupwire command: release for users, dev for tests, which need no second build then.
-GROUPWIRE_PROFILE ?= release
+# The Cargo profile of the groupwire command: release for users, quick for `make run`, dev for tests, which need no second build then.
+GROUPWIRE_PROFILE ?= $(if $(filter run,$(MAKECMDGOALS)),quick,release)
 CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
