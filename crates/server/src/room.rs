@@ -6,6 +6,7 @@ mod outputs;
 mod pacing;
 mod publications;
 mod requests;
+mod writes;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub(crate) use connection::{Close, Connection, Connections, Outbound};
 use pacing::Pacing;
 use publications::Publications;
 pub(crate) use publications::Refused;
+use writes::Writes;
 
 use crate::arrivals::Arrivals;
 use crate::drain::Drain;
@@ -93,6 +95,7 @@ pub(crate) async fn drive(
         started,
         room,
         connections,
+        writes: Writes::default(),
         emulated,
         observer,
         observed: Position(0),
@@ -190,6 +193,8 @@ pub(crate) struct Driver {
     started: Instant,
     pub(crate) room: Room,
     pub(crate) connections: Connections,
+    /// Packets that wait until all of a turn are made.
+    writes: Writes,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
     observer: Option<Arc<dyn Observer + Send + Sync>>,

@@ -1,11 +1,13 @@
 //! Carries out the outputs of the room's state machine: packets, datagrams, closings, writes to the store, events.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_session::room::{Event, Input, Output, whole_packet};
 use groupwire_session::{Error, Identity, LinkId, ParticipantId};
 use tokio::time::Instant;
 
+use super::writes::Write;
 use super::{Close, Driver, Outbound};
 use crate::webhook::Event as WebhookEvent;
 
@@ -16,16 +18,18 @@ impl Driver {
         let mut leaves = Vec::new();
         loop {
             match self.room.poll_output() {
-                Output::Send { link, packet, body } => {
-                    self.send(now, link, packet, body.as_deref())
-                }
+                Output::Send { link, packet, body } => self.send(link, packet, body),
                 Output::Datagram { link, packet, body: Some(body) } => {
                     self.send_shared_datagram(link, packet, &body);
                 }
                 Output::Datagram { link, packet, body: None } => {
                     self.send_datagram(now, link, packet);
                 }
-                Output::Close { link, packet, reason } => self.close(link, packet, reason),
+                Output::Close { link, packet, reason } => {
+                    // The connection's task writes the last packet, after all others.
+                    self.write_all(now);
+                    self.close(link, packet, reason);
+                }
                 Output::Token { link, token } => {
                     if let Some(connection) = self.connections.get(&link) {
                         // While one is being checked, another one may wait. A client that sends more is too fast.
@@ -46,6 +50,8 @@ impl Driver {
                     }
                 }
                 Output::Event(event) => self.on_event(event, &mut leaves),
+                // What was sent may let the room send more.
+                Output::Timeout(_) if !self.writes.is_empty() => self.write_all(now),
                 Output::Timeout(at) => {
                     self.tell(leaves);
                     return at.map(|at| self.started + at);
@@ -56,18 +62,23 @@ impl Driver {
 
     /// Sends a packet, whose second part may be shared with packets to others. An outbox has space for it: the room never has more
     /// than two packets and two datagrams under way per connection.
-    fn send(&mut self, now: Duration, link: LinkId, packet: Vec<u8>, body: Option<&[u8]>) {
+    fn send(&mut self, link: LinkId, packet: Vec<u8>, body: Option<Arc<[u8]>>) {
         let Some(connection) = self.connections.get(&link) else { return };
         match connection.socket_writer.as_ref().filter(|_| !connection.is_emulated()) {
             Some(writer) => {
-                if writer.send(&packet, body.unwrap_or_default()) {
-                    self.room.handle_input(now, Input::Sent { link });
-                }
+                self.writes.push(Write { link, writer: Arc::clone(writer), packet, body });
             }
             None => {
-                connection.packets.put(Outbound::Packet(whole_packet(packet, body)));
+                let packet = whole_packet(packet, body.as_deref());
+                connection.packets.put(Outbound::Packet(packet));
             }
         }
+    }
+
+    /// Writes the packets that wait for it, and tells the room which of them are sent.
+    fn write_all(&mut self, now: Duration) {
+        let Driver { writes, room, .. } = self;
+        writes.write_all(|link| room.handle_input(now, Input::Sent { link }));
     }
 
     /// Sends a datagram whose payload goes to others, too.

@@ -1,0 +1,149 @@
+//! Writes packets to sockets, on several processors if they are many.
+//!
+//! What a packet costs is mostly the system call that writes it. A room with thousands of people has thousands of packets in each tick; one
+//! after the other they would take tens of milliseconds, in which the last receivers wait for the first. So many packets are divided by
+//! connection, which keeps the order of each connection's packets.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+use groupwire_session::LinkId;
+
+use crate::transport::socket_writer::SocketWriter;
+
+/// From this many packets on, starting threads costs little beside writing.
+const MANY: usize = 512;
+/// More processors would wait for each other in the kernel.
+const MOST_PROCESSORS: usize = 8;
+
+/// A packet, whose second part may be shared with packets to others.
+pub(super) struct Write {
+    pub(super) link: LinkId,
+    pub(super) writer: Arc<SocketWriter>,
+    pub(super) packet: Vec<u8>,
+    pub(super) body: Option<Arc<[u8]>>,
+}
+
+/// Packets that are to be written.
+pub(super) struct Writes {
+    waiting: Vec<Write>,
+    processors: usize,
+}
+
+impl Default for Writes {
+    fn default() -> Self {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        Writes { waiting: Vec::new(), processors: processors.min(MOST_PROCESSORS) }
+    }
+}
+
+impl Writes {
+    pub(super) fn push(&mut self, write: Write) {
+        self.waiting.push(write);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Writes all packets, and calls `sent` for each that the kernel has taken whole.
+    pub(super) fn write_all(&mut self, mut sent: impl FnMut(LinkId)) {
+        if self.waiting.len() < MANY || self.processors == 1 {
+            for write in self.waiting.drain(..) {
+                if write.run() {
+                    sent(write.link);
+                }
+            }
+            return;
+        }
+        let mut shares: Vec<Vec<Write>> = Vec::new();
+        shares.resize_with(self.processors, Vec::new);
+        for write in self.waiting.drain(..) {
+            shares[(write.link.0 % self.processors as u64) as usize].push(write);
+        }
+        let taken: Vec<Vec<LinkId>> = thread::scope(|scope| {
+            let mut shares = shares.into_iter();
+            let own = shares.next().unwrap_or_default();
+            let others: Vec<_> =
+                shares.map(|share| scope.spawn(move || write_share(share))).collect();
+            let mut taken = vec![write_share(own)];
+            // A thread that panicked has told why; what it did not write counts as under way, and its connections stall.
+            taken.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            taken
+        });
+        taken.into_iter().flatten().for_each(sent);
+    }
+}
+
+/// Writes packets one after the other. Returns the links of those that the kernel has taken whole.
+fn write_share(share: Vec<Write>) -> Vec<LinkId> {
+    share.into_iter().filter(Write::run).map(|write| write.link).collect()
+}
+
+impl Write {
+    fn run(&self) -> bool {
+        self.writer.send(&self.packet, self.body.as_deref().unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::transport::link::Link;
+    use crate::transport::socket_writer::Framing;
+
+    /// Writes `count` numbered packets to each of some connections, and checks that each receives its own in their order.
+    async fn packets_keep_their_order(count: u32, processors: usize) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut writes = Writes { processors, ..Writes::default() };
+        let mut connections = Vec::new();
+        for number in 0..10_u64 {
+            let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (server, _) = listener.accept().await.unwrap();
+            let writer = SocketWriter::new(Link::plain(server), Framing::Length);
+            connections.push((LinkId(number), writer, client));
+        }
+        let body: Arc<[u8]> = Arc::from(*b"shared");
+        for packet in 0..count {
+            for (link, writer, _) in &connections {
+                let (link, writer) = (*link, Arc::clone(writer));
+                let packet = [packet.to_le_bytes(), (link.0 as u32).to_le_bytes()].concat();
+                writes.push(Write { link, writer, packet, body: Some(Arc::clone(&body)) });
+            }
+        }
+        let mut sent = 0;
+        writes.write_all(|_| sent += 1);
+        assert_eq!(sent, count * 10);
+        assert!(writes.is_empty());
+        for (link, _, client) in &mut connections {
+            for packet in 0..count {
+                let mut received = [0; 15];
+                client.read_exact(&mut received).await.unwrap();
+                let expected =
+                    [&[14][..], &packet.to_le_bytes(), &(link.0 as u32).to_le_bytes(), b"shared"];
+                assert_eq!(received[..], expected.concat());
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_few_packets_are_written_in_their_order() {
+        packets_keep_their_order(5, 4).await;
+    }
+
+    #[tokio::test]
+    async fn each_connection_has_its_packets_in_their_order_on_several_processors() {
+        for processors in [2, 3, 8] {
+            packets_keep_their_order(100, processors).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn one_processor_writes_everything_itself() {
+        packets_keep_their_order(100, 1).await;
+    }
+}
