@@ -168,8 +168,11 @@ class Run {
       [
         "crash",
         () => {
-          // Somebody stays who has everything.
-          if (here.filter(({ isWhole, mayWrite }) => isWhole && mayWrite).length < 3) return;
+          // Somebody stays who has everything: while the server is gone, a newcomer has nothing.
+          const whole = here.filter(({ isWhole, mayWrite }) => isWhole && mayWrite);
+          const ordered = here.flatMap((program) => [...program.ordered]);
+          const hasAll = ({ data }: Program) => ordered.every((entry) => data.ledger.value.includes(entry));
+          if (whole.length < 3 || !whole.some((other) => other !== victim && hasAll(other))) return;
           victim.isGone = true;
           if (this.#chance(0.5)) net.crashTab(victim.room);
           else net.closeTab(victim.room);

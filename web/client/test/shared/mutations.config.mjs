@@ -22,8 +22,8 @@ export const FAULTS = {
   },
   "departures are not in the log": {
     file: "shared.ts",
-    from: "transaction({ departures: true })",
-    to: "transaction()",
+    from: "transaction({ ...operations, departures: true })",
+    to: "transaction(operations)",
   },
   "nobody brings a lost state back": {
     file: "shared.ts",
