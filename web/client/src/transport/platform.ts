@@ -12,11 +12,8 @@ import { WebTransportLink } from "./webtransport.js";
 /** All transports, best first. */
 export const NAMES: readonly TransportName[] = ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"];
 
-/**
- * The same in WebKit. WebSocket comes first there, because WebKit's WebTransport stalls after some megabytes, when flow control gives
- * no new credit (WebKit bug 319818), and drops datagrams that arrive together (321176).
- */
-const WEBKIT_NAMES: readonly TransportName[] = ["websocket", "webtransport", ...NAMES.slice(2)];
+/** The transport that comes first in WebKit, and that is the only one outside of a page. */
+const SOCKET: readonly TransportName[] = ["websocket"];
 
 type OwnWebSocket = WebSocketConstructor | undefined;
 
@@ -26,7 +23,7 @@ export function available(wanted: readonly TransportName[] | undefined, WebSocke
     if (!NAMES.includes(name)) throw failure("invalid-transport", "own", `there is no transport "${String(name)}"`);
   }
   // Outside of a page nothing blocks WebSockets, so other transports are used only on request.
-  const names = wanted ?? (!isPage() ? (["websocket"] as const) : isWebKit() ? WEBKIT_NAMES : NAMES);
+  const names = wanted ?? (!isPage() ? SOCKET : isWebKit() ? [...SOCKET, ...NAMES] : NAMES);
   return [...new Set(names)].filter((name) => isHere(name, WebSocket));
 }
 
@@ -37,7 +34,10 @@ function isPage(): boolean {
   );
 }
 
-/** Safari, WebKitGTK, and all browsers on iOS. Chromium claims to be WebKit, too. */
+/**
+ * Safari, WebKitGTK, and all browsers on iOS; Chromium claims to be WebKit, too. Their WebTransport stalls after some megabytes, when
+ * flow control gives no new credit (WebKit bug 319818), and drops datagrams that arrive together (321176).
+ */
 function isWebKit(): boolean {
   return /AppleWebKit(?!.*Chrome)/.test(globalThis.navigator?.userAgent);
 }

@@ -78,7 +78,7 @@ function restart(best) {
   };
 }
 
-/** Firefox closes connections before it tells a page that it ends, so the one before the reload may be away for a while. */
+/** In Firefox a page that is reloaded cannot say goodbye (docs/transports.md), so its participant may be away for a while. */
 const presentOthers = ({ room }) => [...room.participants.values()].filter(({ away }) => !away).length;
 
 async function reload(stage) {
