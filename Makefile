@@ -14,6 +14,8 @@ LAB := --package groupwire-lab --package groupwire-papers --package groupwire-si
 NPM := web/node_modules/.package-lock.json
 # What draws the plots of the laboratory's report.
 REPORT := lab/experiments/report/node_modules/.package-lock.json
+# Excalidraw, for the example with it alone.
+EXCALIDRAW := examples/excalidraw/node_modules/.package-lock.json
 # What the comparison of ways to show a pointer needs.
 MOTION := lab/motion/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
@@ -33,7 +35,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build lab package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-packed test-acme test-python test-monitoring test-readme soak fuzz \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
@@ -118,7 +120,7 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-engines test-packed test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-engines test-excalidraw test-packed test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -127,6 +129,10 @@ test-browser: build ## run the pages and the client in a real browser
 test-engines: build ## run the client and the pages in Firefox and WebKitGTK, too
 	@scripts/engines.sh
 	@cd web && GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:engines
+
+test-excalidraw: build $(EXCALIDRAW) ## check and test the example with Excalidraw; not part of test, as it installs 250 MB
+	browser=$$(scripts/browser.sh) && cd examples/excalidraw && \
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test
 
 test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -163,7 +169,7 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
-	rm -rf target web/node_modules web/*/node_modules web/*/dist examples/*/dist web/client/wasm lab/experiments/report/node_modules
+	rm -rf target web/node_modules web/*/node_modules web/*/dist examples/*/dist examples/excalidraw/node_modules web/client/wasm lab/experiments/report/node_modules
 
 $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json examples/*/package.json)
 	@echo "npm: installing the packages of the web parts (some 20 s, the first time a minute)"
@@ -172,6 +178,10 @@ $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json exa
 
 $(REPORT): lab/experiments/report/package-lock.json
 	npm ci --no-audit --no-fund --prefix lab/experiments/report
+	@touch $@
+
+$(EXCALIDRAW): examples/excalidraw/package-lock.json $(NPM)
+	npm ci --no-audit --no-fund --prefix examples/excalidraw
 	@touch $@
 
 $(MOTION): lab/motion/package-lock.json

@@ -1,0 +1,45 @@
+/** The parts of Excalidraw that the adapter uses. Tests have others in their place. */
+
+import type { Element } from "./elements";
+
+/** Of the state of Excalidraw's editor. */
+export interface EditorState {
+  readonly editingTextElement?: { readonly id: string } | null;
+  readonly resizingElement?: { readonly id: string } | null;
+  readonly newElement?: { readonly id: string } | null;
+  readonly selectedElementIds: Readonly<Record<string, unknown>>;
+  readonly scrollX: number;
+  readonly scrollY: number;
+  readonly width: number;
+  readonly height: number;
+  readonly zoom: { readonly value: number };
+}
+
+export interface Collaborator {
+  readonly username: string;
+  readonly selectedElementIds: Readonly<Record<string, true>>;
+  readonly pointer?: { readonly x: number; readonly y: number; readonly tool: "pointer" | "laser" };
+  readonly button: "up" | "down";
+  readonly id: string;
+  readonly socketId: string;
+}
+
+/** What `updateScene` takes. `NEVER`: the change is not of this user, and no part of what this user can undo. */
+export interface SceneChange {
+  readonly elements?: readonly Element[];
+  readonly collaborators?: ReadonlyMap<string, Collaborator>;
+  readonly appState?: { readonly followedBy?: ReadonlySet<string> };
+  readonly captureUpdate: "NEVER";
+}
+
+/** Excalidraw's imperative interface, and two functions of its package. */
+export interface Editor {
+  getSceneElementsIncludingDeleted(): readonly Element[];
+  getAppState(): EditorState;
+  updateScene(change: SceneChange): void;
+  setToast(toast: { readonly message: string }): void;
+  /** Makes valid elements of what others sent: `restoreElements`. */
+  restore(elements: readonly Element[]): readonly Element[];
+  /** Shows a part of the scene: `zoomToFitBounds`. */
+  show(bounds: readonly [number, number, number, number]): void;
+}
