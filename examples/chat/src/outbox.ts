@@ -31,11 +31,7 @@ class Outbox {
     return this.#waiting;
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const { shared, room } = this.#room;
-    const stops = [shared.onOperation(listener), shared.subscribe(listener), room.on("pending", listener)];
-    return () => stops.forEach((stop) => stop());
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#room.shared.subscribe(listener);
 }
 
 const outboxes = new WeakMap<Room, Outbox>();

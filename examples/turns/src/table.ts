@@ -37,7 +37,6 @@ export class Table {
     this.#secret = memory.getItem(this.#key) ?? "";
     const changed = (): void => this.#changed();
     this.#data.subscribe(changed);
-    this.#data.onOperation(changed);
     room.subscribe(changed);
     room.on("gap", () => (this.#isSynced = false));
     room.on("synced", () => {

@@ -62,7 +62,10 @@ export interface SharedControls {
    * 12,000 characters travels as several operations, so others may see some of it earlier than the rest.
    */
   batch<Result>(run: () => Result): Result;
-  /** Calls `listener` after changes of any data. Returns a function that removes the listener. It needs no `this`. */
+  /**
+   * Calls `listener` after changes of any data, and of the number of pending operations. Returns a function that removes the listener. It
+   * needs no `this`.
+   */
   readonly subscribe: (listener: () => void) => () => void;
   /** Calls `listener` with each operation that the room orders, once it is applied. Returns a function that removes the listener. */
   onOperation(listener: (operation: Ordered) => void): () => void;
@@ -139,8 +142,8 @@ class SharedRoom implements SharedControls, Context {
   readonly #invalid: ((invalid: Invalid) => void) | undefined;
   readonly #watchers = new Map<string, (key: string) => void>();
   readonly #events = new Emitter<Events>();
-  /** The keys that have changed and were not told, by their tables. */
-  #changed = new Map<string, Set<string>>();
+  /** The keys that have changed and are told at the end of the task, by their tables; undefined if nothing is told then. */
+  #changed: Map<string, Set<string>> | undefined;
   /** Operations that the client did not take yet. */
   readonly #outbox: string[] = [];
   #isBatch = false;
@@ -285,8 +288,12 @@ class SharedRoom implements SharedControls, Context {
     this.room.on("participants", () => this.#restore());
     this.room.on("drain", () => this.#flush());
     this.room.on("pending", (count) => {
+      // A listener may have sent an operation since the room had ordered all.
+      const unordered = count + this.room.pending + this.#outbox.length;
+      if (unordered > 0 || this.pending === 0 || this.room.status === "closed") return;
       // The room does not take the others, for example because this participant may not publish.
-      if (count === 0 && this.#outbox.length === 0 && this.room.status !== "closed") this.#replica.refuse();
+      this.#replica.refuse();
+      this.#tellSoon();
     });
   }
 
@@ -295,8 +302,9 @@ class SharedRoom implements SharedControls, Context {
     const operation = typeof data === "string" ? this.#replica.deliver(sender, data) : undefined;
     if (!operation) return;
     const { content, author } = operation;
+    if (author === this.author) this.#tellSoon();
     if ("claim" in content) {
-      this.#claims.push({ participant: sender, isOwn: author === this.#replica.author, length: content.claim });
+      this.#claims.push({ participant: sender, isOwn: author === this.author, length: content.claim });
       this.#restore();
     }
     if (!("actions" in content)) return;
@@ -344,6 +352,7 @@ class SharedRoom implements SharedControls, Context {
   }
 
   #commit(): Step {
+    this.#tellSoon();
     return this.#replica.commit((text) => this.#send(text));
   }
 
@@ -365,16 +374,22 @@ class SharedRoom implements SharedControls, Context {
 
   #note(table: string, key: string): void {
     this.#watchers.get(table)?.(key);
-    if (this.#changed.size === 0) void Promise.resolve().then(() => this.#tell());
-    const keys = this.#changed.get(table) ?? new Set();
-    this.#changed.set(table, keys.add(key));
+    const changed = this.#tellSoon();
+    const keys = changed.get(table) ?? new Set();
+    changed.set(table, keys.add(key));
+  }
+
+  /** Tells listeners at the end of the task. Returns what they are told then. */
+  #tellSoon(): Map<string, Set<string>> {
+    if (!this.#changed) void Promise.resolve().then(() => this.#tell());
+    return (this.#changed ??= new Map<string, Set<string>>());
   }
 
   /** Tells the changes of a task. */
   #tell(): void {
     this.#replica.refresh();
-    const changed = this.#changed;
-    this.#changed = new Map();
+    const changed = this.#changed ?? [];
+    this.#changed = undefined;
     for (const [table, keys] of changed) this.#events.emit(`t${table}`, keys);
     this.#events.emit("any", undefined);
   }

@@ -429,6 +429,44 @@ test("what a participant may not publish is taken back", async () => {
   expect([b.score.value, b.pending]).toEqual([1, 0]);
 });
 
+test("an operation that a listener makes while the last pending one is delivered stays, and can be undone", async () => {
+  const net = start();
+  const a = open(net);
+  a.score.add(1);
+  const seen: unknown[] = [];
+  const stop = a.onOperation(() => {
+    stop();
+    a.score.add(10);
+    a.room.on("pending", () => seen.push([a.score.value, a.pending]));
+  });
+  await net.settle();
+  // The room has ordered all that it had before the listener, then what the listener did.
+  expect(seen.at(0)).toEqual([11, 1]);
+  expect(seen.at(-1)).toEqual([11, 0]);
+  expect([a.undo(), a.score.value]).toEqual([true, 1]);
+});
+
+test("listeners are told when the number of pending operations changes, also if nothing else does", async () => {
+  const net = start();
+  const board = shared({ score: counter(), pen: lock() }, { random: net.random });
+  const [a, b] = [board.open(net.join()), board.open(net.join({ user: "guest", rights: { publish: [] } }))];
+  b.room.on("error", () => {});
+  const seen: string[] = [];
+  a.subscribe(() => seen.push(`a: ${a.score.value}, ${a.pending} pending`));
+  b.subscribe(() => seen.push(`b: ${b.score.value}, ${b.pending} pending`));
+  // The operation is applied when it is made, and only counted when it is ordered.
+  a.score.add(1);
+  // A lock has a holder only once this is ordered, which never happens.
+  b.pen.acquire();
+  await net.settle();
+  expect(seen.filter((text) => text.startsWith("a"))).toEqual(["a: 1, 1 pending", "a: 1, 0 pending"]);
+  expect(seen.filter((text) => text.startsWith("b"))).toEqual([
+    "b: 0, 1 pending",
+    "b: 0, 0 pending",
+    "b: 1, 0 pending",
+  ]);
+});
+
 test("a preview shows a change that is not done, and ends with the operation on its key", async () => {
   const net = start({ seed: 4 });
   const [a, b] = [open(net), open(net)];
