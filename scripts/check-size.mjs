@@ -24,9 +24,8 @@ import { brotli, gzip } from "./compress.mjs";
  * Departures (W113) cost 400 of the first part, 200 of the second and 10 of `javascript`. Of `javascript`, 570 are for transactions
  * that wait for their first listener, the room's state as one object, and the second after which a channel is closed: what user
  * interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less time, cost 1,200 of both
- * parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`, goodbyes before a room is joined 80. WebKit, which begins with
- * WebSocket, costs 50 of `javascript`. The goal of `shared` is 6,000;
- * operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
+ * parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`, goodbyes before a room is joined 80.
+ * WebKit, which begins with WebSocket, costs 50 of `javascript`. The goal of `shared` is 6,000; operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
  * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
  * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
  * The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and texts, without messages at the pointer, which a page loads

@@ -16,6 +16,8 @@ use crate::transport::socket_writer::SocketWriter;
 const MANY: usize = 512;
 /// More processors would wait for each other in the kernel.
 const MOST_PROCESSORS: usize = 8;
+/// Connections read, and other rooms work, meanwhile. With two processors, both of them writing let the last receivers wait longer than one.
+const LEFT_TO_OTHERS: usize = 1;
 
 /// A packet, whose second part may be shared with packets to others.
 pub(super) struct Write {
@@ -34,7 +36,8 @@ pub(super) struct Writes {
 impl Default for Writes {
     fn default() -> Self {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        Writes { waiting: Vec::new(), processors: processors.min(MOST_PROCESSORS) }
+        let processors = processors.saturating_sub(LEFT_TO_OTHERS).clamp(1, MOST_PROCESSORS);
+        Writes { waiting: Vec::new(), processors }
     }
 }
 
