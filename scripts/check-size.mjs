@@ -16,22 +16,24 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotli, gzip } from "./compress.mjs";
 
 /**
- * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals
- * are 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is
- * 2,000 of `javascript`. Parts of the snapshot cost 2,600 of the first part, which every participant needs as soon as it joins a
- * room whose log is not short; what is pending, and who is away after a restart, cost 1,000, transactions in pieces 1,300,
- * tokens that are renewed 700, and large rooms (counts, pages, messages that wait for their senders) 600, and 140 of `javascript`.
- * Departures (W113) cost 400 of the first part, 200 of the second and 10 of `javascript`. Of `javascript`, 570 are for transactions
- * that wait for their first listener, the room's state as one object, and the second after which a channel is closed: what user
- * interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less time, cost 1,200 of both
- * parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`, goodbyes before a room is joined 80.
- * WebKit, which begins with WebSocket, costs 50 of `javascript`. The goal of `shared` is 6,000; operations that do not fit into one message, and what applications with live messages of their own need (whose operation came, the
- * author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and
- * of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts connections and selects what has changed.
- * The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and texts, without messages at the pointer, which a page loads
- * only if it wants them. A page that takes single elements loads less: the cursors alone are 6,000.
- * The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its history is 1,600 of it, and the pieces of
- * large updates in rooms in memory are 900, which the core could save if it cut transactions there, too (W97).
+ * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals are
+ * 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is 2,000
+ * of `javascript`. Parts of the snapshot cost 2,600 of the first part, which every participant needs as soon as it joins a room
+ * whose log is not short; what is pending, and who is away after a restart, cost 1,000, transactions in pieces 1,300, tokens
+ * that are renewed 700, and large rooms (counts, pages, messages that wait for their senders) 600, and 140 of `javascript`.
+ * Departures (W113) cost 400 of the first part, 200 of the second and 10 of `javascript`. Of `javascript`, 570 are for
+ * transactions that wait for their first listener, the room's state as one object, and the second after which a channel is
+ * closed: what user interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less
+ * time, cost 1,200 of both parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`,
+ * goodbyes before a room is joined 80. WebKit, which begins with WebSocket, costs 50 of `javascript`. The goal of `shared` is
+ * 6,000; operations that do not fit into one message, and what applications with live messages of their own need (whose
+ * operation came, the author of an action), cost 200. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The
+ * goal of `react` is 3,000 and of the other bindings 1,000; each has `groupwire/store` in it, some 3,400, which counts
+ * connections and selects what has changed. The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and
+ * texts, without messages at the pointer, which a page loads only if it wants them. A page that takes single elements loads
+ * less: the cursors alone are 6,000. The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its
+ * history is 1,600 of it, and the pieces of large updates in rooms in memory are 900, which the core could save if it cut
+ * transactions there, too (W97).
  */
 export const LIMITS = {
   "first part, gzip": 84_200,
