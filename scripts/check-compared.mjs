@@ -3,11 +3,9 @@
 //
 // Run it from anywhere: node scripts/check-compared.mjs
 
-import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { rows, wrong } from "./check-security.mjs";
+import { check, rows, wrong } from "./check-security.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = "docs/compared.md";
 
 /** The cells of a row: the feature, ours, those of the five others, our tests. */
@@ -23,17 +21,7 @@ export function wrongComparison(page, read) {
   return [...wrong(page, read, PAGE), ...cells];
 }
 
-function main() {
-  const read = (file) => (existsSync(root + file) ? readFileSync(root + file, "utf8") : undefined);
-  const page = read(PAGE) ?? "";
-  const found = wrongComparison(page, read);
-  if (found.length > 0) {
-    console.error("wire-check: the table of features does not hold:");
-    for (const line of found) console.error(`  ${line}`);
-    process.exitCode = 1;
-  } else {
-    console.log(`wire-check: ${rows(page).length} features, each with tests that exist and links for what others have`);
-  }
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const praise = "features, each with tests that exist and links for what others have";
+  check(PAGE, wrongComparison, "the table of features does not hold", praise);
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();

@@ -52,17 +52,20 @@ export function wrong(page, read, name = PAGE) {
   });
 }
 
-function main() {
+/** Prints what `find` finds wrong with the page of this name, after `complaint`; if that is nothing, the number of rows and `praise`. */
+export function check(name, find, complaint, praise) {
   const read = (file) => (existsSync(root + file) ? readFileSync(root + file, "utf8") : undefined);
-  const page = read(PAGE) ?? "";
-  const found = wrong(page, read);
+  const page = read(name) ?? "";
+  const found = find(page, read);
   if (found.length > 0) {
-    console.error("wire-check: the table of attacks and the tests do not agree:");
+    console.error(`wire-check: ${complaint}:`);
     for (const line of found) console.error(`  ${line}`);
     process.exitCode = 1;
   } else {
-    console.log(`wire-check: ${rows(page).length} attacks, each with tests that exist`);
+    console.log(`wire-check: ${rows(page).length} ${praise}`);
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  check(PAGE, wrong, "the table of attacks and the tests do not agree", "attacks, each with tests that exist");
+}

@@ -1,35 +1,24 @@
 // An application of examples/: builds its page and serves it, beside a server that pages of other origins may use.
 
-import { after, afterEach, before } from "node:test";
+import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
-import { Server } from "./server.mjs";
+import { Stage } from "./stage.mjs";
 import { until } from "./wait.mjs";
-import { closeAll, launch, Window } from "./window.mjs";
+import { Window } from "./window.mjs";
 
-export class Example {
-  browser;
-  server;
-  windows = [];
+export class Example extends Stage {
   #pages;
 
   /** `name` is the folder in examples/; `options` are added to those of `groupwire serve`. */
   constructor(name, ...options) {
+    super(ExampleWindow, "--origin", "*", ...options);
     const root = fileURLToPath(new URL(`../../examples/${name}/`, import.meta.url));
     before(async () => {
       await build({ root, logLevel: "error" });
-      [this.browser, this.server, this.#pages] = await Promise.all([
-        launch(),
-        Server.start("--origin", "*", ...options),
-        preview({ root, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } }),
-      ]);
+      this.#pages = await preview({ root, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } });
     });
-    afterEach(() => closeAll(this.windows));
-    after(async () => {
-      await this.browser?.close();
-      await this.server?.kill();
-      await this.#pages?.close();
-    });
+    after(() => this.#pages?.close());
   }
 
   /** Opens a window of a new user. `query` is added to the page's address, `settings` are those of the browser context. */

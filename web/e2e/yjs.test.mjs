@@ -10,6 +10,7 @@ import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import * as Y from "yjs";
 import { SelfSigned } from "./certificate.mjs";
+import { random } from "./random.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { Client, Writer, same } from "./yjs.mjs";
@@ -34,17 +35,6 @@ async function stored(...options) {
   const folder = await mkdtemp(join(tmpdir(), "groupwire-yjs-"));
   folders.push(folder);
   return Server.start("--data", folder, ...options);
-}
-
-/** Numbers from 0 up to 1 (mulberry32). */
-function random(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** All have the same document, and see exactly each other, with what each of them shows. */

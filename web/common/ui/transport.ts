@@ -1,6 +1,7 @@
 /** The part of the panel that shows the transport in use, the reason for it, and a choice of others. */
 
 import type { Transport, TransportName } from "groupwire";
+import { TRANSPORT_LABELS } from "../../widgets/src/core/transports.js";
 import { make } from "./dom";
 
 /** What this control needs from the session. */
@@ -8,15 +9,6 @@ export interface TransportSession {
   readonly transport: Transport | undefined;
   setTransports(names: readonly TransportName[] | undefined): void;
 }
-
-export const TRANSPORT_LABELS: Readonly<Record<TransportName, string>> = {
-  webtransport: "WebTransport",
-  websocket: "WebSocket",
-  multipart: "Multipart streaming",
-  iframe: "Iframe streaming",
-  longpoll: "Long polling",
-  poll: "Polling",
-};
 
 const AUTOMATIC = "automatic";
 

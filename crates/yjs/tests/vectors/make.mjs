@@ -4,20 +4,10 @@
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { random } from "../../../../web/e2e/random.mjs";
 
 const require = createRequire(new URL("../../../../web/yjs/package.json", import.meta.url));
 const Y = await import(pathToFileURL(require.resolve("yjs")).href).then((module) => module.default ?? module);
-
-/** Numbers from 0 up to 1 (mulberry32). */
-function random(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
 

@@ -3,7 +3,8 @@
 import type { Stats, Transport } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";
 import { icon } from "../../../common/ui/icons";
-import { TRANSPORT_LABELS, type TransportChoice } from "../../../common/ui/transport";
+import type { TransportChoice } from "../../../common/ui/transport";
+import { TRANSPORT_LABELS } from "../../../widgets/src/core/transports.js";
 import type { Meter, Sample } from "../net/meter";
 import { Sparkline } from "./sparkline";
 

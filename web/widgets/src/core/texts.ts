@@ -1,6 +1,7 @@
 /** The English texts of the widgets. An application replaces them by `configure({ texts })`, or for one element by its property `texts`. */
 
 import type { TransportName } from "groupwire";
+import { TRANSPORT_LABELS } from "./transports.js";
 
 /** Who has no name. */
 const GUEST = { guest: "Guest" };
@@ -38,7 +39,7 @@ export const STATUS = {
   unsaved: (count: number): string =>
     count === 1 ? "1 change is not confirmed" : `${count} changes are not confirmed`,
   nothingUnsaved: "All changes are confirmed",
-  transport: (name: TransportName): string => TRANSPORTS[name],
+  transport: (name: TransportName): string => TRANSPORT_LABELS[name],
   why: (sentence: string): string => sentence,
 };
 export type StatusTexts = typeof STATUS;
@@ -91,15 +92,6 @@ export const LOCK = {
   free: "Nobody is editing",
 };
 export type LockTexts = typeof LOCK;
-
-const TRANSPORTS: Readonly<Record<TransportName, string>> = {
-  webtransport: "WebTransport",
-  websocket: "WebSocket",
-  multipart: "Multipart streaming",
-  iframe: "Iframe streaming",
-  longpoll: "Long polling",
-  poll: "Polling",
-};
 
 /** The texts of all widgets. */
 export interface Texts
