@@ -147,9 +147,7 @@ pub(crate) async fn drive(
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
         let took = driver.started.elapsed().saturating_sub(now);
-        if let Some(spacing) = pacing.turned(took) {
-            driver.room.space_ticks(spacing);
-        }
+        driver.room.space_ticks(pacing.turned(took));
         if driver.is_over {
             driver.tell_end();
             // Messages that still come are lost with the room: their clients resume in the one that is loaded next.

@@ -22,19 +22,16 @@ const SMOOTHING: u32 = 4;
 pub(super) struct Pacing {
     /// The mean length of the last turns.
     mean: Duration,
-    spacing: Duration,
 }
 
 impl Pacing {
-    /// A turn of the room took this long: it handled what had come and sent what was due. Returns the new spacing of ticks if it
-    /// changes.
-    pub(super) fn turned(&mut self, took: Duration) -> Option<Duration> {
+    /// A turn of the room took this long: it handled what had come and sent what was due. Returns the spacing of ticks from now on.
+    pub(super) fn turned(&mut self, took: Duration) -> Duration {
         self.mean = (self.mean * (SMOOTHING - 1) + took) / SMOOTHING;
-        let spacing = match self.mean > SHORT {
+        match self.mean > SHORT {
             true => (self.mean * SPACING).min(LONGEST),
             false => Duration::ZERO,
-        };
-        (std::mem::replace(&mut self.spacing, spacing) != spacing).then_some(spacing)
+        }
     }
 }
 
@@ -46,19 +43,19 @@ mod tests {
     fn long_turns_space_ticks_and_short_ones_end_it() {
         let mut pacing = Pacing::default();
         let short = Duration::from_micros(100);
-        assert_eq!(pacing.turned(short), None);
+        assert_eq!(pacing.turned(short), Duration::ZERO);
         let long = Duration::from_millis(2);
-        let spacings: Vec<_> = (0..20).filter_map(|_| pacing.turned(long)).collect();
+        let spacings: Vec<_> = (0..20).map(|_| pacing.turned(long)).collect();
         assert!(spacings.is_sorted());
         let last = spacings.last().copied().unwrap();
         assert!(last > Duration::from_micros(5900) && last <= long * SPACING, "{last:?}");
-        let spacings: Vec<_> = (0..20).filter_map(|_| pacing.turned(short)).collect();
+        let spacings: Vec<_> = (0..20).map(|_| pacing.turned(short)).collect();
         assert_eq!(spacings.last(), Some(&Duration::ZERO));
     }
 
     #[test]
     fn one_very_long_turn_has_a_bounded_effect() {
         let mut pacing = Pacing::default();
-        assert_eq!(pacing.turned(Duration::from_secs(5)), Some(LONGEST));
+        assert_eq!(pacing.turned(Duration::from_secs(5)), LONGEST);
     }
 }

@@ -1,11 +1,11 @@
 //! Writes packets to sockets, on several processors if they are many.
 //!
 //! What a packet costs is mostly the system call that writes it. A room with thousands of people has thousands of packets in each tick; one
-//! after the other they would take tens of milliseconds, in which the last receivers wait for the first. So many packets are divided by
-//! connection, which keeps the order of each connection's packets.
+//! after the other they would take tens of milliseconds, in which the last receivers wait for the first. Therefore the packets of a large
+//! tick are divided among threads by connection, which keeps the order of each connection's packets.
 
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use groupwire_session::LinkId;
@@ -18,6 +18,12 @@ const MANY: usize = 512;
 const MOST_PROCESSORS: usize = 8;
 /// Connections read, and other rooms work, meanwhile. With two processors, both of them writing let the last receivers wait longer than one.
 const LEFT_TO_OTHERS: usize = 1;
+
+/// The number of threads that write the packets of a large tick. To find it out, the system reads files.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    processors.saturating_sub(LEFT_TO_OTHERS).clamp(1, MOST_PROCESSORS)
+});
 
 /// A packet, whose second part may be shared with packets to others.
 pub(super) struct Write {
@@ -35,9 +41,7 @@ pub(super) struct Writes {
 
 impl Default for Writes {
     fn default() -> Self {
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let processors = processors.saturating_sub(LEFT_TO_OTHERS).clamp(1, MOST_PROCESSORS);
-        Writes { waiting: Vec::new(), processors }
+        Writes { waiting: Vec::new(), processors: *PROCESSORS }
     }
 }
 

@@ -189,7 +189,7 @@ async fn read<S: Socket>(
                     sleep(wait).await;
                 }
             }
-            // The document has ended. The other end of the outbox says so.
+            // The document has ended, and its end of the outbox, which is dropped, closes the connection.
             Err(_) => std::future::pending().await,
         }
     }

@@ -309,7 +309,7 @@ mod tests {
             Stored { durable, storage, document, task, answers, _folder: folder }
         }
 
-        /// Writes as many octets. Returns who hears when the sender may be read again.
+        /// Stores an update of `length` octets. Returns the receiver of its cost, which is sent when the next message may be read.
         fn write(&mut self, clock: u8, length: usize) -> oneshot::Receiver<Cost> {
             let size = [length as u8 & 0x7f | 0x80, (length >> 7) as u8 & 0x7f | 0x80];
             let size = [size[0], size[1], (length >> 14) as u8 & 0x7f | 0x80, (length >> 21) as u8];

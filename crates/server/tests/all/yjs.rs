@@ -1,4 +1,5 @@
-//! Documents of Yjs, by WebSockets that send y-websocket's messages octet by octet. `web/e2e/yjs.test.mjs` has y-websocket itself.
+//! Documents of Yjs over bare WebSockets, on which the tests write the messages of y-websocket themselves. `web/e2e/yjs.test.mjs` runs y-websocket's
+//! own client.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

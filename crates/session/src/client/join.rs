@@ -92,9 +92,9 @@ impl Client {
         if resumed && before.is_none_or(|before| before.participant != welcome.participant) {
             return Err(Error::malformed("WELCOME: resumed what was not asked for"));
         }
-        session.unanswered = session.unanswered.saturating_sub(1);
+        // Those of an earlier session cannot take this one over.
+        session.unanswered = if resumed { session.unanswered.saturating_sub(1) } else { 0 };
         if !resumed {
-            session.unanswered = 0;
             let same = before.is_some_and(|before| before.incarnation == welcome.incarnation);
             session.start_over(welcome.outcome, same);
         }

@@ -159,7 +159,7 @@ impl Client {
         if matches!(self.phase, Phase::Leaving(_)) {
             return self.end();
         }
-        let hopeless = HOPELESS.contains(&error.code()) && !self.was_replaced_by_itself(&error);
+        let hopeless = HOPELESS.contains(&error.code()) && !self.accounts_for(&error);
         if MISUNDERSTANDINGS.contains(&error.code()) {
             self.misunderstood = self.misunderstood.saturating_add(1);
         }
@@ -176,14 +176,14 @@ impl Client {
         self.phase = Phase::HangingUp { stay_away: Duration::ZERO, joined_at };
     }
 
-    /// Whether the room took the session over to an earlier transport of this client, whose HELLO came late: on a network that loses,
-    /// what was sent on a connection that was given up may arrive after what was sent on the next one. Each such HELLO explains it once.
-    fn was_replaced_by_itself(&mut self, error: &Error) -> bool {
-        let explained = error.code() == REPLACED && self.session.unanswered > 0;
-        if explained {
+    /// True if the error is *replaced*, and a HELLO of this client that was not answered accounts for it: on a network that loses, what
+    /// was sent on a connection that was given up may reach the room after what was sent on the next one. Each HELLO accounts for one error.
+    fn accounts_for(&mut self, error: &Error) -> bool {
+        let accounts = error.code() == REPLACED && self.session.unanswered > 0;
+        if accounts {
             self.session.unanswered -= 1;
         }
-        explained
+        accounts
     }
 
     /// The shell closed the transport, or could not open it.
