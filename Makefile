@@ -19,6 +19,8 @@ EXCALIDRAW := examples/excalidraw/node_modules/.package-lock.json
 # What the comparison of ways to show a pointer needs.
 MOTION := lab/motion/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
+# The testing kit's module, which `make run` may leave out (scripts/build.sh).
+ROOM := $(if $(GROUPWIRE_WITHOUT_TESTING),,web/client/wasm/groupwire_wasm_room_bg.wasm)
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed \) -prune \
@@ -194,7 +196,10 @@ ifndef GROUPWIRE_WEB_IS_BUILT
 $(WASM): $(NPM) FORCE
 	@scripts/wasm.sh
 
-$(WEB): $(WASM) $(WEB_SOURCES)
+# The same script writes it.
+$(ROOM): $(WASM) ;
+
+$(WEB): $(WASM) $(ROOM) $(WEB_SOURCES)
 	@echo "web: building the client and the pages (some 15 s)"
 	@cd web && npm run --silent build
 	-@node scripts/check-size.mjs

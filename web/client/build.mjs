@@ -1,5 +1,6 @@
 // Builds the package: the WebAssembly modules as JavaScript for development servers, then TypeScript, then the entries
-// that are one file: CommonJS for Node's `require`, and one for workers.
+// that are one file: CommonJS for Node's `require`, and one for workers. `make run` leaves out the testing kit, which its pages
+// do not need (scripts/build.sh).
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,6 +20,8 @@ const NO_GUESS = {
   },
 };
 
+const IS_WITHOUT_TESTING = Boolean(process.env.GROUPWIRE_WITHOUT_TESTING);
+
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 inline("wasm", "wasm/inline");
 compile("dist");
@@ -27,7 +30,8 @@ compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 // Jest's jsdom environment lacks these classes.
 const banner = 'const { TextDecoder, TextEncoder } = require("node:util");';
-for (const entry of ["motion", "node", "schema", "shared", "store", "testing"]) {
+const entries = ["motion", "node", "schema", "shared", "store", ...(IS_WITHOUT_TESTING ? [] : ["testing"])];
+for (const entry of entries) {
   const output = { file: `dist/${entry}.cjs`, format: "cjs", banner };
   await bundle(`dist/${entry}.js`, { platform: "node", output });
 }
@@ -48,7 +52,8 @@ function inline(from, to) {
 }
 
 function compile(folder, ...options) {
-  const args = ["--project", "tsconfig.build.json", "--outDir", folder, ...options];
+  const project = IS_WITHOUT_TESTING ? "tsconfig.pages.json" : "tsconfig.build.json";
+  const args = ["--project", project, "--outDir", folder, ...options];
   execFileSync("tsc", args, { stdio: "inherit", shell: process.platform === "win32" });
 }
 
