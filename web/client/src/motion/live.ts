@@ -22,6 +22,8 @@ export interface Follow {
   /** What is to be shown now. */
   views(): FollowedView[];
   traces(): TraceView[];
+  /** Removes the traces of a participant, because the movement is shown in another form. */
+  clearTraces(sender: number): void;
   /** Ends it. */
   stop(): void;
 }
@@ -53,6 +55,7 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
   return {
     views: () => followers.views(performance.now()),
     traces: () => followers.traces(performance.now()),
+    clearTraces: (sender) => followers.clearTraces(sender),
     stop: () => stops.splice(0).forEach((stop) => stop()),
   };
 }

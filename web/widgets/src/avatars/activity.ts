@@ -12,11 +12,10 @@ export class Activity {
   readonly #stops: (() => void)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Without a channel nobody is idle. `changed` is called when somebody becomes idle, or active again. */
-  constructor(room: Room, channel: string | null, idleMs: number, changed: () => void) {
+  /** `changed` is called when somebody becomes idle, or active again. */
+  constructor(room: Room, channel: string, idleMs: number, changed: () => void) {
     this.#idleMs = idleMs;
     this.#changed = changed;
-    if (channel === null) return;
     const keep = (): void => {
       for (const id of this.#active.keys()) if (!room.participants.has(id)) this.#forget(id);
       // Who has come is active.

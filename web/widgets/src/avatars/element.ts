@@ -10,7 +10,7 @@ import { peopleIn, type Shown } from "../core/people.js";
 import type { JoinedRoom } from "../core/room.js";
 import { AVATARS, type AvatarTexts } from "../core/texts.js";
 import { button, made, say, set, setPart } from "../shared/dom.js";
-import { Activity } from "./activity.js";
+import type { Activity } from "./activity.js";
 import { Avatar } from "./avatar.js";
 import { STYLES } from "./styles.js";
 
@@ -45,18 +45,32 @@ export class Avatars extends Widget<AvatarTexts> {
 
   protected override attach({ room }: JoinedRoom): Stops {
     this.#room = room;
-    const channel = this.getAttribute("channel");
-    const activity = new Activity(room, channel, this.number("idle", IDLE_S) * 1000, () => this.#show());
-    this.#activity = activity;
     this.#show();
     return [
       () => this.#clear(),
-      () => activity.stop(),
+      this.#watch(room),
       room.on("participants", () => this.#show()),
       // Who oneself is.
       room.on("status", () => this.#show()),
       Following.in(room).onChange(() => this.#show()),
     ];
+  }
+
+  /** Finds out who is idle. Only pages that show it load what is needed. */
+  #watch(room: Room): () => void {
+    const channel = this.getAttribute("channel");
+    let isOver = channel === null;
+    if (channel !== null)
+      void import("./activity.js").then(({ Activity }) => {
+        if (isOver) return;
+        this.#activity = new Activity(room, channel, this.number("idle", IDLE_S) * 1000, () => this.#show());
+        this.#show();
+      });
+    return () => {
+      isOver = true;
+      this.#activity?.stop();
+      this.#activity = undefined;
+    };
   }
 
   #show(): void {

@@ -47,7 +47,7 @@ button:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline:
 
 const sheets = new Map<string, CSSStyleSheet>();
 
-/** Gives a shadow root its styles, in a form that a content security policy without `unsafe-inline` permits. */
+/** Gives a shadow root styles, once, in a form that a content security policy without `unsafe-inline` permits. */
 export function adopt(root: ShadowRoot, styles: string): void {
   if (!("adoptedStyleSheets" in root)) {
     // Only in environments of tests.
@@ -60,7 +60,7 @@ export function adopt(root: ShadowRoot, styles: string): void {
     sheet.replaceSync(styles);
     sheets.set(styles, sheet);
   }
-  root.adoptedStyleSheets = [sheet];
+  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 }
 
 /** True if the user wants no movement that is not needed. */

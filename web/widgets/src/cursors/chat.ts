@@ -11,6 +11,7 @@ import { isEditable, onKey } from "../core/keys.js";
 import { listen } from "../core/listen.js";
 import { jsonOf, onLeft } from "../core/messages.js";
 import type { Point, Stage } from "../core/stage.js";
+import { adopt } from "../core/styles.js";
 import type { CursorTexts } from "../core/texts.js";
 import { h, made, say } from "../shared/dom.js";
 
@@ -22,6 +23,26 @@ const STAY_MS = 6000;
 
 /** A message that was not changed for this long (ms) is read out, although it was not ended. */
 const PAUSE_MS = 2000;
+
+const STYLES = `
+[part~="bubble"] { display: block; white-space: normal; overflow-wrap: anywhere; font-size: 14px; font-weight: 400; }
+[part~="bubble"]:empty { display: none; }
+[part~="chat"] {
+  position: absolute;
+  left: 13px;
+  top: 17px;
+  width: 220px;
+  padding: 6px 12px;
+  border: 0;
+  border-radius: 4px 16px 16px;
+  font: inherit;
+  font-size: 16px;
+  outline: 2px solid var(--_accent);
+  outline-offset: 2px;
+  pointer-events: auto;
+}
+[part~="chat"]::placeholder { color: inherit; opacity: 0.85; }
+`;
 
 interface Host {
   readonly root: ShadowRoot;
@@ -55,6 +76,7 @@ export class Chat {
     this.#input.dir = "auto";
     this.#input.autocomplete = "off";
     this.#log.role = "log";
+    adopt(host.root, STYLES);
     host.root.append(this.#input, this.#log);
     const follow = ({ clientX: x, clientY: y }: PointerEvent): void => {
       this.#pointer = { x, y };

@@ -19,7 +19,7 @@ import type { Chat } from "./chat.js";
 import { Figure } from "./figure.js";
 import { sendPointer } from "./pointer.js";
 import { STYLES } from "./styles.js";
-import { drawTraces } from "./traces.js";
+import type { drawTraces } from "./traces.js";
 
 /** Seconds after which a resting pointer fades, so that it does not hide what is beneath it. */
 const IDLE_S = 6;
@@ -31,9 +31,11 @@ export class Cursors extends StageWidget<CursorTexts> {
   static override readonly observedAttributes = ["room", "channel", "for", "coords", "traces", "chat", "idle", "watch"];
   readonly #layer = made("div", "layer");
   readonly #canvas = made("canvas", "traces");
+  #drawTraces: typeof drawTraces | undefined;
   readonly #figures = new Map<number, Figure>();
   #read: ((message: Message) => Place | null | undefined) | undefined;
   #write: ((place: Place | null) => Payload) | undefined;
+  #held: ((id: number) => Place | undefined) | undefined;
   #follow: Follow | undefined;
   #stage: Stage | undefined;
   #people = new Map<number, Shown>();
@@ -60,6 +62,15 @@ export class Cursors extends StageWidget<CursorTexts> {
     this.restart();
   }
 
+  /**
+   * Tells where the thing is that a participant is drawing or dragging, if it is. Its pointer is shown there, and has no trace: the thing may
+   * be shown with another delay than the pointer. Call `refresh` while the thing moves.
+   */
+  set held(held: ((id: number) => Place | undefined) | undefined) {
+    this.#held = held;
+    this.refresh();
+  }
+
   override refresh(): void {
     if (this.#follow) this.#draw(this.#follow.views(), this.#follow.traces());
   }
@@ -75,7 +86,11 @@ export class Cursors extends StageWidget<CursorTexts> {
     const name = this.getAttribute("channel") ?? "cursor";
     const channel = room.channel(name, CURSOR);
     const hasTraces = this.hasAttribute("traces") && !wantsStillness();
-    if (hasTraces) this.#layer.prepend(this.#canvas);
+    if (hasTraces) {
+      this.#layer.prepend(this.#canvas);
+      // Only pages that want them load them.
+      void import("./traces.js").then((module) => (this.#drawTraces = module.drawTraces));
+    }
     const cursors = (this.#follow = follow(room, channel, {
       ...(hasTraces && { trace: TRACE_MS }),
       read: this.#read ?? readPlace,
@@ -139,7 +154,9 @@ export class Cursors extends StageWidget<CursorTexts> {
       shown.add(sender);
       const isIdle = rested >= idle;
       if (!isIdle) next = Math.min(next, idle - rested);
-      this.#figure(sender).place(stage.toWindow(place), isIdle, this.#chat?.textOf(sender) ?? "");
+      const held = this.#held?.(sender);
+      if (held) this.#follow?.clearTraces(sender);
+      this.#figure(sender).place(stage.toWindow(held ?? place), isIdle, this.#chat?.textOf(sender) ?? "");
     }
     for (const [id, figure] of this.#figures) {
       if (shown.has(id)) continue;
@@ -147,7 +164,7 @@ export class Cursors extends StageWidget<CursorTexts> {
       this.#figures.delete(id);
     }
     if (this.#canvas.isConnected)
-      drawTraces(this.#canvas, traces, stage, (id) => this.#people.get(id)?.color ?? "gray");
+      this.#drawTraces?.(this.#canvas, traces, stage, (id) => this.#people.get(id)?.color ?? "gray");
     clearTimeout(this.#alarm);
     if (next < Infinity) this.#alarm = setTimeout(() => this.refresh(), next + 1);
   }

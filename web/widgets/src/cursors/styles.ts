@@ -21,21 +21,4 @@ path { fill: var(--_person); stroke: #fff; stroke-width: 1.6; stroke-linejoin: r
   font-size: 12px;
   font-weight: 550;
 }
-[part~="bubble"] { display: block; white-space: normal; overflow-wrap: anywhere; font-size: 14px; font-weight: 400; }
-[part~="bubble"]:empty { display: none; }
-[part~="chat"] {
-  position: absolute;
-  left: 13px;
-  top: 17px;
-  width: 220px;
-  padding: 6px 12px;
-  border: 0;
-  border-radius: 4px 16px 16px;
-  font: inherit;
-  font-size: 16px;
-  outline: 2px solid var(--_accent);
-  outline-offset: 2px;
-  pointer-events: auto;
-}
-[part~="chat"]::placeholder { color: inherit; opacity: 0.85; }
 `;
