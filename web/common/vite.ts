@@ -6,6 +6,11 @@ import { fileURLToPath } from "node:url";
 import type { Plugin, UserConfig } from "vite";
 import { brotli, gzip } from "../../scripts/compress.mjs";
 
+/** The widgets as they are here, so that what the applications import of them is not there twice. */
+const WIDGETS = {
+  find: /^groupwire-widgets(?=\/)/,
+  replacement: fileURLToPath(new URL("../widgets/src", import.meta.url)),
+};
 const DOUBLE = fileURLToPath(new URL("test/double.ts", import.meta.url));
 
 /**
@@ -15,7 +20,7 @@ const DOUBLE = fileURLToPath(new URL("test/double.ts", import.meta.url));
 export function config(mode: string): UserConfig {
   return {
     base: "./",
-    resolve: mode === "double" ? { alias: [{ find: /^groupwire$/, replacement: DOUBLE }] } : {},
+    resolve: { alias: [WIDGETS, ...(mode === "double" ? [{ find: /^groupwire$/, replacement: DOUBLE }] : [])] },
     plugins: [compress()],
   };
 }

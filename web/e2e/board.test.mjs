@@ -47,7 +47,7 @@ test("two pages draw, and each sees the other's strokes, shapes and pointer", op
     const at = await ada.page.evaluate(({ x, y }) => window.groupwireBoard.toScreen(x, y), pointer);
     return Math.abs(at.x - 650) < 2 && Math.abs(at.y - 420) < 2;
   });
-  assert.match(await ada.page.getByTestId("telepointer").innerText(), /Bo Diddley/);
+  assert.equal(await ada.part("gw-cursors", "name").innerText(), "Bo Diddley");
   await ada.screenshot("two-ada");
   await bo.screenshot("two-bo");
 
@@ -164,9 +164,9 @@ test("the participants' names, their changes, and who has left", options, async 
   const ada = await stage.open("people", "Ada Lovelace");
   const bo = await stage.open("people", "Bo Diddley");
   t.diagnostic("each page shows the other by name");
-  const faces = ada.page.getByTestId("participant");
+  const faces = ada.part("gw-avatars", "avatar");
   await until("Bo's face", async () => (await faces.count()) === 1);
-  assert.equal(await faces.innerText(), "BD");
+  assert.equal(await ada.part("gw-avatars", "initials").innerText(), "BD");
   assert.match(await faces.getAttribute("title"), /^Bo Diddley/);
   assert.deepEqual(
     (await bo.read("participants")).map(({ name, away }) => [name, away]),
@@ -230,7 +230,7 @@ test(
   async (t) => {
     const [ada, bo] = await Promise.all([stage.open("talk", "Ada"), stage.open("talk", "Bo")]);
     const isHeard = (board) => board.page.locator('[data-testid="talk"].heard').count();
-    await until("they see each other", async () => (await bo.page.getByTestId("participant").count()) === 1);
+    await until("they see each other", async () => (await bo.part("gw-avatars", "avatar").count()) === 1);
 
     t.diagnostic("Ada talks; Bo's page shows it");
     await ada.page.getByTestId("talk").click();

@@ -27,7 +27,7 @@ test("others see a drag live, a drop snaps, and a late joiner sees the result", 
   await until("the drag", async () => (await bo.read("drags")).some(({ piece }) => piece === 5));
   await until("the piece", async () => Math.abs((await bo.center(5)).y - before.y - 90) < 2);
   assert.ok(Math.abs((await bo.center(5)).x - before.x - 40) < 2);
-  assert.match(await bo.page.getByTestId("telepointer").innerText(), /Ada Lovelace/);
+  assert.equal(await bo.part("gw-cursors", "name").innerText(), "Ada Lovelace");
   await bo.screenshot("puzzle-drag");
 
   t.diagnostic("Bo cannot grab it meanwhile, and is told why");
@@ -142,7 +142,7 @@ test("seven participants at one table", options, async (t) => {
       }),
     );
   await until("six drags", async () => (await ada.read("drags")).length === 6);
-  assert.equal(await ada.page.getByTestId("telepointer").count(), 6);
+  assert.equal(await ada.part("gw-cursors", "cursor").count(), 6);
   await ada.screenshot("puzzle-seven");
   await Promise.all(people.map(({ page }) => page.mouse.up()));
   for (const person of people) await person.settled();

@@ -140,10 +140,10 @@ test("W100: the whiteboard and the puzzle show who is signed in as which user", 
       await guest.evaluate(join, room);
       const page = await browser.newPage({ viewport: { width: 900, height: 640 } });
       await page.goto(`${asked.url}${path}?room=users`);
-      const face = page.getByTestId("participant");
+      const face = page.locator(`gw-avatars [part~="avatar"]`);
       await face.waitFor();
-      assert.equal(await face.getAttribute("title"), "Bo (signed in as ann@example.org): press to go where they are");
-      assert.match(await face.getAttribute("class"), /verified/);
+      assert.equal(await face.getAttribute("title"), "Bo, signed in as ann@example.org");
+      assert.match(await face.getAttribute("part"), /verified/);
       await page.screenshot({ path: fileURLToPath(new URL(`screenshots/user-${name}.png`, import.meta.url)) });
       await page.close();
     }

@@ -126,6 +126,11 @@ export class Window {
     await session.detach();
   }
 
+  /** The parts of a widget, such as the names of cursors. */
+  part(widget, name) {
+    return this.page.locator(`${widget} [part~="${name}"]`);
+  }
+
   async screenshot(name) {
     await this.page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
   }

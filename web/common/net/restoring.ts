@@ -16,7 +16,6 @@ export function watchRestoring(data: SharedControls, listeners: readonly Restori
     wasRestoring = data.isRestoring;
   };
   data.subscribe(look);
-  data.room.on("synced", look);
   data.onLost(() => {
     for (const listener of listeners) listener.incomplete?.();
   });

@@ -1,30 +1,21 @@
 /** The participants, one's own name, and the button that shares the room's link. */
 
+import type { Room } from "groupwire";
+import type { Avatars } from "groupwire-widgets/avatars";
 import { isRecord } from "../parse";
 import { colorOf } from "../view/theme";
 import { button, make, part } from "./dom";
 import { toast } from "./toast";
 
-/** A longer name does not fit on a telepointer. Names of others are cut to this length. */
+/** A longer name does not fit on a cursor. Names of others are cut to this length. */
 export const NAME_LENGTH = 30;
 
-/** What this control needs from the session, and the actions that it calls. */
+/** What this control needs of the session. */
 export interface Company {
-  readonly self: { readonly id: number } | undefined;
-  /** The other participants. */
-  readonly participants: ReadonlyMap<number, Listed>;
-  nameOf(id: number): string;
+  readonly room: Room;
+  rename(name: string): void;
   /** Moves the view to a participant's pointer. */
   visit(id: number): void;
-  rename(name: string): void;
-}
-
-/** One of the other participants. */
-interface Listed {
-  readonly id: number;
-  readonly away: boolean;
-  /** The user that the server verified. */
-  readonly user?: string;
 }
 
 /** The name in a presence, which another program wrote and which may be any JSON. */
@@ -33,18 +24,19 @@ export function nameIn(presence: unknown): string {
   return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
 }
 
-/** The number of faces that fit into a window up to this wide (px). Further participants are shown as a number. */
-const FACES: readonly (readonly [width: number, faces: number])[] = [
-  [560, 3],
-  [900, 5],
-  [Infinity, 8],
+/** How many others are shown in a window up to this wide (px). Further ones are a number that shows them. */
+const SHOWN: readonly (readonly [width: number, people: number])[] = [
+  [560, 1],
+  [900, 4],
+  [Infinity, 7],
 ];
 
 const STORED = "groupwire-name";
 
 export class People {
-  private readonly faces = make("div", "faces");
-  private readonly me = make("button", "face me");
+  /** Defined once somebody else is in the room: see `others.ts`. */
+  private readonly others: Avatars = document.createElement("gw-avatars");
+  private readonly me = make("button", "me");
   private readonly form = make("form", "rename card");
   private readonly input = make("input", "");
 
@@ -53,55 +45,36 @@ export class People {
     /** The label of the share button, and the note after the link was copied. */
     words: { readonly share: string; readonly shared: string },
   ) {
-    this.faces.role = "group";
-    this.faces.ariaLabel = "Who is here";
-    this.faces.dataset.testid = "participants";
+    this.others.room = company.room;
+    this.others.toggleAttribute("hide-self", true);
+    this.others.texts = { follow: (name) => `Go to ${name}` };
+    this.others.addEventListener("gw-follow", (event) => {
+      event.preventDefault();
+      if (event.detail.id !== undefined) company.visit(event.detail.id);
+    });
     this.buildRename();
     const share = button({ icon: "share", label: words.share, testid: "share", onPress: () => copyLink(words.shared) });
     share.classList.add("share");
     share.append(make("span", "share-text", "Share"));
-    part("people").append(this.faces, this.me, share);
+    part("people").append(this.others, this.me, share);
     document.body.append(this.form);
+    // The own colour is known once the server has said who this is.
+    company.room.on("status", () => this.update());
+    addEventListener("resize", () => this.fit());
+    this.fit();
     this.update();
   }
 
-  update(): void {
-    const others = [...this.company.participants.values()];
-    const room = FACES.find(([width]) => innerWidth <= width)?.[1] ?? 0;
-    const shown = others.slice(0, others.length > room ? room - 1 : room);
-    this.faces.replaceChildren(...shown.map((one) => this.face(one)));
-    const rest = others.slice(shown.length);
-    if (rest.length > 0) {
-      const more = make("span", "face more", `+${rest.length}`);
-      more.title = rest.map((one) => this.title(one)).join(", ");
-      this.faces.append(more);
-    }
+  private fit(): void {
+    this.others.setAttribute("max", String(SHOWN.find(([width]) => innerWidth <= width)?.[1]));
+  }
+
+  private update(): void {
     const name = storedName();
     this.me.textContent = initials(name);
     this.me.title = `You are ${name}. Press to change your name`;
     this.me.ariaLabel = this.me.title;
-    this.me.style.setProperty("--person", colorOf(this.company.self?.id ?? 0));
-  }
-
-  /** The name that a participant gave itself, and the user that the server says it is. */
-  private title({ id, user }: Listed): string {
-    const name = this.company.nameOf(id);
-    return user === undefined ? name : `${name} (signed in as ${user})`;
-  }
-
-  private face(one: Listed): HTMLElement {
-    const { id, away, user } = one;
-    const title = this.title(one);
-    const face = make("button", "face", initials(this.company.nameOf(id)));
-    face.type = "button";
-    face.title = away ? `${title} has lost the connection` : `${title}: press to go where they are`;
-    face.classList.toggle("verified", user !== undefined);
-    face.ariaLabel = face.title;
-    face.classList.toggle("away", away);
-    face.dataset.testid = "participant";
-    face.style.setProperty("--person", colorOf(id));
-    face.addEventListener("click", () => this.company.visit(id));
-    return face;
+    this.me.style.setProperty("--person", colorOf(this.company.room.self?.id ?? 0));
   }
 
   private buildRename(): void {

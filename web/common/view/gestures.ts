@@ -27,8 +27,8 @@ export interface Press {
 export interface GestureHost {
   readonly camera: Camera;
   readonly tool: Tool;
-  /** The position of the pointer, for the other participants; undefined when it left. */
-  pointed(at: Point | undefined): void;
+  /** The position of the pointer on the stage; undefined when it left. */
+  pointed?(at: Point | undefined): void;
   setCursor(cursor: string): void;
 }
 
@@ -56,7 +56,7 @@ export class Gestures {
     stage.addEventListener("pointermove", (event) => this.move(event));
     stage.addEventListener("pointerup", (event) => this.release(event, false));
     stage.addEventListener("pointercancel", (event) => this.release(event, true));
-    stage.addEventListener("pointerleave", () => host.pointed(undefined));
+    stage.addEventListener("pointerleave", () => host.pointed?.(undefined));
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     stage.addEventListener("contextmenu", (event) => event.preventDefault());
   }
@@ -97,7 +97,7 @@ export class Gestures {
     }
     if (event.button !== 0) return;
     this.mode = "tool";
-    this.host.pointed(at);
+    this.host.pointed?.(at);
     this.host.tool.down(this.host.camera.toBoard(at), pressOf(event));
   }
 
@@ -105,7 +105,7 @@ export class Gestures {
     const at = this.local(event);
     const before = this.down.get(event.pointerId);
     if (!before) {
-      this.host.pointed(at);
+      this.host.pointed?.(at);
       if (!this.isSpaceHeld) this.host.tool.hover?.(this.host.camera.toBoard(at));
       return;
     }
@@ -113,7 +113,7 @@ export class Gestures {
     this.down.set(event.pointerId, at);
     if (this.mode === "pan") this.host.camera.pan(at.x - before.x, at.y - before.y);
     if (this.mode !== "tool") return;
-    this.host.pointed(at);
+    this.host.pointed?.(at);
     const gathered = event.getCoalescedEvents?.() ?? [];
     const points = (gathered.length > 0 ? gathered : [event]).map((part) => this.host.camera.toBoard(this.local(part)));
     this.host.tool.move(points, pressOf(event));
@@ -126,7 +126,7 @@ export class Gestures {
     if (this.down.size > 0) return;
     this.mode = "none";
     if (mode === "pan") this.host.setCursor(this.isSpaceHeld ? "grab" : this.host.tool.cursor);
-    if (event.pointerType === "touch") this.host.pointed(undefined);
+    if (event.pointerType === "touch") this.host.pointed?.(undefined);
     if (mode !== "tool") return;
     if (isCancelled) {
       this.host.tool.cancel();

@@ -4,6 +4,7 @@
  */
 
 import type { Status, Transport } from "groupwire";
+import { pointersOf, type ShownPointer } from "../../common/ui/company";
 import { cellOf, home, type Spec } from "./model/spec";
 import type { Group } from "./model/state";
 import type { Figures, Meter } from "./net/meter";
@@ -38,12 +39,7 @@ export interface PuzzleHook {
     readonly y: number;
   }[];
   /** The positions at which the other participants' pointers are shown, in table units. */
-  readonly pointers: readonly {
-    readonly id: number;
-    readonly x: number;
-    readonly y: number;
-    readonly opacity: number;
-  }[];
+  readonly pointers: readonly ShownPointer[];
   /** The figures in the settings panel. */
   readonly figures: Figures;
   readonly transport: Transport | undefined;
@@ -95,7 +91,7 @@ export function expose(table: Table, session: Session, meter: Meter): void {
       return table.drags(performance.now());
     },
     get pointers() {
-      return table.pointers.views(performance.now());
+      return pointersOf(table.cursors, session.participants.keys());
     },
     get figures() {
       return meter.figures;

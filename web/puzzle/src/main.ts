@@ -12,7 +12,7 @@ import { readAddress, withRoom } from "../../common/address";
 import { part } from "../../common/ui/dom";
 import { makeHelp } from "../../common/ui/help";
 import { People, storedName } from "../../common/ui/people";
-import { Place } from "../../common/ui/place";
+import { showPlace } from "../../common/ui/place";
 import { toast } from "../../common/ui/toast";
 import { isTransport, TransportChoice } from "../../common/ui/transport";
 import { expose } from "./hook";
@@ -39,10 +39,8 @@ const help = makeHelp({
   note: "Drag pieces to where they belong; drag the table to move the view. On a touch screen two fingers zoom.",
   elsewhere: { name: "The whiteboard", href: "../" },
 });
-const place = new Place({ app: "Puzzle", mark: MARK, room: address.room, onHelp: help });
 // The table and the session may call back before these are created.
 let bar: Bar | undefined;
-let people: People | undefined;
 let settings: Settings | undefined;
 
 const table = new Table(part("stage"), address.room, {
@@ -73,20 +71,10 @@ const session: Session = new Session({
   transport: pinned,
   document: table.document,
   live: table.live,
-  pointers: table.pointers,
   meter,
   events: {
-    status: () => {
-      update();
-      people?.update();
-      settings?.show();
-    },
-    pending: () => update(),
     synced: () => table.arrive(),
-    participants: () => {
-      people?.update();
-      table.participantsChanged();
-    },
+    participants: () => table.requestFrame(),
     transport: () => settings?.show(),
     moved: () => table.requestFrame(),
     error: ({ message, fault, fatal }) => {
@@ -96,25 +84,16 @@ const session: Session = new Session({
     },
   },
 });
-table.session = session;
+table.join(session);
+showPlace({ app: "Puzzle", mark: MARK, name: address.room, room: session.room, onHelp: help });
 table.document.listen({
   restored: () => toast("The server restarted; the puzzle was restored."),
   incomplete: () => toast("Some older moves are no longer on the server. This puzzle may be incomplete."),
 });
 
 bar = new Bar(table, openChooser);
-people = new People(
-  {
-    get self() {
-      return session.self;
-    },
-    get participants() {
-      return session.participants;
-    },
-    nameOf: (id) => table.nameOf(id),
-    visit: (id) => table.visit(id),
-    rename: (name) => session.rename(name),
-  },
+new People(
+  { room: session.room, rename: (name) => session.rename(name), visit: (id) => table.visit(id) },
   { share: "Copy the link to this puzzle", shared: "Whoever opens it puts it together with you." },
 );
 settings = new Settings({
@@ -138,12 +117,6 @@ listenToKeys(table, {
   settings: () => settings?.toggle(),
 });
 expose(table, session, meter);
-setInterval(update, 500);
-update();
-
-function update(): void {
-  place.update(session);
-}
 
 /** Writes the choice into the address, so that it is kept and can be shared. */
 function chooseTransports(names: readonly TransportName[] | undefined): void {

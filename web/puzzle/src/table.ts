@@ -1,10 +1,10 @@
 /** The table of one window: connects the document, the session, the hand and the drawing. */
 
+import type { Cursors } from "groupwire-widgets/cursors";
 import { Camera, type Point, type Rect } from "../../common/view/camera";
+import { whenOthersCome } from "../../common/ui/company";
 import { Gestures } from "../../common/view/gestures";
-import { Telepointers } from "../../common/view/telepointers";
 import { colorOf, onThemeChanged, wantsStillness } from "../../common/view/theme";
-import { Pointers } from "../../common/net/pointers";
 import { nameIn } from "../../common/ui/people";
 import { type Desk, Hand } from "./hand";
 import { Document } from "./model/document";
@@ -31,15 +31,13 @@ const FINISH = 1800;
 export class Table implements Desk {
   readonly document: Document;
   readonly live = new Live();
-  readonly pointers = new Pointers();
   readonly camera: Camera;
   readonly tool: Hand;
   readonly gestures: Gestures;
-  /** Set once before the first frame. It cannot be a constructor argument, because the session needs the document. */
   session: Session | undefined;
+  cursors: Cursors | undefined;
 
   private readonly renderer: Renderer;
-  private readonly telepointers: Telepointers;
   private readonly motion = new Motion();
   private sprites: Sprites;
   private lastPointed: Point | undefined;
@@ -48,7 +46,6 @@ export class Table implements Desk {
   private readonly flashes = new Flashes();
   private solvedAt: number | undefined;
   private frame = 0;
-  private alarm: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly stage: HTMLElement,
@@ -58,7 +55,6 @@ export class Table implements Desk {
     this.document = new Document(room);
     this.camera = new Camera(() => this.moved());
     this.renderer = new Renderer(stage, this.camera);
-    this.telepointers = new Telepointers(stage, this.camera, (id) => this.nameOf(id));
     this.sprites = new Sprites(this.document.state.spec);
     this.motion.arrive(this.document.state);
     this.tool = new Hand(this);
@@ -73,8 +69,26 @@ export class Table implements Desk {
     this.fit();
   }
 
+  /** To be called once, before the first frame: the session needs the document, and the table the session. */
+  join(session: Session): void {
+    this.session = session;
+    whenOthersCome(session.room, async () => {
+      const { addCursors } = await import("../../common/ui/others");
+      this.cursors = addCursors(this.stage, this.camera, session.room, {
+        held: (id) => tip(this.drags(performance.now()), id),
+        hasTraces: false,
+      });
+    });
+  }
+
   get picture(): HTMLCanvasElement {
     return this.sprites.picture;
+  }
+
+  /** Moves the view to a participant's pointer. */
+  visit(id: number): void {
+    const [x, y] = this.cursors?.placeOf(id) ?? [];
+    if (x !== undefined && y !== undefined) this.camera.center({ x, y }, this.renderer.width, this.renderer.height);
   }
 
   nameOf(id: number): string {
@@ -99,12 +113,6 @@ export class Table implements Desk {
     this.show({ x: left, y: top, w: right - left, h: bottom - top });
   }
 
-  /** Moves the view to a participant's pointer. */
-  visit(id: number): void {
-    const pointer = this.pointers.views(performance.now()).find((view) => view.id === id);
-    if (pointer) this.camera.center(pointer, this.renderer.width, this.renderer.height);
-  }
-
   /** The room's state has arrived and is shown without animation. */
   arrive(): void {
     this.motion.arrive(this.document.state);
@@ -112,11 +120,6 @@ export class Table implements Desk {
     this.flashes.clear();
     this.renderer.redraw();
     this.fit();
-  }
-
-  participantsChanged(): void {
-    this.telepointers.rename();
-    this.requestFrame();
   }
 
   // The methods that the hand calls.
@@ -146,11 +149,6 @@ export class Table implements Desk {
   }
 
   pointed(at: Point | undefined): void {
-    const point = at && this.camera.toBoard(at);
-    const { x, y } = point ?? (this.lastPointed ? this.camera.toBoard(this.lastPointed) : { x: 0, y: 0 });
-    const message = { x: Math.round(x), y: Math.round(y) };
-    if (point) this.session?.sendPointer(message);
-    else if (this.lastPointed) this.session?.sendPointer({ ...message, off: true });
     this.lastPointed = at;
   }
 
@@ -180,17 +178,12 @@ export class Table implements Desk {
     const { resting, moving } = this.split(held, gliding, now);
     const finish = this.finish(now);
     this.renderer.draw(this.sprites, resting, moving, finish);
-    const views = this.pointers.views(now).filter(({ id }) => this.isPresent(id));
-    this.telepointers.draw(views, (id) => tip(drags, id));
-    clearTimeout(this.alarm);
+    // The cursors of those who drag are at what they drag.
+    if (drags.length > 0) this.cursors?.refresh();
     const isFinishing = finish !== undefined && finish.share < 1;
     if (gliding.size > 0 || !this.flashes.isEmpty || isDrifting || isFinishing || this.live.isMoving(now)) {
       this.requestFrame();
-      return;
     }
-    const rest = this.pointers.changesIn(now);
-    if (rest === 0) this.requestFrame();
-    else if (rest < Infinity) this.alarm = setTimeout(() => this.requestFrame(), rest);
   }
 
   /** The places of held pieces, and the colours of their holders. */
@@ -288,6 +281,7 @@ export class Table implements Desk {
 
   private moved(): void {
     this.renderer.redraw();
+    this.cursors?.refresh();
     this.requestFrame();
     this.events.changed();
   }

@@ -1,6 +1,5 @@
 import { simulate, type Simulation } from "groupwire/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Pointers } from "../../common/net/pointers";
 import { Document } from "../src/model/document";
 import { Live } from "../src/net/live";
 import { Meter } from "../src/net/meter";
@@ -21,7 +20,7 @@ beforeEach(() => {
 afterEach(() => net.end());
 
 function join(name: string) {
-  const [live, pointers, meter] = [new Live(), new Pointers(), new Meter()];
+  const [live, meter] = [new Live(), new Meter()];
   const document = new Document("test");
   const nothing = (): void => {};
   const events = {
@@ -34,10 +33,10 @@ function join(name: string) {
     error: nothing,
   };
   const options = { url: "ws://test/", room: "test", name, transport: undefined };
-  const session = new Session({ ...options, document, live, pointers, meter, events });
+  const session = new Session({ ...options, document, live, meter, events });
   let restored = 0;
   document.listen({ restored: () => (restored += 1) });
-  return { document, session, live, pointers, meter, restored: () => restored };
+  return { document, session, live, meter, restored: () => restored };
 }
 
 test("two windows: drags, drops and pointers arrive and are measured", async () => {
@@ -46,12 +45,11 @@ test("two windows: drags, drops and pointers arrive and are measured", async () 
   b.meter.sample(b.session.stats, 0);
   a.document.grab(3);
   a.session.sendDrag({ game: 0, piece: 3, x: 9, y: 8, gx: 1, gy: 1 });
-  a.session.sendPointer({ x: 3, y: 4 });
+  a.session.room.channel("pointer").send("[3,4]");
   await net.run(200);
   expect(b.document.state.group(3).holder).toBe(a.document.by);
   expect(b.session.participantOf(a.document.by)).toBe(a.session.self?.id);
   expect(b.live.views(performance.now() + 300)).toMatchObject([{ piece: 3, x: 9, y: 8 }]);
-  expect(b.pointers.views(performance.now() + 100)).toMatchObject([{ x: 3, y: 4 }]);
   a.document.drop(30, 40);
   await net.run(200);
   expect(b.live.views(performance.now())).toEqual([]);

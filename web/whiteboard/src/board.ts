@@ -1,10 +1,10 @@
 /** The board of one window: connects the document, the session, the tools and the drawing. */
 
+import type { Cursors } from "groupwire-widgets/cursors";
 import { Document } from "./model/document";
 import { newId } from "../../common/id";
 import type { Patch, Shape } from "./model/shapes";
 import { type DragMessage, Live, type StrokeMessage, type StrokeView } from "./net/live";
-import { Pointers } from "../../common/net/pointers";
 import type { Session } from "./net/session";
 import { BoxTool } from "./tools/box";
 import { Eraser } from "./tools/eraser";
@@ -13,13 +13,13 @@ import { Select } from "./tools/select";
 import { TextTool } from "./tools/text";
 import type { Canvas, Style, ToolName } from "./tools/tool";
 import { nameIn } from "../../common/ui/people";
+import { whenOthersCome } from "../../common/ui/company";
 import { Camera, type Point, type Rect } from "../../common/view/camera";
 import { TextEditor } from "./view/editor";
 import { box, contains, isHit, union } from "./view/geometry";
 import { Gestures, slack, type Tool } from "../../common/view/gestures";
 import { Renderer } from "./view/render";
-import { Telepointers } from "../../common/view/telepointers";
-import { onThemeChanged, wantsStillness } from "../../common/view/theme";
+import { onThemeChanged } from "../../common/view/theme";
 
 /** The offset of a duplicate from its original, in board units. */
 const APART = 24;
@@ -28,25 +28,22 @@ export class Board implements Canvas {
   readonly document = new Document();
   readonly live = new Live();
   private wasLive = false;
-  readonly pointers = new Pointers();
   readonly style: Style = { color: "ink", width: 4, fill: false };
   readonly camera: Camera;
   readonly gestures: Gestures;
   toolName: ToolName = "pen";
   selection: ReadonlySet<string> = new Set();
-  /** Set once before the first frame. It cannot be a constructor argument, because the session needs the document. */
   session: Session | undefined;
+  cursors: Cursors | undefined;
 
   private readonly renderer: Renderer;
   private readonly editor: TextEditor;
-  private readonly telepointers: Telepointers;
   private readonly tools: Readonly<Record<ToolName, Tool>>;
   private readonly lifted = new Map<string, Shape>();
   private stroke: StrokeView | undefined;
   private marquee: Rect | undefined;
   private erased: ReadonlySet<string> = new Set();
   private frame = 0;
-  private alarm: ReturnType<typeof setTimeout> | undefined;
   private touchSlack = 6;
 
   /** `onChanged` is called when the tool, the selection, the zoom or the undo history may have changed. */
@@ -56,7 +53,6 @@ export class Board implements Canvas {
   ) {
     this.camera = new Camera(() => this.moved());
     this.renderer = new Renderer(stage, this.document, this.camera);
-    this.telepointers = new Telepointers(stage, this.camera, (id) => this.nameOf(id));
     this.editor = new TextEditor(stage, this.camera, this, () => this.requestFrame());
     this.tools = {
       select: new Select(this),
@@ -79,6 +75,18 @@ export class Board implements Canvas {
     onThemeChanged(() => this.resized());
     this.setCursor(this.tool.cursor);
     this.requestFrame();
+  }
+
+  /** To be called once, before the first frame: the session needs the document, and the board the session. */
+  join(session: Session): void {
+    this.session = session;
+    whenOthersCome(session.room, async () => {
+      const { addCursors } = await import("../../common/ui/others");
+      this.cursors = addCursors(this.stage, this.camera, session.room, {
+        held: (id) => this.live.tip(id),
+        hasTraces: true,
+      });
+    });
   }
 
   get tool(): Tool {
@@ -168,17 +176,12 @@ export class Board implements Canvas {
 
   /** Moves the view to a participant's pointer. */
   visit(id: number): void {
-    const pointer = this.pointers.views(performance.now()).find((view) => view.id === id);
-    if (pointer) this.camera.center(pointer, this.renderer.width, this.renderer.height);
+    const [x, y] = this.cursors?.placeOf(id) ?? [];
+    if (x !== undefined && y !== undefined) this.camera.center({ x, y }, this.renderer.width, this.renderer.height);
   }
 
   nameOf(id: number): string {
     return nameIn(this.session?.participants.get(id)?.presence);
-  }
-
-  participantsChanged(): void {
-    this.telepointers.rename();
-    this.requestFrame();
   }
 
   // The actions of tools.
@@ -248,19 +251,6 @@ export class Board implements Canvas {
     this.select([id]);
   }
 
-  // The pointer's position.
-
-  private lastPointed: Point | undefined;
-
-  pointed(at: Point | undefined): void {
-    const point = at && this.camera.toBoard(at);
-    const { x, y } = point ?? this.lastPointed ?? { x: 0, y: 0 };
-    const message = { x: Math.round(x), y: Math.round(y) };
-    if (point) this.session?.sendPointer(message);
-    else if (this.lastPointed) this.session?.sendPointer({ ...message, off: true });
-    this.lastPointed = point;
-  }
-
   requestFrame(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
   }
@@ -272,9 +262,6 @@ export class Board implements Canvas {
       this.wasLive = isLive;
       this.onChanged();
     }
-    const views = this.pointers.views(now).filter(({ id }) => this.isHere(id));
-    // The stroke that a participant is drawing replaces the trace of its pointer.
-    for (const { id } of views) if (this.live.tip(id)) this.pointers.clearTrace(id);
     const find = (id: string) => this.document.shapes.get(id);
     const lifted = this.live.dragViews(now, find);
     // One's own drag has precedence over those of others.
@@ -282,21 +269,15 @@ export class Board implements Canvas {
     this.renderer.draw({
       lifted,
       strokes: [...this.live.strokeViews(), ...(this.stroke ? [this.stroke] : [])],
-      traces: wantsStillness() ? [] : this.pointers.traces(now).filter(({ sender }) => this.isHere(sender)),
       selection: this.selection,
       marquee: this.marquee,
       erased: this.erased,
       edited: this.editor.edited,
     });
-    this.telepointers.draw(views, (id) => this.live.tip(id));
-    clearTimeout(this.alarm);
-    const rest = isLive ? 0 : this.pointers.changesIn(now);
-    if (rest === 0) this.requestFrame();
-    else if (rest < Infinity) this.alarm = setTimeout(() => this.requestFrame(), rest);
-  }
-
-  private isHere(id: number): boolean {
-    return this.session?.status === "connected" && this.session.participants.get(id)?.away === false;
+    if (!isLive) return;
+    // The cursors are at the ends of the strokes.
+    this.cursors?.refresh();
+    this.requestFrame();
   }
 
   private documentChanged(): void {
@@ -313,6 +294,7 @@ export class Board implements Canvas {
     this.stage.style.setProperty("--dots-y", `${-this.camera.y * this.zoom}px`);
     this.editor.place();
     this.renderer.redraw();
+    this.cursors?.refresh();
     this.changed();
   }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Status } from "groupwire";
+import { pointersOf, type ShownPointer } from "../../common/ui/company";
 import type { Board } from "./board";
 import type { Shape } from "./model/shapes";
 import type { Session } from "./net/session";
@@ -18,7 +19,7 @@ export interface BoardHook {
   /** Confirmed and pending objects, lowest first. */
   objects(): ({ readonly id: string } & Shape)[];
   /** The positions at which the other participants' pointers are shown, in board units. */
-  pointers(): { readonly id: number; readonly x: number; readonly y: number; readonly opacity: number }[];
+  pointers(): ShownPointer[];
   /** The number of strokes that others are drawing, and of objects that they are dragging. */
   live(): { readonly strokes: number; readonly drags: number };
   /** Converts board coordinates to CSS pixels in the page, where a test can press. */
@@ -49,7 +50,7 @@ export function expose(board: Board, session: Session): void {
       [...board.document.shapes]
         .map(([id, shape]) => ({ id, ...shape }))
         .sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1)),
-    pointers: () => board.pointers.views(performance.now()),
+    pointers: () => pointersOf(board.cursors, session.participants.keys()),
     live: () => ({
       strokes: board.live.strokeViews().length,
       drags: board.live.dragViews(performance.now(), (id) => board.document.shapes.get(id)).size,

@@ -23,7 +23,7 @@ import { Hint } from "./ui/hint";
 import { listenToKeys } from "./ui/keys";
 import { Panel } from "./ui/panel";
 import { People, storedName } from "../../common/ui/people";
-import { Place } from "../../common/ui/place";
+import { showPlace } from "../../common/ui/place";
 import { toast } from "../../common/ui/toast";
 import { isTransport, TransportChoice } from "../../common/ui/transport";
 import { SHORTCUTS } from "./ui/shortcuts";
@@ -43,10 +43,8 @@ const help = makeHelp({
   note: "On a touch screen: one finger draws, two fingers move and zoom.",
   elsewhere: { name: "The puzzle", href: "./puzzle/" },
 });
-const place = new Place({ app: "Whiteboard", mark: MARK, room: address.room, onHelp: help });
 // The board and the session may call back before these are created.
 let toolbar: Toolbar | undefined;
-let people: People | undefined;
 let hint: Hint | undefined;
 let transportChoice: TransportChoice | undefined;
 
@@ -63,18 +61,14 @@ const session = new Session({
   compress: chosenCompress(new URL(location.href)),
   document: board.document,
   live: board.live,
-  pointers: board.pointers,
   recorder,
   events: {
-    status: () => {
-      update();
-      people?.update();
+    synced: () => {
+      board.arrive();
+      hint?.update(true);
     },
-    pending: () => update(),
-    synced: () => board.arrive(),
     participants: () => {
-      people?.update();
-      board.participantsChanged();
+      board.requestFrame();
       showTalking();
     },
     talking: () => showTalking(),
@@ -89,25 +83,16 @@ const session = new Session({
     },
   },
 });
-board.session = session;
+board.join(session);
+showPlace({ app: "Whiteboard", mark: MARK, name: address.room, room: session.room, onHelp: help });
 board.document.listen({
   restored: () => toast("The server restarted; the drawing was restored."),
   incomplete: () => toast("Some older changes are no longer on the server. This drawing may be incomplete."),
 });
 
 toolbar = new Toolbar(board);
-people = new People(
-  {
-    get self() {
-      return session.self;
-    },
-    get participants() {
-      return session.participants;
-    },
-    nameOf: (id) => board.nameOf(id),
-    visit: (id) => board.visit(id),
-    rename: (name) => session.rename(name),
-  },
+new People(
+  { room: session.room, rename: (name) => session.rename(name), visit: (id) => board.visit(id) },
   { share: "Copy the link to this board", shared: "Whoever opens it draws with you." },
 );
 hint = new Hint(board);
@@ -135,8 +120,6 @@ if (recorder) {
   part("place").append(button({ icon: "download", label: "Save the recording", testid: "recording", onPress: save }));
 }
 expose(board, session);
-setInterval(update, 500);
-update();
 
 function toggleTalking(): void {
   session.toggleTalking();
@@ -146,9 +129,4 @@ function toggleTalking(): void {
 function showTalking(): void {
   talk.ariaPressed = String(session.isTalking);
   talk.classList.toggle("heard", session.isTalkHeard);
-}
-
-function update(): void {
-  place.update(session);
-  hint?.update(session.isSynced);
 }

@@ -1,31 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Box, Shape } from "../src/model/shapes";
 import { Live } from "../src/net/live";
-import { Pointers } from "../../common/net/pointers";
 
 const box: Box = { kind: "rectangle", x: 0, y: 0, w: 10, h: 10, z: 1, color: "ink", width: 2, fill: false };
 const piece = (from: number, points: number[]) => ({ id: "s", color: "ink", width: 2, from, points });
 const none = (): Shape | undefined => undefined;
-
-describe("pointers", () => {
-  test("fade when they rest, are hidden when they leave the board, and are removed with their participant", () => {
-    const pointers = new Pointers();
-    pointers.receive(1, { x: 5, y: 6 }, 1000, 0, 0);
-    expect(pointers.views(1100)).toEqual([{ id: 1, x: 5, y: 6, opacity: 1 }]);
-    expect(pointers.views(20_000)[0]?.opacity).toBeLessThan(0.5);
-    pointers.receive(1, { x: 5, y: 6, off: true }, 21_000, 0, 1);
-    expect(pointers.views(21_100)[0]?.opacity).toBe(0);
-    pointers.keep((id) => id !== 1);
-    expect(pointers.views(21_100)).toEqual([]);
-  });
-
-  test("ignore invalid messages", () => {
-    const pointers = new Pointers();
-    for (const value of [undefined, null, 7, "x", { x: 1 }, { x: "1", y: 2 }, { x: Number.NaN, y: 1 }])
-      pointers.receive(1, value, 0, 0, 0);
-    expect(pointers.views(10)).toEqual([]);
-  });
-});
 
 describe("live strokes", () => {
   test("grow with each message, are completed by late pieces, and are removed when finished", () => {

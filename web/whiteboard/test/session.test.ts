@@ -1,6 +1,5 @@
 import { simulate, type Simulation } from "groupwire/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Pointers } from "../../common/net/pointers";
 import { Document } from "../src/model/document";
 import type { Box } from "../src/model/shapes";
 import { Live } from "../src/net/live";
@@ -23,7 +22,7 @@ beforeEach(() => {
 afterEach(() => net.end());
 
 function join(name: string) {
-  const [live, pointers, recorder, document] = [new Live(), new Pointers(), new Recorder(), new Document()];
+  const [live, recorder, document] = [new Live(), new Recorder(), new Document()];
   const nothing = (): void => {};
   const events = {
     status: nothing,
@@ -36,27 +35,24 @@ function join(name: string) {
     talking: nothing,
   };
   const options = { url: "ws://test/", room: "test", presence: { name }, transport: undefined };
-  const session = new Session({ ...options, compress: "template", document, live, pointers, recorder, events });
+  const session = new Session({ ...options, compress: "template", document, live, recorder, events });
   let restored = 0;
   document.listen({ restored: () => (restored += 1) });
-  return { document, session, live, pointers, recorder, restored: () => restored };
+  return { document, session, live, recorder, restored: () => restored };
 }
 
-test("two windows: operations, pointers and strokes in progress arrive at the other", async () => {
+test("two windows: operations, drags and strokes in progress arrive at the other", async () => {
   const [a, b] = [join("A"), join("B")];
   await net.settle();
   a.document.perform({ add: [["x", box]] });
   await net.settle();
-  a.session.sendPointer({ x: 3, y: 4 });
   a.session.sendStroke({ id: "s", color: "red", width: 2, from: 0, points: [1, 2] });
   a.session.sendDrag({ id: "x", look: { x: 9 } });
   await net.run(200);
   expect(b.document.shapes.get("x")).toEqual(box);
-  expect(b.pointers.views(performance.now() + 100)).toMatchObject([{ x: 3, y: 4 }]);
   b.live.advance(performance.now());
   expect(b.live.strokeViews()).toHaveLength(1);
   expect(b.live.dragViews(performance.now() + 300, () => box).get("x")?.x).toBe(9);
-  expect(a.pointers.views(performance.now())).toEqual([]);
 });
 
 test("the finished stroke ends the one in progress, and the end of a drag the drag", async () => {
@@ -122,11 +118,11 @@ test("the recorder writes each message after its length, and a table row for it"
   await net.settle();
   a.document.perform({ del: ["x"], add: [["x", box]] });
   await net.run(1);
-  a.session.sendPointer({ x: 3, y: 4 });
+  a.session.room.channel("pointer").send("[3,4]");
   await net.run(200);
   for (const { recorder } of [a, b]) {
     const trace = recorder.trace();
-    const [first, second] = ['"shapes"', '{"x":3,"y":4}'];
+    const [first, second] = ['"shapes"', "[3,4]"];
     const length = new DataView(trace.buffer).getUint32(0, true);
     const texts = [trace.subarray(4, 4 + length), trace.subarray(8 + length)].map((part) =>
       new TextDecoder().decode(part),

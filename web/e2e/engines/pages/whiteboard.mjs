@@ -58,7 +58,9 @@ async function draw(stage) {
     return at && Math.abs(at.x - 650) < 2 && Math.abs(at.y - 420) < 2;
   });
   const [{ name }] = await read(ada, "participants");
-  const label = await ada.evaluate(() => document.querySelector(`[data-testid="telepointer"]`).innerText);
+  const label = await ada.evaluate(
+    () => document.querySelector("gw-cursors").shadowRoot.querySelector(`[part="name"]`).textContent,
+  );
   assert.equal(label.trim(), name);
 }
 

@@ -4,7 +4,6 @@ import {
   awareness,
   connect,
   type Channel,
-  type Durability,
   type Message,
   type Participant,
   type Room,
@@ -14,7 +13,6 @@ import {
   type Transport,
   type TransportName,
 } from "groupwire";
-import type { PointerMessage, Pointers } from "../../../common/net/pointers";
 import { isRecord, readJson } from "../../../common/parse";
 import type { Document } from "../model/document";
 import { pieceCount } from "../model/spec";
@@ -36,15 +34,11 @@ export interface SessionOptions {
   readonly transport: TransportName | undefined;
   readonly document: Document;
   readonly live: Live;
-  readonly pointers: Pointers;
   readonly meter: Meter;
   readonly events: SessionEvents;
 }
 
 export interface SessionEvents {
-  status(status: Status): void;
-  /** Own operations begin to wait for their confirmation, or all are confirmed. */
-  pending(): void;
   /** The room's puzzle has arrived for the first time. */
   synced(): void;
   participants(): void;
@@ -63,7 +57,7 @@ const ABSENCES = 2;
 const ABSENCE_CHECK = 2000;
 
 export class Session {
-  private readonly room: Room<Presence>;
+  readonly room: Room<Presence>;
   private readonly pointer: Channel;
   private readonly drag: Channel;
   private readonly absent = new Map<string, number>();
@@ -86,14 +80,6 @@ export class Session {
 
   get status(): Status {
     return this.room.status;
-  }
-
-  get pending(): number {
-    return this.room.pending;
-  }
-
-  get durability(): Durability | undefined {
-    return this.room.durability;
   }
 
   get stats(): Stats {
@@ -131,10 +117,6 @@ export class Session {
     return participant && windowOf(participant);
   }
 
-  sendPointer(message: PointerMessage): void {
-    this.sendLive(this.pointer, message);
-  }
-
   sendDrag(message: DragMessage): void {
     this.sendLive(this.drag, message, String(message.piece));
   }
@@ -146,42 +128,36 @@ export class Session {
   }
 
   private listen(): void {
-    const { document, live, pointers, events } = this.options;
-    this.onLive(this.pointer, (message, value, now) =>
-      pointers.receive(message.sender, value, now, message.age, message.index),
-    );
-    this.onLive(this.drag, ({ sender, age, index, state }, value, now) =>
-      live.receive(sender, value, { now, age, index, state }),
-    );
-    document.listen({ changed: (before) => this.finishDrags(before) });
-    this.room.on("gap", ({ reason }) => {
-      // Other participants may have these ids now, with new indices.
-      if (reason !== "history") pointers.keep(() => false);
+    const { document, live, events } = this.options;
+    this.onLive(this.pointer, () => {});
+    this.onLive(this.drag, (message) => {
+      // A stale one was overtaken by the drop.
+      if (message.stale) return;
+      const { sender, age, index, state } = message;
+      live.receive(sender, readJson(message), { now: performance.now(), age, index, state });
+      events.moved();
     });
+    document.listen({ changed: (before) => this.finishDrags(before) });
     this.room.on("synced", () => {
       if (!this.isSynced) events.synced();
       this.isSynced = true;
     });
-    this.room.on("status", (status) => events.status(status));
-    this.room.on("pending", () => events.pending());
+    this.room.on("status", () => events.transport());
     this.room.on("transport", () => events.transport());
     this.room.on("participants", (participants) => {
       const isHere = (id: number): boolean => participants.get(id)?.away === false;
-      pointers.keep(isHere);
       live.keep(isHere);
       events.participants();
     });
     this.room.on("error", (error) => events.error(error));
   }
 
-  private onLive(channel: Channel, receive: (message: Message, value: unknown, now: number) => void): void {
+  /** Calls `receive` with the messages of others, and measures how old they are. */
+  private onLive(channel: Channel, receive: (message: Message) => void): void {
     channel.on("message", (message) => {
       if (message.own) return;
       if (!message.state) this.options.meter.note(message.age);
-      // The message was overtaken by the drop.
-      if (message.stale) return;
-      receive(message, readJson(message), performance.now());
-      this.options.events.moved();
+      receive(message);
     });
   }
 

@@ -5,7 +5,6 @@ import {
   connect,
   type Channel,
   type Compress,
-  type Durability,
   type Message,
   type Participant,
   type Room,
@@ -17,7 +16,6 @@ import {
 } from "groupwire";
 import type { Document } from "../model/document";
 import type { DragMessage, Live, StrokeMessage } from "./live";
-import type { PointerMessage, Pointers } from "../../../common/net/pointers";
 import { readJson } from "../../../common/parse";
 import type { Recorder } from "./recorder";
 import { CALM, Talking } from "./talking";
@@ -37,15 +35,11 @@ export interface SessionOptions {
   readonly compress: Compress;
   readonly document: Document;
   readonly live: Live;
-  readonly pointers: Pointers;
   readonly recorder: Recorder | undefined;
   readonly events: SessionEvents;
 }
 
 export interface SessionEvents {
-  status(status: Status): void;
-  /** Own operations begin to wait for their confirmation, or all are confirmed. */
-  pending(): void;
   /** The room's drawing has arrived for the first time. */
   synced(): void;
   participants(): void;
@@ -59,7 +53,7 @@ export interface SessionEvents {
 }
 
 export class Session {
-  private readonly room: Room<Presence>;
+  readonly room: Room<Presence>;
   private readonly pointer: Channel;
   private readonly stroke: Channel;
   private readonly drag: Channel;
@@ -83,20 +77,13 @@ export class Session {
     this.drag = this.room.channel("drag", awareness({ maxRate: 25, loss: 0.05, deadline: 250, compress }));
     document.open(this.room, compress);
     this.draw = this.room.channel("draw");
-    if (options.recorder) this.tap(this.draw);
+    // What shared data and the cursors send.
+    if (options.recorder) for (const channel of [this.draw, this.pointer]) this.tap(channel);
     this.listen();
   }
 
   get status(): Status {
     return this.room.status;
-  }
-
-  get pending(): number {
-    return this.room.pending;
-  }
-
-  get durability(): Durability | undefined {
-    return this.room.durability;
   }
 
   get stats(): Stats {
@@ -156,10 +143,6 @@ export class Session {
     this.room.setPresence({ name: this.name, ...(this.isTalking ? { talking: true } : {}) });
   }
 
-  sendPointer(message: PointerMessage): void {
-    this.sendLive(this.pointer, message);
-  }
-
   sendStroke(message: StrokeMessage): void {
     this.sendLive(this.stroke, message);
   }
@@ -177,10 +160,8 @@ export class Session {
   }
 
   private listen(): void {
-    const { document, live, pointers, events } = this.options;
-    this.onLive(this.pointer, (message, value, now) =>
-      pointers.receive(message.sender, value, now, message.age, message.index),
-    );
+    const { document, live, events } = this.options;
+    this.pointer.on("message", ({ sender, data }) => this.record("received", sender, "pointer", data));
     this.onLive(this.stroke, ({ sender }, value, now) => live.receiveStroke(sender, value, now));
     this.onLive(this.drag, ({ sender, age, index }, value, now) => live.receiveDrag(sender, value, now, age, index));
     this.pointer.on("qos", () => events.talking());
@@ -190,20 +171,13 @@ export class Session {
     document.listen({
       ordered: (sender, ids) => live.finish(sender, ids, (id) => document.shapes.get(id), performance.now()),
     });
-    this.room.on("gap", ({ reason }) => {
-      // Other participants may have these ids now, with new indices.
-      if (reason !== "history") pointers.keep(() => false);
-    });
     this.room.on("synced", () => {
       if (!this.isSynced) events.synced();
       this.isSynced = true;
     });
-    this.room.on("status", (status) => events.status(status));
-    this.room.on("pending", () => events.pending());
     this.room.on("transport", () => events.transport());
     this.room.on("participants", (participants) => {
       const isHere = (id: number) => participants.get(id)?.away === false;
-      pointers.keep(isHere);
       live.keep(isHere);
       this.talking.settle(this.self, participants.values());
       events.participants();
@@ -225,7 +199,7 @@ export class Session {
     this.options.recorder?.note(kind, sender, channel, data);
   }
 
-  /** Records what shared data sends. */
+  /** Records what is sent on a channel. */
   private tap(channel: Channel): void {
     const send = channel.send.bind(channel);
     channel.send = (payload, options) => {

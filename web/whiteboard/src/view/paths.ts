@@ -26,7 +26,7 @@ export function smoothPath(points: readonly number[]): Path2D {
 }
 
 /** The control point beside `at` towards `next`, for a curve that comes from `previous`. */
-export function control(previous: Point, at: Point, next: Point): Point {
+function control(previous: Point, at: Point, next: Point): Point {
   const a = Math.sqrt(Math.hypot(at.x - previous.x, at.y - previous.y));
   const b = Math.sqrt(Math.hypot(next.x - at.x, next.y - at.y));
   // The line begins or ends here.

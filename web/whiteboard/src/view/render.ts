@@ -6,11 +6,9 @@
 import type { Document } from "../model/document";
 import type { Shape } from "../model/shapes";
 import type { StrokeView } from "../net/live";
-import type { TraceView } from "groupwire/motion";
 import type { Camera, Rect } from "../../../common/view/camera";
 import { box, corners, extent, FONT, grown, HANDLE, LINE_HEIGHT, overlaps, strokeScale, union } from "./geometry";
 import { cachedPath, smoothPath } from "./paths";
-import { drawTrace } from "./traces";
 import { accent, paint } from "./theme";
 
 /** What is drawn in addition to the document. */
@@ -18,7 +16,6 @@ export interface Extras {
   /** Objects that differ from the document or are not in it yet. */
   readonly lifted: ReadonlyMap<string, Shape>;
   readonly strokes: readonly StrokeView[];
-  readonly traces: readonly TraceView[];
   readonly selection: ReadonlySet<string>;
   readonly marquee: Rect | undefined;
   /** Objects that fade because the eraser has touched them. */
@@ -100,7 +97,7 @@ export class Renderer {
     this.dirty = undefined;
   }
 
-  private drawOverlay({ lifted, strokes, traces, selection, marquee }: Extras): void {
+  private drawOverlay({ lifted, strokes, selection, marquee }: Extras): void {
     const ctx = this.overlay;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
@@ -110,7 +107,6 @@ export class Renderer {
       if (points.length >= 2) drawLine(ctx, smoothPath(points), paint(color), width);
     }
     ctx.setTransform(this.scale, 0, 0, this.scale, 0, 0);
-    for (const trace of traces) drawTrace(ctx, trace, this.camera);
     this.drawSelection(ctx, selection, lifted);
     if (marquee) this.drawMarquee(ctx, marquee);
   }

@@ -1,0 +1,32 @@
+/** Tells when somebody else is in the room. */
+
+import type { Room } from "groupwire";
+import type { Cursors } from "groupwire-widgets/cursors";
+
+/** Loads what shows the other participants once there are any: a page whose user is alone does without it. */
+export function whenOthersCome(room: Room, load: () => Promise<void>): void {
+  let isAsked = false;
+  const look = (): void => {
+    if (isAsked || room.participants.size === 0) return;
+    isAsked = true;
+    // What the network did not bring is tried again at the next change.
+    load().catch(() => (isAsked = false));
+  };
+  room.on("participants", look);
+  look();
+}
+
+/** A pointer as it is shown, in board units. */
+export interface ShownPointer {
+  readonly id: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The pointers of these participants that are shown, for tests of the page. */
+export function pointersOf(cursors: Cursors | undefined, ids: Iterable<number>): ShownPointer[] {
+  return [...ids].flatMap((id) => {
+    const [x, y] = cursors?.placeOf(id) ?? [];
+    return x === undefined || y === undefined ? [] : [{ id, x, y }];
+  });
+}
