@@ -63,8 +63,8 @@ export interface SharedControls {
    */
   batch<Result>(run: () => Result): Result;
   /**
-   * Calls `listener` after changes of any data, and of the number of pending operations. Returns a function that removes the listener. It
-   * needs no `this`.
+   * Calls `listener` after changes of any data, of the number of pending operations, and of whether everything is here and with the room.
+   * Returns a function that removes the listener. It needs no `this`.
    */
   readonly subscribe: (listener: () => void) => () => void;
   /** Calls `listener` with each operation that the room orders, once it is applied. Returns a function that removes the listener. */
@@ -150,6 +150,8 @@ class SharedRoom implements SharedControls, Context {
   /** Who remembers how much, in the room's order, since the server lost the room. */
   #claims: { readonly participant: number; readonly isOwn: boolean; readonly length: number }[] = [];
   #hasRestored = false;
+  /** What was told of it last whether everything is here, and with the room. */
+  #state = "true false";
 
   constructor(
     readonly room: Room,
@@ -271,12 +273,19 @@ class SharedRoom implements SharedControls, Context {
 
   #listen(): void {
     const { name } = this.#channel;
-    this.#channel.on("message", (message) => this.#deliver(message));
+    this.#channel.on("message", (message) => {
+      this.#deliver(message);
+      this.#tellState();
+    });
     this.room.provideSnapshot(() => this.#replica.snapshot(), { part: name, channels: [this.#channel] });
     this.room.on("snapshot", ({ part, data }) => {
       if (part === name && !this.#replica.load(new TextDecoder().decode(data))) this.#lose("snapshot");
+      this.#tellState();
     });
-    this.room.on("gap", (gap) => this.#gap(gap));
+    this.room.on("gap", (gap) => {
+      this.#gap(gap);
+      this.#tellState();
+    });
     this.room.on("synced", () => {
       if (!this.isRestoring) return;
       try {
@@ -370,6 +379,13 @@ class SharedRoom implements SharedControls, Context {
 
   #lose(why: Lost): void {
     this.#events.emit("lost", why);
+  }
+
+  /** Tells listeners if it has changed whether everything is here, and with the room. */
+  #tellState(): void {
+    const state = `${this.isComplete} ${this.isRestoring}`;
+    if (state !== this.#state) this.#tellSoon();
+    this.#state = state;
   }
 
   #note(table: string, key: string): void {

@@ -361,6 +361,22 @@ test("nobody who has less brings it back, and one who leaves in the middle is re
   expect([b.texts.value, late.texts.value]).toEqual([["one"], ["one"]]);
 });
 
+test("subscribe tells that the server has lost the room, and that the room has everything again", async () => {
+  const net = start({ durability: "memory" });
+  const [a, b] = [open(net), open(net)];
+  a.score.add(1);
+  await net.settle();
+  const told = new Map([a, b].map((data) => [data, [] as boolean[]]));
+  for (const data of [a, b]) data.subscribe(() => told.get(data)?.push(data.isRestoring));
+  net.restartServer();
+  await net.settle();
+  // Of each, the first call and the last one.
+  for (const [data, states] of told) {
+    expect(states[0]).toBe(true);
+    expect([states.at(-1), data.isRestoring]).toEqual([false, false]);
+  }
+});
+
 test("after the gap session nothing counts twice", () =>
   forSeeds(10, async (seed) => {
     const net = start({ seed, away: 1000, maxFormer: 0, jitter: 30, durability: "memory" });
@@ -384,6 +400,8 @@ test("after the gap history the application is told, and no snapshot is made of 
   await net.settle();
   const lost: Lost[] = [];
   b.onLost((why) => lost.push(why));
+  const complete: boolean[] = [];
+  b.subscribe(() => complete.push(b.isComplete));
   net.partition(b.room, 8000);
   for (let at = 0; at < 70; at += 1) {
     a.texts.push("x".repeat(100));
@@ -391,6 +409,7 @@ test("after the gap history the application is told, and no snapshot is made of 
   }
   await net.settle();
   expect([lost, b.isComplete, a.isComplete]).toEqual([["history"], false, true]);
+  expect(complete).toContain(false);
 });
 
 test("an administrator's reset empties it for everybody", () => {
