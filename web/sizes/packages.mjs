@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { bundle, loadedFirst } from "../../scripts/check-size.mjs";
 
 const web = fileURLToPath(new URL("../", import.meta.url));
-const PRESENT = /^(groupwire|react|vue|solid-js|svelte(\/reactivity)?|yjs|y-protocols\/.*|lib0\/.*)$/;
+const PRESENT = /^(groupwire(\/store)?|react|vue|solid-js|svelte(\/reactivity)?|yjs|y-protocols\/.*|lib0\/.*)$/;
 
 /** Each entry: what one imports, its file, and whether it loads all of its chunks at once. */
 export const ENTRIES = [
