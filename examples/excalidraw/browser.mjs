@@ -38,8 +38,8 @@ async function press(window, key, expected) {
   assert.equal(await types(window), expected, `${key} from ${before}`);
 }
 
-async function open(name, settings) {
-  const window = await example.open(name, {}, settings);
+async function open(name, settings, room = "drawing") {
+  const window = await example.open(name, { room }, settings);
   await until("Excalidraw", () => window.page.evaluate(() => "excalidraw" in globalThis));
   return window;
 }
@@ -96,4 +96,42 @@ test("two draw together, and each undoes what is their own", options, async () =
   );
   await ada.screenshot("example-excalidraw-ada");
   await bo.screenshot("example-excalidraw-bo");
+});
+
+test("who comes late has the drawing, and sees what somebody else sees by following", options, async () => {
+  const room = "late";
+  const bo = await open("Bo", WIDE, room);
+  await draw(bo, "r", [[300, 200], [420, 300]]); // prettier-ignore
+  await draw(bo, "o", [[500, 200], [620, 300]]); // prettier-ignore
+  await has(bo, "rectangle,ellipse");
+  await until("all is sent", () => bo.page.getByText("Only you").isVisible());
+  const ada = await open("Ada", WIDE, room);
+  await has(ada, "rectangle,ellipse");
+  await until("one scene", async () => (await scene(ada)) === (await scene(bo)));
+
+  const followers = () => bo.page.evaluate(() => excalidraw.getAppState().followedBy.size);
+  /** Where the scene is in a window, and how large. */
+  const view = ({ page }) =>
+    page.evaluate(() => {
+      const { scrollX, scrollY, zoom } = excalidraw.getAppState();
+      return [scrollX, scrollY, 100 * zoom.value].map(Math.round).join();
+    });
+  // In a window of this width the others are in a list.
+  await ada.page.locator(".UserList__more").click();
+  await ada.page.locator(".UserList__collaborator").click();
+  await until("Bo has a follower", async () => (await followers()) === 1);
+  await bo.page.mouse.move(500, 400);
+  await bo.page.mouse.wheel(240, 130);
+  await until("Bo has moved", async () => (await view(bo)) !== "0,0,100");
+  await until("the same view", async () => (await view(ada)) === (await view(bo)));
+  await ada.screenshot("example-excalidraw-following");
+
+  // One's own movement ends it.
+  await ada.page.mouse.move(500, 400);
+  await ada.page.mouse.wheel(0, 60);
+  await until("nobody follows", async () => (await followers()) === 0);
+  const before = await view(ada);
+  await bo.page.mouse.wheel(-100, -70);
+  await until("Ada sees Bo's new view told", async () => (await view(bo)) !== before);
+  assert.equal(await view(ada), before);
 });

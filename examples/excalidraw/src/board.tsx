@@ -33,8 +33,13 @@ export function Board({ room, me }: BoardProps) {
       people: new People(room, editor, me),
     });
     people.viewed();
+    // Excalidraw calls no property of this name, although its types have one.
+    const unsubscribe = api.onUserFollow(({ action, userToFollow }) => {
+      people.follow(action === "FOLLOW" ? Number(userToFollow.socketId) : undefined);
+    });
     return () => {
       link.current = null;
+      unsubscribe();
       sync.stop();
       people.stop();
     };
@@ -47,9 +52,6 @@ export function Board({ room, me }: BoardProps) {
   const point = useCallback<NonNullable<ExcalidrawProps["onPointerUpdate"]>>(({ pointer: { x, y, tool }, button }) => {
     link.current?.people.point(x, y, button === "down", tool === "laser");
   }, []);
-  const follow = useCallback<NonNullable<ExcalidrawProps["onUserFollow"]>>(({ action, userToFollow }) => {
-    link.current?.people.follow(action === "FOLLOW" ? Number(userToFollow.socketId) : undefined);
-  }, []);
 
   return (
     <Excalidraw
@@ -61,7 +63,6 @@ export function Board({ room, me }: BoardProps) {
       onChange={changed}
       onPointerUpdate={point}
       onScrollChange={changed}
-      onUserFollow={follow}
       isCollaborating
       // The keys of the tools work wherever the focus is.
       autoFocus

@@ -13,6 +13,7 @@ export interface EditorState {
   readonly width: number;
   readonly height: number;
   readonly zoom: { readonly value: number };
+  readonly collaborators: ReadonlyMap<unknown, unknown>;
 }
 
 export interface Collaborator {

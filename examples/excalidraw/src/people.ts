@@ -51,7 +51,9 @@ export class People {
 
   /** What this user looks at, or has selected, may have changed. */
   viewed(): void {
-    const { scrollX, scrollY, width, height, zoom, selectedElementIds } = this.editor.getAppState();
+    const { scrollX, scrollY, width, height, zoom, selectedElementIds, collaborators } = this.editor.getAppState();
+    // Excalidraw forgets them when it shows its first scene, which may be after they came.
+    if (collaborators.size !== this.#present.length) this.#show();
     const [left, top] = [-scrollX, -scrollY];
     const bounds = [left, top, left + width / zoom.value, top + height / zoom.value].map(rounded) as View["bounds"];
     const selected = Object.keys(selectedElementIds)
@@ -93,11 +95,16 @@ export class People {
     this.#show();
   }
 
+  /** The others who are here. */
+  get #present() {
+    return [...this.room.participants.values()].filter(({ away }) => !away);
+  }
+
   #show(): void {
     const places = new Map(this.#pointers.views().map(({ sender, place }) => [sender, place]));
-    const collaborators = [...this.room.participants.values()]
-      .filter(({ away }) => !away)
-      .map(({ id, presence }) => [String(id), this.#collaborator(id, presence, places.get(id))] as const);
+    const collaborators = this.#present.map(
+      ({ id, presence }) => [String(id), this.#collaborator(id, presence, places.get(id))] as const,
+    );
     this.editor.updateScene({ collaborators: new Map(collaborators), captureUpdate: "NEVER" });
   }
 

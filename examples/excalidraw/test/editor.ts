@@ -10,7 +10,14 @@ import { SceneSync } from "../src/sync";
 
 export class FakeEditor implements Editor {
   elements: readonly Element[] = [];
-  state: EditorState = { selectedElementIds: {}, scrollX: 0, scrollY: 0, width: 800, height: 600, zoom: { value: 1 } };
+  state: Omit<EditorState, "collaborators"> = {
+    selectedElementIds: {},
+    scrollX: 0,
+    scrollY: 0,
+    width: 800,
+    height: 600,
+    zoom: { value: 1 },
+  };
   collaborators: ReadonlyMap<string, Collaborator> = new Map();
   followedBy: ReadonlySet<string> = new Set();
   readonly shown: (readonly number[])[] = [];
@@ -19,7 +26,7 @@ export class FakeEditor implements Editor {
   readonly captures: string[] = [];
 
   getSceneElementsIncludingDeleted = (): readonly Element[] => this.elements;
-  getAppState = (): EditorState => this.state;
+  getAppState = (): EditorState => ({ ...this.state, collaborators: this.collaborators });
   setToast = ({ message }: { readonly message: string }): void => void this.toasts.push(message);
   restore = (elements: readonly Element[]): readonly Element[] => elements.filter(({ type }) => type !== "unknown");
   show = (bounds: readonly number[]): void => void this.shown.push(bounds);

@@ -60,3 +60,11 @@ test("what is no pointer and no view has no effect", async () => {
   }
   expect(seenBy(ada, bo)?.pointer).toBeUndefined();
 });
+
+test("others are shown again if the editor forgets them", async () => {
+  const net = start();
+  const [ada, bo] = (await open(net, "Ada", "Bo")) as [Window, Window];
+  ada.editor.collaborators = new Map();
+  ada.people.viewed();
+  expect([...ada.editor.collaborators.keys()]).toEqual([String(bo.id)]);
+});

@@ -1,6 +1,6 @@
 export const STYLES = `
 :host { display: inline-block; --_size: var(--gw-avatar-size, 32px); }
-[part~="list"] { display: flex; flex-wrap: wrap; gap: 6px; margin: 0; padding: 3px; list-style: none; }
+[part~="list"] { display: flex; flex-wrap: wrap; gap: 8px; margin: 0; padding: 3px; list-style: none; }
 [part~="item"] { display: flex; }
 [part~="avatar"] {
   position: relative;
@@ -20,7 +20,7 @@ export const STYLES = `
 button[part~="avatar"]:enabled { cursor: pointer; }
 button[part~="avatar"]:enabled:hover { box-shadow: 0 0 0 2px var(--_edge); }
 [part~="self"] { box-shadow: 0 0 0 2px var(--_surface), 0 0 0 4px var(--_person); }
-[part~="followed"] { box-shadow: 0 0 0 2px var(--_surface), 0 0 0 5px var(--_accent) !important; }
+[part~="followed"] { box-shadow: 0 0 0 2px var(--_surface), 0 0 0 4px var(--_accent) !important; }
 [part~="idle"] { --_fill: color-mix(in srgb, var(--_person) var(--gw-idle, 35%), var(--_surface)); }
 [part~="away"] { --_fill: color-mix(in srgb, color-mix(in srgb, var(--_person), #888 80%) 35%, var(--_surface)); }
 [part~="idle"] img, [part~="away"] img { opacity: 0.4; }

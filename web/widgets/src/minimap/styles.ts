@@ -13,7 +13,8 @@ export const STYLES = `
 }
 slot { display: block; position: absolute; inset: 0; overflow: hidden; pointer-events: none; }
 [part~="own"], [part~="view"] { position: absolute; border: 2px solid var(--_accent); border-radius: 3px; pointer-events: none; }
-[part~="view"] { border: 1.5px dashed var(--_person); }
+/* Dark colours are lighter on a dark map. */
+[part~="view"] { border: 1.5px dashed light-dark(var(--_person), color-mix(in oklab, var(--_person), #fff 35%)); }
 [part~="dot"] {
   position: absolute;
   width: 9px;
