@@ -1,7 +1,8 @@
 # `make help` lists the targets. Scripts of more than one line are in scripts/.
 
-# The Cargo profile of the groupwire command: release for users, quick for `make run`, dev for tests, which need no second build then.
-GROUPWIRE_PROFILE ?= $(if $(filter run,$(MAKECMDGOALS)),quick,release)
+# The Cargo profile of the groupwire command: release for users, quick for `make run` and `make quick-rows`, dev for tests, which need no
+# second build then.
+GROUPWIRE_PROFILE ?= $(if $(filter run quick-rows,$(MAKECMDGOALS)),quick,release)
 CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
@@ -36,7 +37,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
+.PHONY: help run build lab quick-rows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -52,6 +53,9 @@ build: ## build the groupwire command with the web parts inside
 
 lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
+
+quick-rows: lab ## run every experiment with --quick, and check that no row is missing; not part of test, as it takes minutes
+	node scripts/quick-rows.mjs $(dir $(BINARY))groupwire-lab
 
 package: web ## pack the Rust crates as for publishing, and build each from its package
 	@scripts/package.sh
