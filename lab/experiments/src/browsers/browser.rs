@@ -10,7 +10,13 @@ use crate::Result;
 use crate::program::installed;
 
 /// Tried one after another, as scripts/browser.sh does.
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const NAMES: [&str; 5] = [
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 /// Nothing of its own on the network, and no slower timers for pages that nobody sees. QUIC stays on.
 const FLAGS: [&str; 14] = [
@@ -36,7 +42,7 @@ pub(super) fn find() -> Result<PathBuf> {
         return Ok(given.into());
     }
     installed(&NAMES).ok_or_else(|| {
-        "no Chromium or Chrome found; install one (Debian's package is chromium), or set GROUPWIRE_BROWSER to one".into()
+        "no Chromium or Chrome found; install one (Debian's package is chromium-headless-shell), or set GROUPWIRE_BROWSER to one".into()
     })
 }
 

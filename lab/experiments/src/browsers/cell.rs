@@ -264,7 +264,6 @@ impl Loaded<'_, '_> {
         if !self.plan.wants(Measure::SendRate) {
             return Ok(());
         }
-        self.distinct(Measure::SendRate, Direction::Up, POINTER)?;
         let count = self.plan.messages_up(self.cell.network, STANDARD);
         let mut rates = Vec::new();
         let mut all = Received { complete: true, ..Received::default() };
@@ -282,7 +281,8 @@ impl Loaded<'_, '_> {
         }
         let row = self.loaded(Measure::SendRate, Direction::Up, STANDARD, &all);
         self.tell(rated(row, &rates));
-        Ok(())
+        // Last, as it fills the system's queue of the connection, which takes a narrow line seconds.
+        self.distinct(Measure::SendRate, Direction::Up, POINTER)
     }
 
     /// Distinct arrivals of a value that changes all the time.
