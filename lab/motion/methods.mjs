@@ -20,6 +20,8 @@ const Pointer = schema({ x: type.number(), y: type.number() }, "Pointer");
 
 export const METHODS = [
   { name: "groupwire-curve", messages: places, receiver: curve },
+  // As late as Colyseus' interpolation: without it a lower delay is chosen than with a fixed one, at the price of some error.
+  { name: "groupwire-curve-140", messages: places, receiver: () => curve({ minDelay: 140 }) },
   { name: "groupwire-reckon", messages: reckonings, receiver: reckon },
   { name: "colyseus-lerp", messages: patches, receiver: () => colyseus("lerp") },
   { name: "colyseus-extrapolate", messages: patches, receiver: () => colyseus("extrapolate") },
@@ -64,8 +66,8 @@ function patches({ events }) {
   });
 }
 
-function curve() {
-  const playout = new Playout();
+function curve(options) {
+  const playout = new Playout(options);
   return {
     receive: ({ place, at, made, index }) => playout.push(place, at, at - made, index),
     at: (now) => playout.at(now),
