@@ -18,10 +18,11 @@ pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: N
     };
     if !is_admitted(&hub.config.origins, &origin, request.headers()) {
         tracing::info!(?origin, "request refused: its page has another origin; --origin admits it");
-        return vary(
-            (StatusCode::FORBIDDEN, "pages of this origin may not use this server\n")
-                .into_response(),
-        );
+        let why = "pages of this origin may not use this server: its option --origin admits them\n";
+        let mut refusal = (StatusCode::FORBIDDEN, why).into_response();
+        // The page can read why, which tells it nothing else, and stops trying.
+        refusal.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        return vary(refusal);
     }
     let mut answer = match *request.method() == Method::OPTIONS {
         true => preflight(),

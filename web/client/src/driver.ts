@@ -102,6 +102,8 @@ export class Driver {
   #isPumping = false;
   #isScheduled = false;
   #hasEnded = false;
+  /** True once the session has joined, on any transport. */
+  #hasJoined = false;
   #isPrepared = false;
   /** Calls that came before the core was loaded. */
   #openings: DriverChannel[] = [];
@@ -505,6 +507,7 @@ export class Driver {
   }
 
   #joined(): void {
+    this.#hasJoined = true;
     this.#choice.joined();
     void this.#complete();
     if (this.#isPrepared || this.#choice.names.length === 1) return;
@@ -528,10 +531,23 @@ export class Driver {
         receivedDatagram: (packet) => this.#input((core, now) => core.receivedDatagram(now, packet)),
         sent: () => this.#input((core, now) => core.sent(now)),
         datagramSent: () => this.#input((core, now) => core.datagramSent(now)),
-        closed: () => this.#input((core, now) => core.closed(now)),
+        closed: () => {
+          this.#input((core, now) => core.closed(now));
+          if (!this.#hasJoined)
+            void links.refusal?.().then(
+              (why) => this.#refused(why),
+              () => {},
+            );
+        },
         changed: (transport) => this.#changed(transport),
       },
     });
+  }
+
+  /** Nothing works, and the server has said why: to try again would not help. */
+  #refused(why: string | undefined): void {
+    if (why !== undefined && !this.#hasJoined)
+      this.#fail(failure("origin", "refused", `${this.#options.server.host} refuses this page: ${why}`));
   }
 
   #changed(transport: Transport | undefined): void {

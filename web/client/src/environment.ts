@@ -23,7 +23,11 @@ export interface Environment {
   readonly opener: (
     server: URL,
     WebSocket: WebSocketConstructor | undefined,
-  ) => { open(name: TransportName, events: LinkEvents): Link };
+  ) => {
+    open(name: TransportName, events: LinkEvents): Link;
+    /** Why the server serves nothing to this page; undefined if it does. Rejects if that cannot be found out. */
+    refusal?(): Promise<string | undefined>;
+  };
   readonly memory: (server: URL) => Memory;
   readonly watchPage: typeof watchPage;
   /** Loads the code of further transports early. */

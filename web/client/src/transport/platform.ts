@@ -1,7 +1,7 @@
 /** The transports that this platform has, and how each is opened. */
 
 import type { TransportName, WebSocketConstructor } from "../api.js";
-import { socketDoor } from "../address.js";
+import { door, socketDoor } from "../address.js";
 import { failure } from "../errors.js";
 import { Hold } from "./hold.js";
 import type { HttpName } from "./http.js";
@@ -14,6 +14,9 @@ export const NAMES: readonly TransportName[] = ["webtransport", "websocket", "mu
 
 /** The transport that comes first in WebKit, and that is the only one outside of a page. */
 const SOCKET: readonly TransportName[] = ["websocket"];
+
+/** The characters that are shown of what a server, or a proxy before it, says to a page that it refuses. */
+const LONGEST_REFUSAL = 200;
 
 type OwnWebSocket = WebSocketConstructor | undefined;
 
@@ -69,6 +72,12 @@ export class Opener {
     readonly WebSocket: OwnWebSocket,
   ) {
     this.#hold = new Hold(server.host);
+  }
+
+  /** Why the server serves nothing to this page (T2); undefined if it does, or does not answer. */
+  async refusal(): Promise<string | undefined> {
+    const answer = await fetch(door(this.server, "transports"), { cache: "no-store" });
+    return answer.status === 403 ? (await answer.text()).slice(0, LONGEST_REFUSAL).trim() : undefined;
   }
 
   open(name: TransportName, events: LinkEvents): Link {
