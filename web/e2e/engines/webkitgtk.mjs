@@ -74,7 +74,8 @@ class Session {
   }
 
   async close() {
-    await this.#command("DELETE", "");
+    // As a person does: the page is told. With the last window, the session ends.
+    await this.#command("DELETE", "/window");
     await this.#driver.end();
   }
 

@@ -1,11 +1,11 @@
-// The page of a participant that records everything it receives. The address sets room, transports and presence.
+// The page of a participant that records everything it receives. The address sets room, transports and presence, and another server than its own.
 
 import { awareness, connect, transaction } from "../client/dist/index.js";
 
 const { searchParams } = new URL(location.href);
 const transports = searchParams.get("transports")?.split(",");
 const options = { presence: searchParams.get("name"), ...(transports ? { transports } : {}) };
-const room = connect(location.origin, searchParams.get("room"), options);
+const room = connect(searchParams.get("server") ?? location.origin, searchParams.get("room"), options);
 const draw = room.channel("draw", transaction());
 const pointer = room.channel("pointer", awareness({ maxRate: 25, deadline: 1000 }));
 

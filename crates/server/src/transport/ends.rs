@@ -16,6 +16,16 @@ pub(crate) enum Incoming {
     Datagram(Bytes),
 }
 
+impl Incoming {
+    /// A BYE of a client (W36), for a transport that was closed as browsers do it with a page that is gone.
+    pub(crate) fn goodbye() -> Self {
+        Incoming::Packet(Bytes::from_static(&BYE))
+    }
+}
+
+/// The frame BYE with no reason and no time to come back.
+const BYE: [u8; 4] = [0x11, 2, 0, 0];
+
 /// The receiving end of a transport.
 pub(crate) trait Receive: Send {
     /// The next packet or datagram; `None` if the transport is closed or broken. An error means that the client broke
@@ -65,5 +75,19 @@ impl Datagrams for NoDatagrams {
 
     fn sink(&self) -> DatagramSink {
         match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn w36_a_goodbye_is_the_frame_bye() {
+        let Incoming::Packet(packet) = Incoming::goodbye() else { panic!("a packet is due") };
+        // What a server writes begins with the version.
+        assert_eq!(packet, groupwire_session::goodbye(Duration::ZERO)[1..]);
     }
 }

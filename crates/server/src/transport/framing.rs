@@ -13,12 +13,13 @@ pub(crate) struct Framed<R> {
     reader: R,
     bytes: BytesMut,
     max: usize,
+    is_finished: bool,
 }
 
 impl<R: AsyncRead + Unpin> Framed<R> {
     /// Reads packets of at most `max` bytes.
     pub(crate) fn new(reader: R, max: usize) -> Self {
-        Framed { reader, bytes: BytesMut::new(), max }
+        Framed { reader, bytes: BytesMut::new(), max, is_finished: false }
     }
 
     /// The next packet; `None` at the end of the stream. The future may be dropped without losing bytes.
@@ -30,9 +31,15 @@ impl<R: AsyncRead + Unpin> Framed<R> {
             self.bytes.reserve(READ);
             let read = self.reader.read_buf(&mut self.bytes).await;
             if !matches!(read, Ok(1..)) {
+                self.is_finished = read.is_ok();
                 return Ok(None);
             }
         }
+    }
+
+    /// After the last packet: true if the other end has finished the stream, false if it broke.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_finished
     }
 }
 

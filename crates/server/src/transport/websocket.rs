@@ -135,6 +135,10 @@ impl Receive for Stream {
                     Err(Error::Malformed { what: "packet: a binary message is due" })
                 }
                 Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
+                // Browsers send this code when a page is left, reloaded or closed; Firefox does so before the page can say goodbye.
+                Some(Ok(Frame::Close(Some(close)))) if close.code == CloseCode::Away => {
+                    Ok(Some(Incoming::goodbye()))
+                }
                 Some(Ok(Frame::Close(_))) | None => Ok(None),
                 Some(Err(error)) => {
                     tracing::debug!(%error, "WebSocket failed");

@@ -6,7 +6,7 @@ use groupwire_quic::write_all;
 use groupwire_session::Error;
 use tokio::time::Instant;
 use wtransport::endpoint::IncomingSessionFuture;
-use wtransport::quinn::Incoming as Handshake;
+use wtransport::quinn::{ConnectionError, Incoming as Handshake};
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
 use crate::hub::Hub;
@@ -14,6 +14,9 @@ use crate::transport::emulation;
 use crate::transport::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
 use crate::transport::framing::{Framed, framed};
 use crate::transport::socket_writer::SocketWriter;
+
+/// HTTP/3 has nothing to complain of (RFC 9114, section 8.1).
+const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);
 
 /// The path of WebTransport sessions (T5).
 const PATH: &str = "/wt";
@@ -76,7 +79,7 @@ pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
     let datagrams = groupwire_quic::Datagrams::new(&connection);
     let largest = datagrams.max();
     let datagrams = (largest > 0).then_some((Datagrams(datagrams), largest));
-    let receive = Reader { connection: connection.clone(), packets };
+    let receive = Reader { connection: connection.clone(), packets, is_left: false };
     let transmit = Writer { connection: connection.clone(), stream: writer };
     emulation::serve(hub, "WebTransport", emulate, receive, transmit, datagrams).await;
     // Closes the connection even if a clone of it is still held.
@@ -86,6 +89,23 @@ pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
 struct Reader {
     connection: Connection,
     packets: Framed<RecvStream>,
+    /// True once the goodbye of a page that is gone was told.
+    is_left: bool,
+}
+
+impl Reader {
+    /// True once if the page is gone and could not say goodbye: Firefox then closes the connection in order, and leaves the stream
+    /// unfinished, which the client finishes before it closes the connection itself.
+    fn is_page_gone(&mut self) -> bool {
+        let closed = self.connection.quic_connection().close_reason();
+        let in_order = matches!(
+            closed,
+            Some(ConnectionError::ApplicationClosed(close)) if close.error_code == H3_NO_ERROR
+        );
+        let is_gone = in_order && !self.packets.is_finished() && !self.is_left;
+        self.is_left |= is_gone;
+        is_gone
+    }
 }
 
 impl Receive for Reader {
@@ -93,7 +113,10 @@ impl Receive for Reader {
         tokio::select! {
             // Packets first: a datagram may need the packet that was sent before it.
             biased;
-            packet = self.packets.next() => Ok(packet?.map(Incoming::Packet)),
+            packet = self.packets.next() => match packet? {
+                Some(packet) => Ok(Some(Incoming::Packet(packet))),
+                None => Ok(self.is_page_gone().then(Incoming::goodbye)),
+            },
             datagram = self.connection.receive_datagram() => {
                 Ok(datagram.ok().map(|datagram| Incoming::Datagram(datagram.payload())))
             }

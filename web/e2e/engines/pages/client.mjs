@@ -10,10 +10,13 @@ function openBoth(stage, room, transports) {
   return Promise.all(["Ada", "Bo"].map((name) => open(stage, room, name, transports)));
 }
 
+function address(stage, more) {
+  return `${stage.proxy.url}/e2e/page/index.html?${new URLSearchParams(more)}`;
+}
+
 async function open(stage, room, name, transports) {
   const participant = new Participant();
-  const query = new URLSearchParams({ room, name, ...(transports ? { transports } : {}) });
-  participant.page = await stage.open(`${stage.proxy.url}/e2e/page/index.html?${query}`);
+  participant.page = await stage.open(address(stage, { room, name, ...(transports ? { transports } : {}) }));
   await until(`${name} has joined`, () => participant.has("synced"));
   return participant;
 }
@@ -42,6 +45,12 @@ export function client(engine) {
     ...Object.fromEntries(engine.transports.map((name) => [`messages go both ways over ${name}`, over(name)])),
     [`it begins with ${best} by itself, and a transaction survives a restart of the server`]: restart(best),
     "a page that is reloaded is up to date, and goes on": reload,
+    ...Object.fromEntries(
+      ["webtransport", "websocket"]
+        .filter((name) => engine.transports.includes(name))
+        .map((name) => [`a page that is left or closed says goodbye over ${name}`, goodbye(name)]),
+    ),
+    "a page of an origin that the server does not admit is told so, and stops trying": refused,
   };
 }
 
@@ -78,9 +87,6 @@ function restart(best) {
   };
 }
 
-/** In Firefox a page that is reloaded cannot say goodbye (docs/transports.md), so its participant may be away for a while. */
-const presentOthers = ({ room }) => [...room.participants.values()].filter(({ away }) => !away).length;
-
 async function reload(stage) {
   const [ada, bo] = await openBoth(stage, "engine-reload");
   await ada.run(({ draw }) => draw("a0"));
@@ -88,8 +94,41 @@ async function reload(stage) {
   await bo.page.reload();
   await until("Bo has joined again", () => bo.has("synced"));
   assert.deepEqual(await bo.got(1), ["a0"]);
-  await until("Ada sees one Bo", () => ada.run(presentOthers).then((count) => count === 1));
+  await until("Ada sees one Bo", () => ada.run(({ room }) => room.participants.size === 1));
   await bo.run(({ draw }) => draw("b0"));
   await ada.run(({ draw }) => draw("a1"));
   await agree([ada, bo], ["a0", "a1", "b0"]);
+}
+
+/** Ada sees that Bo is gone, once because he goes elsewhere and once because he closes the window, and never that he is away. */
+function goodbye(name) {
+  return async (stage) => {
+    const room = `engine-goodbye-${name}`;
+    const [ada, bo] = await openBoth(stage, room, name);
+    await ada.run(({ room, seen }) => {
+      const note = (others) => seen.events.push([...others.values()].some(({ away }) => away) ? "away" : others.size);
+      room.on("participants", note);
+      note(room.participants);
+    });
+    const sees = (count) => until(`${count} others`, async () => (await ada.events()).at(-1) === count);
+    await sees(1);
+    await bo.page.goto(address(stage, { room: "elsewhere", name: "Bo" }));
+    await sees(0);
+    const window = await stage.browser.open();
+    await window.goto(address(stage, { room, name: "Cy", transports: name }));
+    await sees(1);
+    await window.close();
+    await sees(0);
+    assert.ok(!(await ada.events()).includes("away"));
+  };
+}
+
+/** The page is not one of the server's own: the proxy has another port. */
+async function refused(stage) {
+  const it = new Participant();
+  it.page = await stage.open(address(stage, { room: "engine-refused", name: "Ada", server: stage.server.url }));
+  await until("the end", () => it.has("closed"));
+  const [error, ...more] = await it.run(({ seen }) => seen.errors);
+  assert.match(error, /^origin: 127\.0\.0\.1:\d+ refuses this page: .* --origin/);
+  assert.deepEqual(more, []);
 }

@@ -64,9 +64,6 @@ async function draw(stage) {
   assert.equal(label.trim(), name);
 }
 
-/** The participant from before the reload may be away for a while: see pages/client.mjs. */
-const isHere = ({ away }) => !away;
-
 async function reload(stage) {
   const [ada, bo] = await Promise.all([open(stage, "engine-again"), open(stage, "engine-again")]);
   await ada.click(`[data-testid="tool-pen"]`);
@@ -75,7 +72,7 @@ async function reload(stage) {
   await bo.reload();
   await isConnected(bo);
   assert.deepEqual(await objects(bo, 1), [stroke]);
-  await until("Ada sees one Bo", async () => (await read(ada, "participants")).filter(isHere).length === 1);
+  await until("Ada sees one Bo", async () => (await read(ada, "participants")).length === 1);
   await bo.click(`[data-testid="tool-pen"]`);
   await bo.drag(WAVE.map(([x, y]) => [x + 60, y + 60]));
   const drawn = await objects(ada, 2);
