@@ -1,5 +1,6 @@
 //! JSON web tokens (RFC 7519): who a client is and what it may do, signed by a key that the server knows.
 
+mod es256;
 mod keys;
 mod rights;
 mod source;
@@ -69,6 +70,7 @@ impl JwtAuthenticator {
     /// # Errors
     /// What is wrong with the keys, for the operator.
     pub async fn open(config: JwtConfig) -> Result<Self, String> {
+        es256::install();
         let JwtConfig { keys, issuer, audience, root } = config;
         Ok(JwtAuthenticator { source: Source::open(keys, root).await?, issuer, audience })
     }
