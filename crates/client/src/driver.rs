@@ -12,6 +12,7 @@ use tokio_tungstenite::tungstenite::Bytes;
 use crate::address::Address;
 use crate::error::Error;
 use crate::shared::{Next, Outgoing, Progress, SharedSession};
+use crate::tls::TlsConfigs;
 use crate::transport::Transport;
 use crate::transport::event::TransportEvent;
 use crate::trust::Trust;
@@ -43,6 +44,7 @@ impl TransportState {
 
 /// Drives the session until it ends.
 pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, trust: Arc<Trust>) {
+    let tls_configs = Arc::new(TlsConfigs::default());
     let mut transport_state = TransportState::None;
     let mut outgoing = Vec::new();
     let mut news: Option<TransportNews> = None;
@@ -78,8 +80,9 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
         let credit = shared.has_credit();
         if credit && matches!(transport_state, TransportState::Wanted) {
             let (address, trust) = (Arc::clone(&address), Arc::clone(&trust));
+            let configs = Arc::clone(&tls_configs);
             transport_state = TransportState::Dialing(Box::pin(async move {
-                Transport::dial(&address, &trust).await
+                Transport::dial(&address, &trust, &configs).await
             }));
         }
         if let Some(at) = at.map(|at| shared.instant(at)).filter(|at| *at != timer.deadline()) {

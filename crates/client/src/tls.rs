@@ -1,10 +1,11 @@
 //! TLS of a client: over TCP for WebSocket, and within QUIC for WebTransport.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use groupwire_quic::wtransport::tls::build_native_cert_store;
 use groupwire_quic::wtransport::tls::client::{ServerHashVerification, build_default_tls_config};
+use tokio_rustls::rustls::client::Resumption;
 use tokio_rustls::rustls::client::danger::ServerCertVerifier;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -13,14 +14,53 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::error::DialError;
 use crate::trust::Pins;
 
-/// The configuration of TLS 1.3 for a client that offers this protocol.
-///
-/// # Errors
-/// [`DialError::Roots`] if the file of root certificates cannot be used.
-pub(crate) fn config(pins: &Pins, protocol: &[u8]) -> Result<ClientConfig, DialError> {
+/// Sessions of TLS that are remembered. All are of one server.
+const SESSIONS: usize = 2;
+
+/// The configurations of TLS of one room. The last one is kept with its sessions, so that a client that comes back resumes one: neither it nor
+/// the server then computes signatures.
+#[derive(Debug, Default)]
+pub(crate) struct TlsConfigs(Mutex<Option<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    pins: Pins,
+    /// The text of the file of root certificates; empty if there is none.
+    roots: Vec<u8>,
+    config: Arc<ClientConfig>,
+}
+
+impl TlsConfigs {
+    /// The configuration of TLS 1.3 for a client that offers this protocol, always the same one in a room. A file of root certificates is read each time,
+    /// and sessions are forgotten if it has changed.
+    ///
+    /// # Errors
+    /// [`DialError::Roots`] if the file of root certificates cannot be used.
+    pub(crate) fn config(
+        &self,
+        pins: Pins,
+        protocol: &[u8],
+    ) -> Result<Arc<ClientConfig>, DialError> {
+        let roots = match &pins {
+            Pins::File(path) => {
+                std::fs::read(path).map_err(|error| wrong(path, error.to_string()))?
+            }
+            Pins::Roots | Pins::Hashes(_) => Vec::new(),
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = kept.as_ref().filter(|kept| kept.pins == pins && kept.roots == roots) {
+            return Ok(Arc::clone(&kept.config));
+        }
+        let config = Arc::new(config(&pins, &roots, protocol)?);
+        *kept = Some(Kept { pins, roots, config: Arc::clone(&config) });
+        Ok(config)
+    }
+}
+
+fn config(pins: &Pins, roots: &[u8], protocol: &[u8]) -> Result<ClientConfig, DialError> {
     let (roots, verifier) = match pins {
         Pins::Roots => (build_native_cert_store(), None),
-        Pins::File(path) => (read_roots(path)?, None),
+        Pins::File(path) => (parse_roots(path, roots)?, None),
         Pins::Hashes(hashes) => {
             let hashes = ServerHashVerification::new(hashes.iter().map(|hash| (*hash).into()));
             let verifier: Arc<dyn ServerCertVerifier> = Arc::new(hashes);
@@ -29,19 +69,22 @@ pub(crate) fn config(pins: &Pins, protocol: &[u8]) -> Result<ClientConfig, DialE
     };
     let mut config = build_default_tls_config(Arc::new(roots), verifier);
     config.alpn_protocols = vec![protocol.to_vec()];
+    config.resumption = Resumption::in_memory_sessions(SESSIONS);
     Ok(config)
 }
 
-fn read_roots(path: &Path) -> Result<RootCertStore, DialError> {
-    let wrong = |why: String| DialError::Roots { path: path.to_owned(), why };
-    let text = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+fn parse_roots(path: &Path, text: &[u8]) -> Result<RootCertStore, DialError> {
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(&text) {
-        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-        roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+    for certificate in CertificateDer::pem_slice_iter(text) {
+        let certificate = certificate.map_err(|error| wrong(path, error.to_string()))?;
+        roots.add(certificate).map_err(|error| wrong(path, error.to_string()))?;
     }
     match roots.is_empty() {
-        true => Err(wrong("it contains no certificate in PEM format".to_owned())),
+        true => Err(wrong(path, "it contains no certificate in PEM format".to_owned())),
         false => Ok(roots),
     }
+}
+
+fn wrong(path: &Path, why: String) -> DialError {
+    DialError::Roots { path: path.to_owned(), why }
 }

@@ -51,6 +51,7 @@ mod routes;
 mod secret;
 mod server;
 mod status;
+mod tickets;
 mod tls;
 mod totals;
 mod traces;

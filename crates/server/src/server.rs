@@ -81,7 +81,7 @@ impl Server {
         let udp = config.webtransport.as_ref().and_then(|webtransport| webtransport.listen);
         let host = udp.unwrap_or(local_addr).ip();
         let (certificates, renewal) = Certificates::open(config.certificate.clone(), host)?;
-        let handshakes = match config.certificate.encrypts_http() {
+        let mut handshakes = match config.certificate.encrypts_http() {
             true => Some(Handshakes::new(Arc::clone(&certificates))?),
             false => None,
         };
@@ -100,6 +100,9 @@ impl Server {
         }
         let hub = tokio::task::spawn_blocking(|| Hub::new(config, Some(certificates), offer)).await;
         let hub = Arc::new(hub.expect("opening the store does not panic")?);
+        if let Some(handshakes) = &mut handshakes {
+            handshakes.issue_tickets(Arc::clone(&hub.secrets));
+        }
         let commands = admin_socket(&hub);
         if commands.is_some() {
             hub.handover.offer(Purpose::Http, SockRef::from(&listener).try_clone());

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::address::{Address, Scheme};
 use crate::error::{DialError, Error};
+use crate::tls::TlsConfigs;
 use crate::trust::Trust;
 use event::TransportEvent;
 use socket::Socket;
@@ -36,18 +37,22 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    pub(crate) async fn dial(address: &Address, trust: &Trust) -> Result<Self, Error> {
+    pub(crate) async fn dial(
+        address: &Address,
+        trust: &Trust,
+        configs: &TlsConfigs,
+    ) -> Result<Self, Error> {
         let unreachable =
             |error| Error::Unreachable { url: address.url.clone(), source: Arc::new(error) };
         let dialing = async {
             Ok(match address.scheme {
                 Scheme::Ws => Transport::Ws(Box::new(WebSocket::dial(address).await?)),
-                Scheme::Wss => {
-                    Transport::Ws(Box::new(WebSocket::dial_encrypted(address, trust).await?))
-                }
+                Scheme::Wss => Transport::Ws(Box::new(
+                    WebSocket::dial_encrypted(address, trust, configs).await?,
+                )),
                 Scheme::Tcp => Transport::Tcp(Box::new(Socket::dial(address).await?)),
                 Scheme::Https => {
-                    let transport = WebTransport::dial(address, trust).await?;
+                    let transport = WebTransport::dial(address, trust, configs).await?;
                     Transport::Https(Box::new(transport))
                 }
             })

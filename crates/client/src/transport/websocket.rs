@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_util::{Sink, Stream};
@@ -20,7 +19,7 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::event::TransportEvent;
 use crate::address::Address;
 use crate::error::DialError;
-use crate::tls;
+use crate::tls::TlsConfigs;
 use crate::trust::Trust;
 
 /// Bytes of the read buffer of a connection; it grows for a larger packet.
@@ -49,12 +48,13 @@ impl WebSocket {
     pub(super) async fn dial_encrypted(
         address: &Address,
         trust: &Trust,
+        configs: &TlsConfigs,
     ) -> Result<Self, DialError> {
         // HTTP/2 has no upgrade to WebSocket.
-        let config = tls::config(&trust.of_wss()?, b"http/1.1")?;
+        let config = configs.config(trust.of_wss()?, b"http/1.1")?;
         let name = ServerName::try_from(address.host.clone()).map_err(DialError::protocol)?;
         let stream = connect(address).await?;
-        let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
+        let stream = TlsConnector::from(config).connect(name, stream).await;
         let stream = stream.map_err(|source| DialError::Tls { source })?;
         WebSocket::open(address, Box::new(stream)).await
     }

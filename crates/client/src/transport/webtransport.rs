@@ -21,13 +21,14 @@ use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tokio_rustls::rustls::ClientConfig as ClientTls;
 use tokio_tungstenite::tungstenite::Bytes;
 
 use super::event::TransportEvent;
 use super::stream::Packets;
 use crate::address::Address;
 use crate::error::DialError;
-use crate::tls;
+use crate::tls::TlsConfigs;
 use crate::trust::{Pins, Trust};
 
 /// Most datagrams in either direction between the driver and QUIC, besides those that QUIC holds.
@@ -53,9 +54,13 @@ pub(crate) struct WebTransport {
 }
 
 impl WebTransport {
-    pub(super) async fn dial(address: &Address, trust: &Trust) -> Result<Self, DialError> {
+    pub(super) async fn dial(
+        address: &Address,
+        trust: &Trust,
+        configs: &TlsConfigs,
+    ) -> Result<Self, DialError> {
         let found = trust.find(address).await?;
-        let endpoint = endpoint(&found.pins)?;
+        let endpoint = endpoint(found.pins, configs)?;
         let connection = endpoint.connect(&found.url).await.map_err(dial_error)?;
         let opening = connection.open_bi().await.map_err(DialError::protocol)?;
         let (writer, reader) = opening.await.map_err(DialError::protocol)?;
@@ -128,14 +133,17 @@ impl WebTransport {
     }
 }
 
-fn endpoint(pins: &Pins) -> Result<Endpoint<endpoint_side::Client>, DialError> {
-    let tls = tls::config(pins, WEBTRANSPORT_ALPN)?;
+fn endpoint(
+    pins: Pins,
+    configs: &TlsConfigs,
+) -> Result<Endpoint<endpoint_side::Client>, DialError> {
+    let tls = configs.config(pins, WEBTRANSPORT_ALPN)?;
     let bind = |wildcard| ClientConfig::builder().with_bind_config(wildcard);
     let mut last = None;
     // A system without IPv6 has no sockets for both address families.
     for wildcard in [IpBindConfig::InAddrAnyDual, IpBindConfig::InAddrAnyV4] {
         let mut config =
-            bind(wildcard).with_custom_tls(tls.clone()).dns_resolver(Ipv4First).build();
+            bind(wildcard).with_custom_tls(ClientTls::clone(&tls)).dns_resolver(Ipv4First).build();
         let transport = settings(End::Client, DEFAULT_MAX_PACKET, IDLE);
         config.quic_config_mut().transport_config(Arc::new(transport));
         *config.quic_endpoint_config_mut() = endpoint_settings(End::Client);

@@ -37,6 +37,25 @@ impl HmacSecrets {
     pub(crate) fn stored(keys: Keys) -> Self {
         HmacSecrets(Source::Stored(keys))
     }
+
+    /// The key of tickets of TLS sessions in a period ([`Tickets`](crate::tickets::Tickets)).
+    pub(crate) fn ticket_key(&self, period: u32) -> Key {
+        match &self.0 {
+            Source::Volatile(key) => ticket_key(key, period),
+            Source::Stored(keys) => ticket_key(keys.current(), period),
+        }
+    }
+
+    /// The keys that a ticket of a period may be encrypted with.
+    pub(crate) fn accepted_ticket_keys(&self, period: u32) -> Vec<Key> {
+        match &self.0 {
+            Source::Volatile(key) => vec![ticket_key(key, period)],
+            Source::Stored(keys) => {
+                let now = wall().as_millis() as u64;
+                keys.accepted(now).map(|key| ticket_key(key, period)).collect()
+            }
+        }
+    }
 }
 
 impl Secrets for HmacSecrets {
@@ -73,6 +92,15 @@ fn secret(key: &Key, session: &SessionName<'_>) -> Secret {
     let mut secret = Secret::default();
     secret.copy_from_slice(&code[..16]);
     secret
+}
+
+/// A key that tells nothing of the one that it is derived from (RFC 5869, section 3.3). What is put into HMAC begins otherwise than
+/// what secrets of sessions are made of, which is the length of a room's name.
+fn ticket_key(key: &Key, period: u32) -> Key {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any size");
+    mac.update(b"groupwire TLS tickets 1");
+    mac.update(&period.to_le_bytes());
+    mac.finalize().into_bytes().into()
 }
 
 #[cfg(test)]

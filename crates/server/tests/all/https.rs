@@ -1,24 +1,28 @@
 //! HTTPS: HTTP/1.1, HTTP/2 and WebSocket over TLS, beside a listener without TLS, with a certificate that is replaced.
 
+use std::net::SocketAddr;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
-use groupwire_server::Config;
+use groupwire_server::{Config, DurableConfig, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::rustls::version::{TLS12, TLS13};
+use tokio_rustls::rustls::{ClientConfig, HandshakeKind};
 use tokio_tungstenite::client_async;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::PATIENCE;
-use crate::support::certificate::{CHECK_INTERVAL, DAY, identity};
+use crate::support::certificate::{CHECK_INTERVAL, DAY, Files, identity};
 use crate::support::http::{get, send};
 use crate::support::http_transport::{Failures, Kind, http_transport};
 use crate::support::person::Person;
-use crate::support::secure::{Secure, connect};
+use crate::support::secure::{Secure, client, connect, connect_with};
 use crate::support::wire::Wire;
 use crate::transports::talk;
 
@@ -169,6 +173,52 @@ async fn a_replaced_certificate_is_used_for_new_connections_and_open_ones_stay()
     std::fs::write(&server.files.key, identity(DAY).private_key().to_secret_pem()).unwrap();
     sleep(5 * CHECK_INTERVAL).await;
     assert!(connect(server.address, &second, &["h2"]).await.is_ok(), "a wrong key is ignored");
+}
+
+/// Whether a connection of a client resumed a session. The client has its tickets afterwards.
+async fn resumes(address: SocketAddr, client: &Arc<ClientConfig>) -> bool {
+    let stream = connect_with(address, Arc::clone(client)).await.unwrap();
+    let kind = stream.get_ref().1.handshake_kind();
+    assert!(answer(stream).await.ends_with("ok\n"));
+    kind == Some(HandshakeKind::Resumed)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_of_tls_1_3_are_resumed_by_many_clients_also_after_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    let (files, accepted) = (Files::new("https-resumed"), identity(DAY));
+    files.write(&accepted);
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let start = async |folder: &std::path::Path| {
+        let (certificate, durable) = (files.config(), Some(DurableConfig::new(folder)));
+        let config = Config { listen: any, certificate, durable, ..Config::default() };
+        let server = Server::bind(config).await.unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let address = server.local_addr();
+        let running = tokio::spawn(server.run(async { drop(stopped.await) }));
+        (address, stop, running)
+    };
+    let (address, stop, running) = start(data.path()).await;
+    let client = |version| client(&accepted, &["http/1.1"], &[version]);
+    // More than a server would remember.
+    let newer: Vec<_> = (0..300).map(|_| client(&TLS13)).collect();
+    let older = client(&TLS12);
+    for one in &newer {
+        assert!(!resumes(address, one).await);
+    }
+    assert!(!resumes(address, &older).await);
+    for one in &newer {
+        assert!(resumes(address, one).await);
+    }
+    stop.send(()).unwrap();
+    timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
+
+    let (address, _stop, _running) = start(data.path()).await;
+    assert!(resumes(address, &newer[0]).await);
+    assert!(!resumes(address, &older).await, "a key that outlives the server is not for TLS 1.2");
+    let other = tempfile::tempdir().unwrap();
+    let (address, _stop, _running) = start(other.path()).await;
+    assert!(!resumes(address, &newer[1]).await, "the tickets of another server");
 }
 
 #[tokio::test(flavor = "multi_thread")]

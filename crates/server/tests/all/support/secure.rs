@@ -11,7 +11,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{
+    ClientConfig, DEFAULT_VERSIONS, RootCertStore, SupportedProtocolVersion,
+};
 use wtransport::Identity;
 
 use super::certificate::{DAY, Files, identity};
@@ -71,17 +73,33 @@ pub(crate) async fn connect(
     accepted: &Identity,
     protocols: &[&str],
 ) -> std::io::Result<TlsStream<TcpStream>> {
+    connect_with(address, client(accepted, protocols, DEFAULT_VERSIONS)).await
+}
+
+/// A client that accepts one certificate, and offers these protocols and versions of TLS.
+pub(crate) fn client(
+    accepted: &Identity,
+    protocols: &[&str],
+    versions: &[&'static SupportedProtocolVersion],
+) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificate = accepted.certificate_chain().as_slice()[0].der().to_vec();
     roots.add(CertificateDer::from(certificate)).unwrap();
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Arc::new(config)
+}
+
+pub(crate) async fn connect_with(
+    address: SocketAddr,
+    client: Arc<ClientConfig>,
+) -> std::io::Result<TlsStream<TcpStream>> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let name = ServerName::try_from("localhost").unwrap();
-    TlsConnector::from(Arc::new(config)).connect(name, stream).await
+    TlsConnector::from(client).connect(name, stream).await
 }

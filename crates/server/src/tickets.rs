@@ -1,0 +1,147 @@
+//! Tickets of TLS 1.3 sessions (RFC 8446, section 4.6.1): a client that comes back is neither sent the certificate nor does the server
+//! sign again, also after a restart of the server, and the server keeps nothing for that.
+//!
+//! A ticket is the session itself, encrypted by a key that is derived from the key of session secrets and from the time: with stored
+//! rooms the key of session secrets is stored, too.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use tokio_rustls::rustls::server::ProducesTickets;
+
+use crate::durable::HmacSecrets;
+use crate::wall::wall;
+
+/// A key makes tickets for this time, in seconds. They are accepted until the end of the next such time.
+const PERIOD: u64 = 12 * 3600;
+
+/// The number of the period, with which a ticket begins.
+const NUMBER: usize = 4;
+
+/// The longest ticket that is decrypted. Those that the server makes have some 150 bytes. The limit keeps tickets short that are made
+/// for guessing keys (<https://eprint.iacr.org/2020/1491>).
+const LONGEST: usize = 1024;
+
+/// See the [module](self).
+pub(crate) struct Tickets(Arc<HmacSecrets>);
+
+impl Tickets {
+    pub(crate) fn new(secrets: Arc<HmacSecrets>) -> Self {
+        Tickets(secrets)
+    }
+
+    fn seal(&self, session: &[u8], period: u32) -> Option<Vec<u8>> {
+        let mut nonce = [0; NONCE_LEN];
+        // At random, because a counter would tell how many sessions there are.
+        getrandom::fill(&mut nonce).ok()?;
+        let number = period.to_le_bytes();
+        let mut ticket = [&number[..], &nonce, session].concat();
+        let sealed = &mut ticket[NUMBER + NONCE_LEN..];
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        let key = key(&self.0.ticket_key(period))?;
+        let tag = key.seal_in_place_separate_tag(nonce, Aad::from(number), sealed).ok()?;
+        ticket.extend_from_slice(tag.as_ref());
+        Some(ticket)
+    }
+
+    fn open(&self, ticket: &[u8], now: u32) -> Option<Vec<u8>> {
+        if ticket.len() > LONGEST {
+            return None;
+        }
+        let (number, rest) = ticket.split_first_chunk::<NUMBER>()?;
+        let (nonce, sealed) = rest.split_first_chunk::<NONCE_LEN>()?;
+        let period = u32::from_le_bytes(*number);
+        if period != now && period.checked_add(1) != Some(now) {
+            return None;
+        }
+        self.0.accepted_ticket_keys(period).into_iter().find_map(|bytes| {
+            let (mut session, nonce) = (sealed.to_vec(), Nonce::assume_unique_for_key(*nonce));
+            let length =
+                key(&bytes)?.open_in_place(nonce, Aad::from(number), &mut session).ok()?.len();
+            session.truncate(length);
+            Some(session)
+        })
+    }
+}
+
+impl ProducesTickets for Tickets {
+    fn enabled(&self) -> bool {
+        true
+    }
+
+    fn lifetime(&self) -> u32 {
+        PERIOD as u32
+    }
+
+    fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
+        self.seal(session, period())
+    }
+
+    fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
+        self.open(ticket, period())
+    }
+}
+
+impl fmt::Debug for Tickets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tickets(..)")
+    }
+}
+
+/// The number of the present period since 1970.
+fn period() -> u32 {
+    (wall().as_secs() / PERIOD) as u32
+}
+
+fn key(bytes: &[u8; 32]) -> Option<LessSafeKey> {
+    UnboundKey::new(&CHACHA20_POLY1305, bytes).ok().map(LessSafeKey::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tickets() -> Tickets {
+        Tickets::new(Arc::new(HmacSecrets::random()))
+    }
+
+    #[test]
+    fn a_ticket_opens_in_its_period_and_the_next_one_and_under_its_own_key_alone() {
+        let tickets = tickets();
+        let ticket = tickets.seal(b"session", 7).unwrap();
+        assert!(!ticket.windows(7).any(|bytes| bytes == b"session"));
+        assert_eq!(tickets.open(&ticket, 7).as_deref(), Some(&b"session"[..]));
+        assert_eq!(tickets.open(&ticket, 8).as_deref(), Some(&b"session"[..]));
+        assert_eq!((tickets.open(&ticket, 6), tickets.open(&ticket, 9)), (None, None));
+        assert_ne!(
+            tickets.seal(b"session", 7).unwrap(),
+            ticket,
+            "nobody sees that sessions are equal"
+        );
+        assert_eq!(self::tickets().open(&ticket, 7), None, "another server's");
+        let mut later = ticket;
+        later[0] += 1;
+        assert_eq!(tickets.open(&later, 8), None, "its period is authenticated");
+    }
+
+    proptest! {
+        #[test]
+        fn a_changed_ticket_does_not_open(at in 0..39_usize, flip in 1..=255_u8, cut in 0..39_usize) {
+            let tickets = tickets();
+            let ticket = tickets.seal(b"session", 7).unwrap();
+            prop_assert_eq!(ticket.len(), 39);
+            prop_assert_eq!(tickets.open(&ticket[..cut], 7), None);
+            let mut changed = ticket;
+            changed[at] ^= flip;
+            prop_assert_eq!(tickets.open(&changed, 7), None);
+        }
+
+        #[test]
+        fn random_bytes_are_no_ticket(bytes: Vec<u8>, now: u32) {
+            prop_assert_eq!(tickets().open(&bytes, now), None);
+        }
+    }
+}
