@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::addresses::{Addresses, Counted};
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, Newcomer};
 use crate::http_connection::{HttpVersion, serve};
 use crate::hub::Hub;
 use crate::routes;
@@ -49,7 +49,7 @@ impl Http {
     /// Accepts and serves connections without TLS; never returns.
     pub(crate) async fn serve_plain(self, listener: TcpListener) {
         loop {
-            let (socket, peer, admission) = self.accept(&listener).await;
+            let (socket, peer, admission) = self.accept(&listener, Newcomer::Plain).await;
             let Http { router, idle, .. } = self.clone();
             tokio::spawn(async move {
                 serve(socket, peer, HttpVersion::Http1, router, idle).await;
@@ -61,7 +61,7 @@ impl Http {
     /// Accepts and serves connections with TLS; never returns.
     pub(crate) async fn serve_encrypted(self, listener: TcpListener, mut handshakes: Handshakes) {
         loop {
-            let (socket, peer, admission) = self.accept(&listener).await;
+            let (socket, peer, admission) = self.accept(&listener, Newcomer::Encrypted).await;
             let Http { router, idle, .. } = self.clone();
             handshakes.begin(socket, peer, move |stream| {
                 let version = match stream.get_ref().1.alpn_protocol() {
@@ -76,7 +76,11 @@ impl Http {
         }
     }
 
-    async fn accept(&self, listener: &TcpListener) -> (TcpStream, SocketAddr, Admission) {
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+        newcomer: Newcomer,
+    ) -> (TcpStream, SocketAddr, Admission) {
         loop {
             let (socket, peer) = accept(listener).await;
             let of_address = match self.addresses.accept(peer.ip()) {
@@ -90,7 +94,7 @@ impl Http {
                 Ok(permit) => {
                     let admission = Admission { _permit: permit, _of_address: of_address };
                     // Those that are refused cost nobody's time.
-                    self.arrivals.connected().await;
+                    self.arrivals.connected(newcomer).await;
                     return (socket, peer, admission);
                 }
                 Err(_) => tracing::warn!(%peer, "connection refused: too many HTTP connections"),

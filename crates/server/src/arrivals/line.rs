@@ -27,7 +27,12 @@ impl Line {
 
     /// The next place.
     pub(super) fn take(&mut self) -> Place {
-        self.given += 1.0;
+        self.take_some(1.0)
+    }
+
+    /// The last one of this many next places, for somebody who takes as long as several.
+    pub(super) fn take_some(&mut self, places: f64) -> Place {
+        self.given += places;
         Place(self.given)
     }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 pub use config::ArrivalLimits;
+pub(crate) use pace::Newcomer;
 use pace::{Answer, Measured, Pace};
 
 use crate::metrics::figure::figures;
@@ -66,8 +67,8 @@ impl Arrivals {
 
     /// Waits until something may be done for a connection that was accepted. Meanwhile no other one is accepted, and clients wait in
     /// the kernel.
-    pub(crate) async fn connected(&self) {
-        let wait = self.decide(Pace::connect);
+    pub(crate) async fn connected(&self, newcomer: Newcomer) {
+        let wait = self.decide(|pace, now| pace.connect(now, newcomer));
         if !wait.is_zero() {
             sleep(wait).await;
         }
@@ -180,7 +181,7 @@ mod tests {
         let arrivals = Arrivals::new(ArrivalLimits::default());
         let before = arrivals.figures().rate;
         for _ in 0..20 {
-            arrivals.connected().await;
+            arrivals.connected(Newcomer::Plain).await;
             (0..2).for_each(|_| arrivals.served(Duration::from_millis(300)));
             tokio::time::advance(Duration::from_millis(100)).await;
         }

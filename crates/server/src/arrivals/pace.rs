@@ -55,10 +55,30 @@ const OVERBOOKING: f64 = 1.25;
 
 /// New connections per join: to tell a client when to come back costs a part of a join, so a few are told for each that joins.
 const CONNECTIONS_PER_JOIN: f64 = 4.0;
+/// A connection with TLS counts as this many others: its handshake costs about as much as a join, so that more than a few handshakes of
+/// clients that are then told to come back would take the time of those who join. The others wait in the kernel.
+const ENCRYPTED: f64 = 3.0;
 /// New connections per second at least: pages and monitoring come, too.
 const LEAST_CONNECTIONS: f64 = 500.0;
 /// New connections that may come at once, as many as have a place in this time. They wait in the kernel otherwise.
 const CONNECTION_BURST: Duration = Duration::from_millis(10);
+
+/// A new connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Newcomer {
+    Plain,
+    /// With a handshake of TLS, over TCP or within QUIC.
+    Encrypted,
+}
+
+impl Newcomer {
+    fn places(self) -> f64 {
+        match self {
+            Newcomer::Plain => 1.0,
+            Newcomer::Encrypted => ENCRYPTED,
+        }
+    }
+}
 
 /// What a client has to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,14 +177,14 @@ impl Pace {
     }
 
     /// A connection was accepted. Returns for how long it has to wait before anything is done for it.
-    pub(super) fn connect(&mut self, now: Duration) -> Duration {
+    pub(super) fn connect(&mut self, now: Duration, newcomer: Newcomer) -> Duration {
         self.is_visited = true;
         if self.is_unlimited() {
             return Duration::ZERO;
         }
         let rate = (self.rate * CONNECTIONS_PER_JOIN).max(LEAST_CONNECTIONS);
         self.connections.advance(now, rate, CONNECTION_BURST);
-        let place = self.connections.take();
+        let place = self.connections.take_some(newcomer.places());
         self.connections.wait(place, rate)
     }
 

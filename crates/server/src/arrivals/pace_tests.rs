@@ -18,6 +18,9 @@ struct Simulated {
     /// The time that a join takes, and that it takes to tell a client when to come back.
     join: Duration,
     refusal: Duration,
+    /// What a connection is, and the time that its handshake takes.
+    newcomer: Newcomer,
+    handshake: Duration,
     /// Until then the core is busy.
     busy_until: Duration,
     /// What comes when.
@@ -53,6 +56,8 @@ impl Simulated {
             pace: pace(),
             join,
             refusal: join / 5,
+            newcomer: Newcomer::Plain,
+            handshake: Duration::ZERO,
             busy_until: Duration::ZERO,
             clients: (0..clients).map(|number| (at(number), Step::Connects)).collect(),
             backlog: VecDeque::new(),
@@ -125,7 +130,8 @@ impl Simulated {
             self.is_accepting = false;
             return;
         };
-        let at = now + self.pace.connect(now);
+        let at = now + self.pace.connect(now, self.newcomer);
+        self.work(at, self.handshake);
         self.clients.insert((at, number), Step::Arrives);
         self.clients.insert((at, u32::MAX), Step::Accept);
     }
@@ -291,17 +297,34 @@ fn a_limit_holds_and_without_limits_everybody_is_taken_in_at_once() {
     let limits = ArrivalLimits { joins_per_second: 0, lag: Duration::ZERO };
     let mut unlimited = Pace::new(limits);
     assert!((0..100_000).all(|_| unlimited.arrive(now) == Answer::Join));
-    assert!((0..100_000).all(|_| unlimited.connect(now).is_zero()));
+    assert!((0..100_000).all(|_| unlimited.connect(now, Newcomer::Plain).is_zero()));
 }
 
 #[test]
 fn connections_wait_in_turn() {
     let mut pace = pace();
     let now = Duration::from_secs(1);
-    let waits: Vec<_> = (0..4000).map(|_| pace.connect(now)).collect();
+    let waits: Vec<_> = (0..4000).map(|_| pace.connect(now, Newcomer::Plain)).collect();
     assert!(waits.is_sorted());
     assert!(waits[..40].iter().all(Duration::is_zero));
     assert!(waits[3999] > MS * 900 && waits[3999] < MS * 1100, "{:?}", waits[3999]);
+}
+
+#[test]
+fn clients_with_tls_wait_before_the_handshake_and_are_rarely_told_to_come_back() {
+    let storm = |newcomer| {
+        let join = MS / 2;
+        let mut storm = Simulated::new(join, 5000, Duration::from_secs(2));
+        (storm.newcomer, storm.handshake) = (newcomer, join);
+        let took = storm.run();
+        assert_eq!(storm.joined.len(), 5000);
+        (took, storm.told.iter().sum::<u32>(), storm.late_share())
+    };
+    let (took, told, late) = storm(Newcomer::Encrypted);
+    let (longer, oftener, later) = storm(Newcomer::Plain);
+    assert!(took < longer, "{took:?} {longer:?}");
+    assert!(told * 3 < oftener, "{told} {oftener}");
+    assert!(late <= later, "{late} {later}");
 }
 
 proptest! {
@@ -316,7 +339,7 @@ proptest! {
         for (ms, comers, times, late, served) in steps {
             now += Duration::from_millis(ms);
             for _ in 0..comers {
-                let _ = pace.connect(now);
+                let _ = pace.connect(now, Newcomer::Encrypted);
                 match pace.arrive(now) {
                     Answer::Join => {}
                     Answer::Wait { after, .. } => prop_assert!(after <= LONGEST_WAIT),

@@ -9,6 +9,7 @@ use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::framing::Framed;
 use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
+use crate::arrivals::Newcomer;
 use crate::hub::Hub;
 use crate::listen::accept;
 
@@ -28,7 +29,7 @@ pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
                 continue;
             }
         };
-        hub.arrivals.connected().await;
+        hub.arrivals.connected(Newcomer::Plain).await;
         tracing::debug!(%peer, transport = "TCP socket", "connected");
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {

@@ -18,6 +18,7 @@ use wtransport::quinn::crypto::rustls::QuicServerConfig;
 use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
 use wtransport::tls::WEBTRANSPORT_ALPN;
 
+use crate::arrivals::Newcomer;
 use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
 use crate::config::Config;
@@ -214,7 +215,7 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             let _ = incoming.retry();
             continue;
         }
-        hub.arrivals.connected().await;
+        hub.arrivals.connected(Newcomer::Encrypted).await;
         let hub = Arc::clone(hub);
         tokio::spawn(async move {
             match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {
