@@ -12,6 +12,7 @@ use super::bans::{Bans, Pass};
 use super::{Admission, Authenticator, JoinRequest, Refusal};
 use crate::room::Message;
 use crate::traces::{Span, Traces};
+use crate::transport::outbox::Outgoing;
 
 /// How long an authenticator may take.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -107,7 +108,7 @@ pub(crate) async fn keep_access(
     room: (&str, &mpsc::UnboundedSender<Message>),
     link: LinkId,
     mut access: Access,
-    mut tokens: mpsc::Receiver<Vec<u8>>,
+    mut tokens: Outgoing<Vec<u8>>,
 ) {
     let (name, room) = room;
     loop {
@@ -133,7 +134,7 @@ pub(crate) async fn keep_access(
                     Message::Fail { link, error: refusal.into() }
                 }
             },
-            Some(token) = tokens.recv() => {
+            Some(token) = tokens.next() => {
                 let span = traces.begin("renew");
                 traces.name_room(&span, name);
                 let answer = gate.ask(name, &token, &span).await;
@@ -185,6 +186,7 @@ mod tests {
 
     use super::super::Answer;
     use super::*;
+    use crate::transport::outbox::{Outbox, outbox};
 
     /// Renews a token whose text is a number of seconds, which it then lasts.
     struct Seconds(AtomicUsize);
@@ -205,7 +207,7 @@ mod tests {
     }
 
     struct Kept {
-        tokens: mpsc::Sender<Vec<u8>>,
+        tokens: Outbox<Vec<u8>>,
         room: mpsc::UnboundedReceiver<Message>,
     }
 
@@ -216,7 +218,7 @@ mod tests {
             let bans = Bans::open(None).unwrap();
             let gate = Arc::new(Gate::new(Arc::new(Seconds(AtomicUsize::new(0))), bans));
             let access = gate.ask("demo", seconds.as_bytes(), &Span::NONE).await.unwrap().access;
-            let (tokens, more) = mpsc::channel(1);
+            let (tokens, more) = outbox(1);
             let (sender, room) = mpsc::unbounded_channel();
             tokio::spawn(async move {
                 let traces = Traces::default();
@@ -259,14 +261,14 @@ mod tests {
     async fn w98_a_renewed_token_holds_and_one_that_lasts_shortly_is_asked_for_at_half_of_it() {
         let mut kept = Kept::new("20").await;
         assert_eq!(kept.after(11).await, ["wanted"]);
-        kept.tokens.send(b"600".to_vec()).await.unwrap();
+        assert!(kept.tokens.put(b"600".to_vec()));
         assert_eq!(kept.after(1).await, ["renewed"]);
         assert!(kept.after(500).await.is_empty());
         assert_eq!(kept.after(60).await, ["wanted"]);
-        kept.tokens.send(b"0".to_vec()).await.unwrap();
+        assert!(kept.tokens.put(b"0".to_vec()));
         assert!(kept.after(1).await.is_empty(), "the token before holds");
         assert_eq!(kept.after(11).await, ["wanted"], "it is asked for again");
-        kept.tokens.send(b"forged".to_vec()).await.unwrap();
+        assert!(kept.tokens.put(b"forged".to_vec()));
         assert_eq!(kept.after(1).await, ["refused"]);
     }
 }

@@ -5,7 +5,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use groupwire_session::{Error, LinkId};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::traces::JoinTrace;
@@ -27,7 +26,7 @@ pub(crate) struct Connection {
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
     /// Further tokens of the participant, which the connection's task has checked.
-    pub(crate) tokens: mpsc::Sender<Vec<u8>>,
+    pub(crate) tokens: Outbox<Vec<u8>>,
     /// Delays reading the transport.
     pub(crate) brake: Arc<Brake>,
     /// The trace of the join; of none once it has ended.

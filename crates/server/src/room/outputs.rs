@@ -33,7 +33,7 @@ impl Driver {
                 Output::Token { link, token } => {
                     if let Some(connection) = self.connections.get(&link) {
                         // While one is being checked, another one may wait. A client that sends more is too fast.
-                        let _ = connection.tokens.try_send(token);
+                        connection.tokens.put(token);
                     }
                 }
                 Output::Delay { link, delay } => {

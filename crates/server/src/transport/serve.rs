@@ -61,7 +61,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         None => (None, None),
     };
     let socket_writer = transmit.socket_writer();
-    let (tokens, more_tokens) = mpsc::channel(1);
+    let (tokens, more_tokens) = outbox(1);
     let brake = Arc::new(Brake::default());
     let connection = Connection {
         packets: outbound,
@@ -75,7 +75,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         handed_over_at: Instant::now(),
         info,
     };
-    let (name, room, access) = match join(&hub, link, &mut receive, connection).await {
+    // Boxed, so that a connection that has joined does not hold memory for it any more.
+    let (name, room, access) = match Box::pin(join(&hub, link, &mut receive, connection)).await {
         Ok(joined) => joined,
         Err(NotJoined::Stopping { retry } | NotJoined::Deferred { retry }) => {
             return close(&mut transmit, goodbye(retry), None).await;

@@ -43,7 +43,8 @@ pub(crate) fn upgrade(
     match create_response(&request.map(drop)) {
         Ok(response) => {
             tokio::spawn(async move {
-                if let Some((link, read)) = link(upgrade).await {
+                // Boxed, so that the connection does not hold memory for it any more when it is served.
+                if let Some((link, read)) = Box::pin(link(upgrade)).await {
                     serve(hub, link, read, emulate).await;
                 }
                 drop(counted);

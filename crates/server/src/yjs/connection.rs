@@ -28,6 +28,7 @@ use crate::access::keep_access;
 use crate::hub::{Hub, NotJoined};
 use crate::room;
 use crate::traces::Traces;
+use crate::transport;
 use crate::transport::serve::Counted;
 
 /// How often a client is asked by a ping whether it is there, and told by an empty message that the server is: y-websocket's client gives up after
@@ -130,7 +131,7 @@ async fn carry<S: Socket>(
     // What happens to the token is told as to a room.
     let (told, mut tellings) = mpsc::unbounded_channel();
     // y-websocket has no way to send another token over an open connection.
-    let (_no_tokens, tokens) = mpsc::channel(1);
+    let (_no_tokens, tokens) = transport::outbox::outbox(1);
     let (gate, link) = (Arc::clone(&hub.gate), hub.next_link());
     let keeping =
         Box::pin(keep_access(gate, Traces::default(), (name, &told), link, entry.access, tokens));
