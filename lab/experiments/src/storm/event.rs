@@ -9,7 +9,7 @@ use super::crowd::Crowd;
 use super::flood::{Flood, Kind};
 use super::{Event, Plan, row};
 use crate::host::{Folder, serve_limited, serve_with, status, upgrade};
-use crate::server::Server;
+use crate::server::{Server, cpu};
 use crate::{Result, Row};
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -17,17 +17,18 @@ const MIB: f64 = 1024.0 * 1024.0;
 /// Runs one event on a fresh server, and gives its row.
 pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
     let folder = Folder::new(&plan.data)?;
-    let serve_also = &plan.options.serve;
+    let mut serve_also = plan.options.serve.clone();
+    serve_also.extend(plan.plain_port.map(|port| format!("--plain-listen=127.0.0.1:{port}")));
     let start = |port| {
         let folder = Some(folder.path());
-        serve_with(&plan.program, folder, plan.options.tick, port, serve_also)
+        serve_with(&plan.program, folder, plan.options.tick, port, &serve_also)
     };
     let server = match event.is_flood() && !plan.options.unlimited {
         true => serve_limited(&plan.program, folder.path(), plan.options.tick)?,
         false => start(0)?,
     };
     let bystanders = Bystanders::join(&plan.door, server.port)?;
-    let calm = Calm::observe(&server, &bystanders, plan.observed);
+    let calm = Calm::observe(plan.status_port(&server), &bystanders, plan.observed);
     let row = row::row(event, plan).with("bystander_before_p99_ms", calm.p99);
     let (row, failed) = match event {
         Event::FloodTransactions => flood(row, Kind::Transactions, &server, &bystanders, plan)?,
@@ -63,12 +64,12 @@ struct Calm {
 }
 
 impl Calm {
-    fn observe(server: &Server, bystanders: &Bystanders, length: Duration) -> Self {
+    fn observe(port: u16, bystanders: &Bystanders, length: Duration) -> Self {
         // What the first seconds take is not what it takes in the long run.
         thread::sleep(length.min(Duration::from_secs(2)));
-        let (before, from) = (Sent::by(server), Instant::now());
+        let (before, from) = (Sent::by(port), Instant::now());
         thread::sleep(length);
-        let (after, until) = (Sent::by(server), Instant::now());
+        let (after, until) = (Sent::by(port), Instant::now());
         let seconds = (until - from).as_secs_f64();
         Calm {
             p99: bystanders.times(from, until).p99,
@@ -86,8 +87,8 @@ struct Sent {
 }
 
 impl Sent {
-    fn by(server: &Server) -> Self {
-        let status = status(server.port).unwrap_or_default();
+    fn by(port: u16) -> Self {
+        let status = status(port).unwrap_or_default();
         let figure = |name: &str| status[name].as_f64().unwrap_or(f64::NAN);
         Sent { packets: figure("packets_out"), bytes: figure("bytes_out_after") }
     }
@@ -102,8 +103,8 @@ struct Turns {
 }
 
 impl Turns {
-    fn at(server: &Server) -> Self {
-        let status = status(server.port).unwrap_or_default();
+    fn at(port: u16) -> Self {
+        let status = status(port).unwrap_or_default();
         Turns {
             deferred: status["deferred_joins"].as_u64(),
             held: status["held_joins"].as_u64(),
@@ -120,12 +121,16 @@ fn join(
     calm: &Calm,
     plan: &Plan<'_>,
 ) -> Result<(Row, u64)> {
-    let (before, cpu, from) = (Sent::by(server), server.cpu(), Instant::now());
+    let port = plan.status_port(server);
+    let memory_before = megabytes(server);
+    let (before, cpu, own_cpu, from) = (Sent::by(port), server.cpu(), own_cpu(), Instant::now());
     let crowd = Crowd::join(&plan.door, server.port, plan.clients, plan.rooms)?;
     let took = crowd.await_all(1).as_secs_f64();
     let until = Instant::now();
     let cpu = server.cpu().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
-    let (after, turns) = (Sent::by(server), Turns::at(server));
+    let own_cpu =
+        self::own_cpu().zip(own_cpu).map(|(after, before)| (after - before).as_secs_f64());
+    let (after, turns) = (Sent::by(port), Turns::at(port));
     let clients = f64::from(plan.clients);
     let each = |after: f64, before: f64, rate: f64| (after - before - rate * took) / clients;
     let row = with_memory(row, server, plan)
@@ -134,11 +139,21 @@ fn join(
         .with("packets_per_join", each(after.packets, before.packets, calm.packets))
         .with("bytes_per_join", each(after.bytes, before.bytes, calm.bytes))
         .with("server_cpu_s", cpu)
+        .with("generator_cpu_s", own_cpu)
         .with("deferred", turns.deferred)
         .with("held", turns.held)
         .with("join_rate", turns.rate)
         .with("bystander_p99_ms", bystanders.times(from, until).p99);
-    Ok((row, crowd.failures() as u64))
+    let (failures, remaining) = (crowd.failures() as u64, row.number("rss_after_mb"));
+    drop(crowd);
+    thread::sleep(plan.rest);
+    let each =
+        remaining.zip(memory_before).map(|(after, before)| (after - before) * 1024.0 / clients);
+    let row = row
+        .with("rss_before_mb", memory_before)
+        .with("rss_left_mb", megabytes(server))
+        .with("kb_per_client", each);
+    Ok((row, failures))
 }
 
 /// The server is replaced by another one, and everybody comes back.
@@ -159,7 +174,7 @@ fn back(
     crowd.await_all(2);
     let until = Instant::now();
     let took = (until - from).as_secs_f64();
-    let turns = Turns::at(&server);
+    let turns = Turns::at(plan.status_port(&server));
     let times = bystanders_back.map(|back| bystanders.times(back, until));
     let away = crowd.away();
     let seconds = |place: usize| away.get(place).map(Duration::as_secs_f64);
@@ -209,8 +224,16 @@ fn flood(
 
 /// The row with the memory of the server now, and after a rest.
 fn with_memory(row: Row, server: &Server, plan: &Plan<'_>) -> Row {
-    let memory = || server.memory().map(|bytes| bytes as f64 / MIB);
-    let now = memory();
+    let now = megabytes(server);
     thread::sleep(plan.rest);
-    row.with("rss_mb", now).with("rss_after_mb", memory())
+    row.with("rss_mb", now).with("rss_after_mb", megabytes(server))
+}
+
+/// Processor time of this process until now.
+fn own_cpu() -> Option<Duration> {
+    cpu(std::process::id())
+}
+
+fn megabytes(server: &Server) -> Option<f64> {
+    server.memory().map(|bytes| bytes as f64 / MIB)
 }

@@ -12,6 +12,7 @@ mod event;
 mod flood;
 mod row;
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use clap::{Args, ValueEnum};
 
 use self::door::Door;
 use crate::options::{Common, Program, between, is_wanted, named};
-use crate::server::allow_files;
+use crate::server::{Server, allow_files};
 use crate::{Result, Update};
 
 /// What happens.
@@ -113,11 +114,25 @@ struct Plan<'a> {
     program: PathBuf,
     data: PathBuf,
     door: Door,
+    /// Where a server with TLS tells its figures without it.
+    plain_port: Option<u16>,
     clients: u32,
     rooms: u32,
     observed: Duration,
     /// After the event, until the memory of the server is looked at again.
     rest: Duration,
+}
+
+impl Plan<'_> {
+    /// The port at which a server tells its figures.
+    fn status_port(&self, server: &Server) -> u16 {
+        self.plain_port.unwrap_or(server.port)
+    }
+}
+
+/// A port of this machine that nobody uses.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
 /// Runs the experiment.
@@ -131,6 +146,7 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         options,
         program: options.program.path()?,
         door: Door::new(options.root.as_deref(), options.tokens.as_deref())?,
+        plain_port: options.root.as_ref().map(|_| free_port()).transpose()?,
         data: options.data.clone().unwrap_or_else(std::env::temp_dir),
         clients: common.quick_or(options.clients.min(50), options.clients),
         rooms: common.quick_or(options.rooms.min(5), options.rooms),
