@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use groupwire_yjs::{StateVector, Update, diff, merge};
+use groupwire_yjs::{Document, StateVector, Update, diff, merge, without_deleted};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -17,6 +17,9 @@ fuzz_target!(|data: &[u8]| {
     // Halves of a character that differing updates had cut are joined to the text around them by a second merge.
     let twice = merge(&[again.clone()]);
     assert_eq!(merge(&[Update::parse(&twice).expect("an update")]), twice);
+    let collected = without_deleted(&again);
+    let [before, after] = [&merged, &collected].map(|one| Document::of([&one[..]]).expect("an update"));
+    assert!(after.is_alike(&before));
     for update in &updates {
         for (client, clock) in update.state_vector().iter() {
             assert!(again.state_vector().get(client) >= clock);

@@ -18,12 +18,12 @@ pub(crate) enum Content<'a> {
     Single(&'a [u8]),
 }
 
-const DELETED: u8 = 1;
+pub(crate) const DELETED: u8 = 1;
 const JSON: u8 = 2;
-const BINARY: u8 = 3;
-const TEXT: u8 = 4;
-const EMBED: u8 = 5;
-const FORMAT: u8 = 6;
+pub(crate) const BINARY: u8 = 3;
+pub(crate) const TEXT: u8 = 4;
+pub(crate) const EMBED: u8 = 5;
+pub(crate) const FORMAT: u8 = 6;
 const TYPE: u8 = 7;
 const ANY: u8 = 8;
 const DOCUMENT: u8 = 9;

@@ -86,7 +86,7 @@ impl Document {
             for block in &update.blocks {
                 there.insert(block.client, self.structs.up_to(block.client));
             }
-            write_structs(core::slice::from_ref(update), &there, &mut news);
+            write_structs(core::slice::from_ref(update), &there, None, &mut news);
         } else {
             writer::number(&mut news, 0);
         }

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! For a server there is more: [`Document`] is a document as a server holds it, [`Message`] and [`reply`] are the messages of
-//! y-websocket, and [`Awareness`] is what a server knows of who is there.
+//! y-websocket, [`Awareness`] is what a server knows of who is there, and [`Pieces`] joins updates that came in several messages.
 //!
 //! # What is checked
 //!
@@ -51,6 +51,7 @@ mod json;
 mod limits;
 mod merge;
 mod message;
+mod pieces;
 mod ranges;
 mod reader;
 pub mod reply;
@@ -64,7 +65,8 @@ pub use deletes::DeleteSet;
 pub use document::Document;
 pub use error::Error;
 pub use limits::{MAX_DEPTH, MAX_STATES, MAX_UPDATE};
-pub use merge::{diff, merge};
+pub use merge::{diff, merge, without_deleted};
 pub use message::{Message, State};
+pub use pieces::{Piece, Pieces};
 pub use state_vector::StateVector;
 pub use update::Update;

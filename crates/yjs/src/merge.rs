@@ -4,6 +4,9 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use crate::content::Content;
+use crate::ranges::Ranges;
+use crate::reader::Id;
 use crate::state_vector::StateVector;
 use crate::structs::{Body, Struct, write_skip};
 use crate::update::{Structs, Update};
@@ -12,18 +15,41 @@ use crate::{deletes, writer};
 /// One update with everything that is in these. What is not in any of them may be missing in its midst.
 #[must_use]
 pub fn merge(updates: &[Update<'_>]) -> Vec<u8> {
-    write(updates, &StateVector::default())
+    write(updates, &StateVector::default(), None)
 }
 
 /// The part of an update that somebody lacks who has the rest: structs from these clocks on, and all deletions.
 #[must_use]
 pub fn diff(update: &Update<'_>, since: &StateVector) -> Vec<u8> {
-    write(core::slice::from_ref(update), since)
+    write(core::slice::from_ref(update), since, None)
 }
 
-fn write(updates: &[Update<'_>], since: &StateVector) -> Vec<u8> {
+/// The same update without the content of what it deletes, which Yjs forgets, too, unless the document's `gc` is off. It has the same structs and
+/// deletions. Short stretches within a text stay, because cutting them out would make it longer. Whoever wants to see earlier states of the document, or to show what was deleted, needs the content.
+///
+/// ```
+/// use groupwire_yjs::{Update, without_deleted};
+///
+/// // Client 1 wrote "hi" into the text "t", and deleted it.
+/// let update = [1, 1, 1, 0, 4, 1, 1, b't', 2, b'h', b'i', 1, 1, 1, 0, 2];
+/// let collected = without_deleted(&Update::parse(&update)?);
+/// assert_eq!(collected, [1, 1, 1, 0, 1, 1, 1, b't', 2, 1, 1, 1, 0, 2]);
+/// # Ok::<(), groupwire_yjs::Error>(())
+/// ```
+#[must_use]
+pub fn without_deleted(update: &Update<'_>) -> Vec<u8> {
+    let mut deleted = Ranges::default();
+    for (client, ranges) in update.delete_set().iter() {
+        for &(clock, end) in ranges {
+            deleted.insert(Id { client, clock }, end);
+        }
+    }
+    write(core::slice::from_ref(update), &StateVector::default(), Some(&deleted))
+}
+
+fn write(updates: &[Update<'_>], since: &StateVector, garbage: Option<&Ranges>) -> Vec<u8> {
     let mut out = Vec::new();
-    write_structs(updates, since, &mut out);
+    write_structs(updates, since, garbage, &mut out);
     let mut deleted: Vec<_> = updates
         .iter()
         .flat_map(|update| update.deletes.iter().map(move |&block| (update.bytes, block)))
@@ -32,8 +58,13 @@ fn write(updates: &[Update<'_>], since: &StateVector) -> Vec<u8> {
     out
 }
 
-/// Writes the structs of these updates together, from these clocks on.
-pub(crate) fn write_structs(updates: &[Update<'_>], since: &StateVector, out: &mut Vec<u8>) {
+/// Writes the structs of these updates together, from these clocks on, without the content of `garbage`.
+pub(crate) fn write_structs(
+    updates: &[Update<'_>],
+    since: &StateVector,
+    garbage: Option<&Ranges>,
+    out: &mut Vec<u8>,
+) {
     let mut blocks: Vec<_> = updates
         .iter()
         .flat_map(|update| update.blocks.iter().map(move |block| (update, block)))
@@ -46,7 +77,10 @@ pub(crate) fn write_structs(updates: &[Update<'_>], since: &StateVector, out: &m
         let Some((_, first)) = alike.first() else { continue };
         let sources = alike.iter().map(|(update, block)| update.structs(block));
         let mut run = Run::new(since.get(first.client));
-        merge_client(sources, &mut run);
+        merge_client(sources, |one| match garbage {
+            Some(garbage) => one.parts(garbage, |part| run.add(part)),
+            None => run.add(one),
+        });
         clients += u64::from(run.finish(first.client, &mut body));
     }
     out.reserve(body.len() + 9);
@@ -54,8 +88,8 @@ pub(crate) fn write_structs(updates: &[Update<'_>], since: &StateVector, out: &m
     out.append(&mut body);
 }
 
-/// Hands over the structs of one client in the order of their clocks, without gaps.
-fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, run: &mut Run<'a>) {
+/// Hands over the structs of one client in the order of their clocks.
+fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, mut add: impl FnMut(Struct<'a>)) {
     let mut sources: Vec<Structs<'a>> = sources.collect();
     // The clock of the next struct of each source. Of several, the first source's comes first.
     let mut order: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::with_capacity(sources.len());
@@ -65,7 +99,7 @@ fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, run: &mut Run<'a
     while let Some(Reverse((_, at))) = order.pop() {
         let Some(source) = sources.get_mut(at) else { break };
         if let Some(one) = source.next().filter(|one| !matches!(one.body, Body::Skip)) {
-            run.add(one);
+            add(one);
         }
         if let Some(clock) = source.clock() {
             order.push(Reverse((clock, at)));
@@ -93,6 +127,8 @@ struct Last<'a> {
     newest: Struct<'a>,
     /// The texts that were joined to it.
     texts: Vec<&'a str>,
+    /// Deleted units were joined to it.
+    is_deleted: bool,
 }
 
 impl<'a> Run<'a> {
@@ -120,7 +156,8 @@ impl<'a> Run<'a> {
             return;
         }
         self.flush();
-        self.last = Some(Last { first: one, from, newest: one, texts: Vec::new() });
+        self.last =
+            Some(Last { first: one, from, newest: one, texts: Vec::new(), is_deleted: false });
     }
 
     fn flush(&mut self) {
@@ -145,14 +182,19 @@ impl<'a> Run<'a> {
 impl<'a> Last<'a> {
     /// Joins the next struct to it, if both can be one. Single letters that somebody typed become one text by it.
     fn takes(&mut self, next: &Struct<'a>, from: u64) -> bool {
-        let Some(text) = next.continues(&self.newest, from) else { return false };
-        self.texts.push(text);
+        match next.continues(&self.newest, from) {
+            Some(Content::Text(text)) => self.texts.push(text),
+            Some(Content::Deleted(_)) => self.is_deleted = true,
+            _ => return false,
+        }
         self.newest = *next;
         true
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        if self.texts.is_empty() {
+        if self.is_deleted {
+            self.first.write_deleted(out, self.from, self.newest.end());
+        } else if self.texts.is_empty() {
             self.first.write(out, self.from);
         } else {
             self.first.write_joined(out, self.from, &self.texts);

@@ -50,6 +50,21 @@ impl StateVector {
         self.clocks.get(&client).copied().unwrap_or(0)
     }
 
+    /// What is in both: of each client, the lower clock.
+    ///
+    /// ```
+    /// use groupwire_yjs::StateVector;
+    ///
+    /// let (one, other) = (StateVector::parse(&[2, 7, 3, 5, 9])?, StateVector::parse(&[1, 5, 4])?);
+    /// assert_eq!(one.least(&other), other);
+    /// # Ok::<(), groupwire_yjs::Error>(())
+    /// ```
+    #[must_use]
+    pub fn least(&self, other: &StateVector) -> StateVector {
+        let lower = self.iter().map(|(client, clock)| (client, clock.min(other.get(client))));
+        StateVector { clocks: lower.filter(|(_, clock)| *clock > 0).collect() }
+    }
+
     /// The clients of which something is there, and up to which clock.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.clocks.iter().map(|(&client, &clock)| (client, clock))

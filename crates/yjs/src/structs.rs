@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::content::{self, Content};
+use crate::content::{self, BINARY, Content, DELETED, EMBED, FORMAT, TEXT};
 use crate::error::Error;
+use crate::ranges::Ranges;
 use crate::reader::{Id, MAX_NUMBER, Reader};
 use crate::writer;
 
@@ -13,6 +14,9 @@ const KIND: u8 = 0x1f;
 const HAS_ORIGIN: u8 = 0x80;
 const HAS_RIGHT_ORIGIN: u8 = 0x40;
 const HAS_PARENT_SUB: u8 = 0x20;
+
+/// Cutting an item in two costs up to this many bytes: a byte, its origin and its right origin, and the length.
+const MIN_CUT: u64 = 32;
 
 /// What Yjs, too, writes for half of a character.
 const BROKEN: &str = "\u{fffd}";
@@ -41,7 +45,7 @@ pub(crate) struct Item<'a> {
     origin: Option<Id>,
     /// What it was inserted before.
     right_origin: Option<Id>,
-    /// Everything before the content.
+    /// Everything before the content; empty if it is the rest of an item that was cut.
     head: &'a [u8],
     content: Content<'a>,
 }
@@ -84,6 +88,94 @@ impl<'a> Struct<'a> {
         }
     }
 
+    /// Hands it over in parts: those that were deleted have no content any more, which Yjs, too, forgets, unless they are short. Shared types and subdocuments stay, because
+    /// others refer to them.
+    pub(crate) fn parts(&self, deleted: &Ranges, mut each: impl FnMut(Struct<'a>)) {
+        let Body::Item(item) = self.body else { return each(*self) };
+        let mut kept = Vec::new();
+        deleted.missing(self.id, self.end(), &mut kept);
+        self.keep_short(&mut kept);
+        match item.content {
+            Content::Text(text) => match self.cut_text(&item, text, &kept) {
+                Some(parts) => parts.into_iter().for_each(each),
+                None => each(*self),
+            },
+            Content::Values { .. } if kept.is_empty() => each(self.emptied(&item)),
+            Content::Single(_)
+                if kept.is_empty() && [BINARY, EMBED, FORMAT].contains(&(item.info & KIND)) =>
+            {
+                each(self.emptied(&item));
+            }
+            _ => each(*self),
+        }
+    }
+
+    /// Keeps stretches of deleted units, too, that are shorter than what cutting them out would cost, unless all of it was deleted.
+    fn keep_short(&self, kept: &mut Vec<(u64, u64)>) {
+        if let Some((first, _)) = kept.first_mut()
+            && *first - self.id.clock < MIN_CUT
+        {
+            *first = self.id.clock;
+        }
+        if let Some((_, last)) = kept.last_mut()
+            && self.end() - *last < MIN_CUT
+        {
+            *last = self.end();
+        }
+        kept.dedup_by(|next, before| {
+            let is_short = next.0 - before.1 < MIN_CUT;
+            if is_short {
+                before.1 = next.1;
+            }
+            is_short
+        });
+    }
+
+    /// The parts of a text, of which only these ranges are kept. `None` if one of them ends within a character.
+    fn cut_text(
+        &self,
+        item: &Item<'a>,
+        text: &'a str,
+        kept: &[(u64, u64)],
+    ) -> Option<Vec<Struct<'a>>> {
+        let mut parts = Vec::new();
+        let mut at = self.id.clock;
+        let mut rest = text;
+        for &(start, end) in kept.iter().chain([&(self.end(), self.end())]) {
+            if start > at {
+                (_, rest) = cut(rest, start - at)?;
+                parts.push(self.part(item, at, Content::Deleted(start - at)));
+            }
+            if end > start {
+                let (here, after) = cut(rest, end - start)?;
+                parts.push(self.part(item, start, Content::Text(here)));
+                rest = after;
+            }
+            at = end;
+        }
+        Some(parts)
+    }
+
+    fn emptied(&self, item: &Item<'a>) -> Struct<'a> {
+        self.part(item, self.id.clock, Content::Deleted(self.length))
+    }
+
+    /// A part of an item that begins at this clock and has this content.
+    fn part(&self, item: &Item<'a>, clock: u64, content: Content<'a>) -> Struct<'a> {
+        let kind = if matches!(content, Content::Deleted(_)) { DELETED } else { TEXT };
+        let info = item.info & !KIND | kind;
+        let part = match clock == self.id.clock {
+            true => Item { info, content, ..*item },
+            false => {
+                let origin = Some(Id { clock: clock - 1, ..self.id });
+                let info = info & !HAS_PARENT_SUB | HAS_ORIGIN;
+                Item { info, origin, head: &[], content, ..*item }
+            }
+        };
+        let id = Id { clock, ..self.id };
+        Struct { id, length: content.length(), body: Body::Item(part) }
+    }
+
     /// Writes a text from this clock on, with the texts that follow it.
     pub(crate) fn write_joined(&self, out: &mut Vec<u8>, from: u64, texts: &[&str]) {
         let Body::Item(item) = self.body else { return };
@@ -100,7 +192,7 @@ impl<'a> Struct<'a> {
 
     /// Writes everything before the content.
     fn write_head(&self, item: &Item<'a>, out: &mut Vec<u8>, from: u64) {
-        if from == self.id.clock {
+        if from == self.id.clock && !item.head.is_empty() {
             out.push(item.info);
             out.extend_from_slice(item.head.get(1..).unwrap_or_default());
             return;
@@ -113,20 +205,34 @@ impl<'a> Struct<'a> {
         }
     }
 
-    /// The text of it from this clock on, if it is a text that goes on at once where `before` ends, so that both may be one struct.
-    pub(crate) fn continues(&self, before: &Struct<'a>, from: u64) -> Option<&'a str> {
+    /// Writes units that were deleted from this clock on, up to `end`.
+    pub(crate) fn write_deleted(&self, out: &mut Vec<u8>, from: u64, end: u64) {
+        let Body::Item(item) = self.body else { return };
+        self.write_head(&item, out, from);
+        writer::number(out, end - from);
+    }
+
+    /// What it has from this clock on, if it goes on at once where `before` ends and has content of the same kind, text or deleted units, so that
+    /// both may be one struct.
+    pub(crate) fn continues(&self, before: &Struct<'a>, from: u64) -> Option<Content<'a>> {
         let (Body::Item(item), Body::Item(earlier)) = (self.body, before.body) else { return None };
-        let (Content::Text(text), Content::Text(_)) = (item.content, earlier.content) else {
-            return None;
-        };
         // A struct that is cut gets this origin.
         let is_cut = from > self.id.clock;
         let is_behind =
             is_cut || item.origin == Some(Id { clock: from.checked_sub(1)?, ..self.id });
         let is_alike =
             is_behind && before.end() == from && item.right_origin == earlier.right_origin;
-        let (broken, rest) = split(text, from - self.id.clock);
-        (is_alike && !broken).then_some(rest)
+        if !is_alike {
+            return None;
+        }
+        match (item.content, earlier.content) {
+            (Content::Text(text), Content::Text(_)) => {
+                let (broken, rest) = split(text, from - self.id.clock);
+                (!broken).then_some(Content::Text(rest))
+            }
+            (Content::Deleted(_), Content::Deleted(_)) => Some(Content::Deleted(self.end() - from)),
+            _ => None,
+        }
     }
 }
 
@@ -199,6 +305,12 @@ impl Content<'_> {
     }
 }
 
+/// Cuts a text behind so many units of UTF-16. `None` if that is within a character.
+fn cut(text: &str, units: u64) -> Option<(&str, &str)> {
+    let (is_broken, rest) = split(text, units);
+    if is_broken { None } else { text.split_at_checked(text.len() - rest.len()) }
+}
+
 /// Splits a text behind so many units of UTF-16. Returns whether that is within a character, and the text behind that character.
 fn split(text: &str, units: u64) -> (bool, &str) {
     let mut seen = 0;
@@ -209,4 +321,49 @@ fn split(text: &str, units: u64) -> (bool, &str) {
         seen += character.len_utf16() as u64;
     }
     (seen > units, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+
+    /// What is left of a text of 200 letters when these clocks were deleted: for each part, its clock, and its length or its text.
+    fn parts(deleted: &[(u64, u64)]) -> Vec<(u64, Result<u64, String>)> {
+        let text: String = ('a'..='z').cycle().take(200).collect();
+        let mut bytes = Vec::from([4, 1, 1, b't']);
+        writer::blob(&mut bytes, text.as_bytes());
+        let id = Id { client: 7, clock: 0 };
+        let one = Struct::read(&mut Reader::new(&bytes, 0), id).unwrap();
+        let mut ranges = Ranges::default();
+        deleted.iter().for_each(|&(clock, end)| ranges.insert(Id { clock, ..id }, end));
+        let mut parts = Vec::new();
+        one.parts(&ranges, |part| {
+            let Body::Item(item) = part.body else { panic!("an item") };
+            assert_eq!(item.origin.map(|origin| origin.clock), part.id.clock.checked_sub(1));
+            parts.push((
+                part.id.clock,
+                match item.content {
+                    Content::Text(text) => Err(text.into()),
+                    _ => Ok(part.length),
+                },
+            ));
+        });
+        parts
+    }
+
+    #[test]
+    fn long_stretches_that_were_deleted_are_cut_out() {
+        let text = |from: usize, to: usize| {
+            Err(('a'..='z').cycle().skip(from).take(to - from).collect::<String>())
+        };
+        assert_eq!(parts(&[]), [(0, text(0, 200))]);
+        assert_eq!(parts(&[(0, 200)]), [(0, Ok(200))]);
+        assert_eq!(parts(&[(0, 100)]), [(0, Ok(100)), (100, text(100, 200))]);
+        assert_eq!(parts(&[(100, 200)]), [(0, text(0, 100)), (100, Ok(100))]);
+        let middle = [(0, text(0, 50)), (50, Ok(50)), (100, text(100, 200))];
+        assert_eq!(parts(&[(50, 100)]), middle);
+        assert_eq!(parts(&[(0, 5), (50, 100), (120, 125), (199, 200)]), middle);
+    }
 }

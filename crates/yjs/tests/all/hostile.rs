@@ -1,6 +1,11 @@
 //! Bytes that nobody made, or that somebody has damaged: they are refused, or everything works with them.
 
-use groupwire_yjs::{Error, MAX_DEPTH, MAX_UPDATE, StateVector, Update, diff, merge};
+use std::time::{Duration, Instant};
+
+use groupwire_yjs::{
+    Awareness, Document, Error, MAX_DEPTH, MAX_UPDATE, Message, Pieces, StateVector, Update, diff,
+    merge, reply, without_deleted,
+};
 use oorandom::Rand32;
 
 use crate::vectors::{canonical, vectors};
@@ -23,9 +28,102 @@ fn holds(input: &[u8]) {
         let rest = Update::parse(&rest).expect("what is left is an update");
         assert_eq!(rest.delete_set(), update.delete_set());
     }
+    let collected = without_deleted(&again);
+    let [before, after] = [&merged, &collected].map(|one| Document::of([&one[..]]).expect("one"));
+    assert!(after.is_alike(&before));
     let all = update.state_vector();
     let rest = diff(&update, &all);
     assert_eq!(Update::parse(&rest).expect("an update").delete_set(), update.delete_set());
+}
+
+/// The same of messages of clients, and of parts of a room's snapshot.
+fn messages_hold(input: &[u8], document: &mut Document, awareness: &mut Awareness) {
+    let mut pieces = Pieces::default();
+    if let Ok(update) = pieces.decode(input) {
+        let mut again = Pieces::default();
+        assert_eq!(again.decode(&pieces.encode(update)), Ok(update));
+    }
+    match Message::parse(input) {
+        Ok(Message::AskDocument(since)) => {
+            Update::parse(&document.diff(&since)).expect("an answer is an update");
+        }
+        Ok(Message::Update(update)) => {
+            let Ok(update) = Update::parse(update) else { return };
+            let Some(news) = document.news(&update) else { return };
+            document.add(news).expect("what is new is an update");
+            assert_eq!(document.news(&update), None);
+        }
+        Ok(Message::Awareness(states)) => {
+            let Ok(applied) = awareness.apply(1, &states) else { return };
+            let told = reply::awareness(awareness.states(applied.changed));
+            Message::parse(&told).expect("what others are told is a message");
+        }
+        _ => {}
+    }
+}
+
+/// Changes some bytes: single ones, numbers of several bytes, runs that are cut out, repeated, or come from another input.
+fn mutate(input: &mut Vec<u8>, other: &[u8], random: &mut Rand32) {
+    for _ in 0..=random.rand_range(0..4) {
+        let at = random.rand_range(0..input.len() as u32 + 1) as usize;
+        let end = (at + random.rand_range(0..12) as usize).min(input.len());
+        match random.rand_range(0..7) {
+            0 if at < input.len() => input[at] = random.rand_u32() as u8,
+            1 if at < input.len() => input[at] ^= 1 << random.rand_range(0..8),
+            2 if at < input.len() => {
+                input[at] = COMMON[random.rand_range(0..COMMON.len() as u32) as usize];
+            }
+            3 => drop(input.drain(at..end)),
+            4 => {
+                let run = input[at..end].to_vec();
+                input.splice(at..at, run);
+            }
+            5 => {
+                let from = random.rand_range(0..other.len() as u32 + 1) as usize;
+                let to = (from + random.rand_range(0..40) as usize).min(other.len());
+                input.splice(at..end, other[from..to].iter().copied());
+            }
+            // The largest numbers.
+            _ => drop(input.splice(at..end, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f])),
+        }
+    }
+}
+
+/// Damages what Yjs has made, again and again, for a minute, or for as many seconds as GROUPWIRE_FUZZ_SECONDS says.
+#[test]
+#[ignore = "it takes as long as it is told"]
+fn damage_for_long() {
+    let seconds = std::env::var("GROUPWIRE_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(60));
+    let mut random = Rand32::new(u64::from(std::process::id()));
+    let mut inputs: Vec<Vec<u8>> = Vec::new();
+    for vector in vectors() {
+        let document = vector.one("document");
+        inputs.extend([reply::document(&document), reply::update(&document), document]);
+        inputs.extend(vector.all("updates"));
+        inputs.extend([vector.one("since"), vector.one("part")]);
+    }
+    let state = |client, json| groupwire_yjs::State { client, clock: 1, json: Some(json) };
+    inputs.push(reply::awareness([state(7, r#"{"a":[1,"x",null]}"#), state(8, "1")]));
+    inputs.push([&[1, 7, 1, 2, 1, 2, 1, 2][..], &inputs[2]].concat());
+    let (mut runs, mut accepted) = (0_u64, 0_u64);
+    while Instant::now() < end {
+        let (mut document, mut awareness) = (Document::default(), Awareness::default());
+        for _ in 0..200 {
+            let [at, other] = [0, 1].map(|_| random.rand_range(0..inputs.len() as u32) as usize);
+            let mut input = inputs[at].clone();
+            mutate(&mut input, &inputs[other], &mut random);
+            holds(&input);
+            messages_hold(&input, &mut document, &mut awareness);
+            runs += 1;
+            accepted += u64::from(Update::parse(&input).is_ok());
+        }
+        let whole = document.diff(&StateVector::default());
+        assert!(Document::of([&whole[..]]).expect("an update").is_alike(&document));
+        drop(awareness.leave(1));
+        assert_eq!(awareness.here().count(), 0);
+    }
+    println!("{runs} inputs, of which {accepted} are updates");
 }
 
 /// Of these bytes, structs and values are made.

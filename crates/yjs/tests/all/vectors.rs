@@ -1,6 +1,6 @@
 //! What Yjs itself made: `tests/vectors/make.mjs`.
 
-use groupwire_yjs::{StateVector, Update, diff, merge};
+use groupwire_yjs::{Document, StateVector, Update, diff, merge, without_deleted};
 
 /// What Yjs made of a document: values by name.
 pub(crate) struct Vector(&'static str);
@@ -106,6 +106,26 @@ fn differences_are_those_of_yjs() {
         // What is cut off by what was cut off before is the same.
         assert_eq!(diff(&parse(&ours), &since), ours);
     }
+}
+
+#[test]
+fn without_deleted_content_a_document_has_the_same_structs_and_deletions() {
+    let mut saved = 0;
+    for vector in vectors() {
+        for update in [vector.one("document"), merge_all(&vector.all("updates"))] {
+            let collected = without_deleted(&parse(&update));
+            let [before, after] =
+                [&update, &collected].map(|one| Document::of([one.as_slice()]).expect("an update"));
+            assert!(after.is_alike(&before));
+            assert_eq!(without_deleted(&parse(&collected)), collected, "there is no more to do");
+            assert!(collected.len() <= update.len());
+            saved += update.len() - collected.len();
+            // What came before the deletions is known, and brings nothing back.
+            let again = merge(&[parse(&collected), parse(&update)]);
+            assert!(Document::of([again.as_slice()]).expect("an update").is_alike(&before));
+        }
+    }
+    assert!(saved > 100, "{saved}");
 }
 
 #[test]
