@@ -156,11 +156,13 @@ test-monitoring: build ## check metrics, alert rules and the dashboard, with pro
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
-soak: web ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100)
+soak: web build ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100 SOAK_ROUNDS=1000)
 	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) KILLS=$(SOAK_KILLS) POWER_CUTS=$(SOAK_POWER_CUTS) \
 		node scripts/skipped.mjs cargo test $(LOCKED) --release
 	cd web && GROUPWIRE_SEEDS=$(SOAK_SESSIONS) npx vitest run client/test/shared/law.test.ts
 	node scripts/shared-mutations.mjs
+	cd web/e2e && GROUPWIRE_BINARY="$(abspath $(BINARY))" GROUPWIRE_YJS_ROUNDS=$(SOAK_ROUNDS) GROUPWIRE_KILLS=200 \
+		node --experimental-websocket --test --test-concurrency=1 yjs.test.mjs yjs-doors.test.mjs
 
 # The check links nothing, so that it needs no fuzzing library, which is C++.
 fuzz-check: ## check that the fuzz targets compile

@@ -1,5 +1,5 @@
 // An editor with a binding of Yjs, on groupwire-yjs, in two windows: text and cursors of both, a server that is killed and started
-// again, and a window that is offline, whose page is even loaded again meanwhile.
+// again, and a window that is offline, whose page is even loaded again meanwhile. And one window on groupwire-yjs, one on y-websocket.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -41,9 +41,9 @@ after(async () => {
 });
 
 /** Opens the editor. Only Ada's connection goes through the proxy. */
-async function open(name, color, settings) {
+async function open(name, color, settings, more = {}) {
   const [address] = pages.resolvedUrls.local;
-  const query = new URLSearchParams({ server: name === "Ada" ? proxy.url : server.url, name, color });
+  const query = new URLSearchParams({ server: name === "Ada" ? proxy.url : server.url, name, color, ...more });
   const window = await new Window("seen").open(browser, `${address}?${query}`, name, settings);
   windows.push(window);
   return window;
@@ -117,4 +117,34 @@ test("two people write in an editor, through a restart of the server and without
 
   await ada.closeTab();
   await until("Bo alone", async () => (await bo.page.locator("#people li").count()) === 1);
+});
+
+test("one writes through groupwire-yjs and one through y-websocket", options, async () => {
+  const cleo = await open("Cleo", "#7c3aed");
+  const dan = await open("Dan", "#0f766e", { colorScheme: "dark" }, { door: "socket" });
+  for (const window of [cleo, dan]) {
+    await until("both people", async () => (await window.page.locator("#people li").count()) === 2);
+    await window.page.locator(".cm-content").click();
+    await window.page.keyboard.press("Control+End");
+  }
+  await type(cleo, "\nCleo uses groupwire-yjs, ");
+  await until("Cleo's words", async () => (await dan.read("shown")).includes("groupwire-yjs, "));
+  await dan.page.keyboard.press("Control+End");
+  await Promise.all([type(dan, "and Dan y-websocket."), cleo.page.keyboard.press("Shift+Home")]);
+  await agree([cleo, dan], "Cleo uses", "Dan y-websocket.");
+  await until("Dan's cursor", async () => (await label(cleo).textContent()) === "Dan");
+  await until("Cleo's cursor", async () => (await label(dan).textContent()) === "Cleo");
+  await cleo.screenshot("yjs-doors-groupwire-light");
+  await dan.screenshot("yjs-doors-socket-dark");
+
+  await server.kill();
+  await until("that it is not connected", async () => (await dan.read("status")) === "disconnected");
+  await type(cleo, " Cleo, without a server.");
+  await type(dan, " Dan, without a server.");
+  await server.restart();
+  await agree([cleo, dan], "Cleo, without", "Dan, without");
+  await until("Dan's cursor again", async () => (await label(cleo).textContent()) === "Dan");
+
+  await dan.closeTab();
+  await until("Cleo alone", async () => (await cleo.page.locator("#people li").count()) === 1);
 });

@@ -1,25 +1,17 @@
-// Clients of the endpoint for y-websocket.
+// Clients of a document: y-websocket's own at the endpoint, and providers of groupwire-yjs in the room.
 
+import { connect } from "groupwire";
+import { GroupwireProvider } from "groupwire-yjs";
 import * as decoding from "lib0/decoding";
 import * as encoding from "lib0/encoding";
 import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 
-/** A document with y-websocket's own client. */
-export class Client {
+/** A document with a provider. */
+class Editor {
   doc = new Y.Doc();
   provider;
-
-  constructor(url, name, options = {}) {
-    this.provider = new WebsocketProvider(`${url.replace("http", "ws")}/yjs`, name, this.doc, {
-      WebSocketPolyfill: WebSocket,
-      // The tabs of a browser would tell each other; here each client is on its own.
-      disableBc: true,
-      maxBackoffTime: 100,
-      ...options,
-    });
-  }
 
   get awareness() {
     return this.provider.awareness;
@@ -44,6 +36,35 @@ export class Client {
     this.doc.transact(() => edits[below(edits.length)]());
   }
 
+  /** Leaves for good: in order, or without a word. */
+  leave(inOrder) {
+    if (!inOrder) this.cut();
+    this.provider.destroy();
+    this.doc.destroy();
+  }
+}
+
+/** As the class of `ws`, whose errors without a listener would end the program: y-websocket's client listens no more once it is destroyed. */
+class Quiet extends WebSocket {
+  constructor(...told) {
+    super(...told);
+    this.on("error", () => {});
+  }
+}
+
+/** A document with y-websocket's own client. */
+export class Client extends Editor {
+  constructor(url, name, options = {}) {
+    super();
+    this.provider = new WebsocketProvider(`${url.replace("http", "ws")}/yjs`, name, this.doc, {
+      WebSocketPolyfill: Quiet,
+      // The tabs of a browser would tell each other; here each client is on its own.
+      disableBc: true,
+      maxBackoffTime: 100,
+      ...options,
+    });
+  }
+
   /** Resolves when all that was written up to then has come back from the server. */
   confirmation() {
     return new Promise((resolve) => {
@@ -59,12 +80,37 @@ export class Client {
   cut() {
     this.provider.ws?.terminate();
   }
+}
 
-  /** Leaves for good: in order, or without a word. */
-  leave(inOrder) {
-    if (!inOrder) this.cut();
-    this.provider.destroy();
-    this.doc.destroy();
+/** A document with the provider of groupwire-yjs, which takes part in the room of the same name. */
+export class Participant extends Editor {
+  #sockets = new Set();
+
+  constructor(url, name) {
+    super();
+    const sockets = this.#sockets;
+    class Breakable extends Quiet {
+      constructor(...told) {
+        super(...told);
+        sockets.add(this);
+        this.on("close", () => sockets.delete(this));
+      }
+    }
+    this.provider = new GroupwireProvider(() => {
+      const room = connect(url, name, { transports: ["websocket"], WebSocket: Breakable });
+      // A server that is killed is told of.
+      room.on("error", () => {});
+      return room;
+    }, this.doc);
+  }
+
+  get saved() {
+    return this.provider.saved && this.provider.synced;
+  }
+
+  /** Breaks the connection without a word. */
+  cut() {
+    for (const socket of this.#sockets) socket.terminate();
   }
 }
 

@@ -148,7 +148,7 @@ test("what the server has sent back outlasts its death", { timeout: 60_000 + 500
 });
 
 test("without a store it does not, which shows that the test can fail", async () => {
-  const server = await stored("--durable", "yjs:*=memory");
+  const server = await stored("--durable", "kept=memory");
   const outcome = await crash(server, "kept", 100);
   assert.ok(outcome.every(({ confirmed, found }) => confirmed > 0 && found === 0));
   await server.kill();
@@ -163,7 +163,7 @@ test("a document outlasts its merges", async () => {
     const text = client.doc.getText("text");
     assert.equal(text.toString(), texts.join(""));
     const confirmed = client.confirmation();
-    for (let at = 0; at < 1500; at += 1) {
+    for (let at = 0; at < 2100; at += 1) {
       text.insert(text.length, `${at},`);
       texts.push(`${at},`);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
 use groupwire_session::room::Stats;
-use groupwire_session::{Durability, Error, Limits, LinkId, Room, refusal, room};
+use groupwire_session::{Durability, Error, Identity, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
@@ -25,14 +25,14 @@ use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
 use crate::metrics::events::Events;
 use crate::room::{Close, Driver, Message, Outbound, RoomTask, drive};
-use crate::secret::random_number;
+use crate::secret::{random_number, random_secret};
 use crate::totals::Totals;
 use crate::traces::Span;
 use crate::transport::emulation::path::Emulations;
 use crate::transport::http::registry::HttpTransports;
 use crate::webhook::{self, RoomEvents, WebhookConfig};
 use crate::webtransport::offer::Offer;
-use crate::yjs::documents::{Documents, is_stored_name};
+use crate::yjs::documents::Documents;
 
 /// A stored room remembers the counters of this many participants who left, so that each can resume.
 const MAX_STORED_FORMER: usize = 10_000;
@@ -83,6 +83,8 @@ pub(crate) struct Hub {
     /// The place for an export or an import over HTTP: one at a time, because each takes as much disk as the rooms.
     pub(crate) copying: Arc<Semaphore>,
     last_link: AtomicU64,
+    /// The rights of the server's own participants of rooms.
+    own_rights: [u8; 16],
     /// The sum of the counters of closed rooms.
     closed: Mutex<Totals>,
 }
@@ -135,12 +137,18 @@ impl Hub {
             copying: Arc::new(Semaphore::new(1)),
             config,
             last_link: AtomicU64::new(0),
+            own_rights: random_secret(),
             closed: Mutex::new(Totals::default()),
         })
     }
 
     pub(crate) fn next_link(&self) -> LinkId {
         LinkId(self.last_link.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Who the server's own participants of rooms are. Nobody else can have these rights.
+    pub(crate) fn own_identity(&self) -> Identity {
+        Identity { subject: Vec::new(), rights: self.own_rights.to_vec() }
     }
 
     /// Hands a joining connection to its room, which is created if there is none. Returns the sender of the room's
@@ -157,10 +165,6 @@ impl Hub {
         }
         if self.is_held(name) {
             return Err(Error::NotNow { what: "an administrator restores the room" }.into());
-        }
-        if is_stored_name(name) {
-            let why = "documents of Yjs are stored under names that begin so".to_owned();
-            return Err(Error::Refused { why }.into());
         }
         let message = match rooms.get(name) {
             None => message,
@@ -212,7 +216,8 @@ impl Hub {
         span: Span,
     ) {
         let name = config.name.clone();
-        let authority = Box::new(SharedAuthority(Arc::clone(&self.config.authority)));
+        let authority =
+            Box::new(SharedAuthority::new(Arc::clone(&self.config.authority), self.own_identity()));
         let durable = self.durable.clone().map(|durable| (durable.mode(&name), durable));
         let (room, store) = match durable {
             None | Some((Durability::Memory, _)) => (Room::new(config, authority), None),
@@ -347,7 +352,7 @@ impl Hub {
     pub(crate) fn forget(&self, durable: &Durable) {
         // The lock is held, so that none of them opens meanwhile.
         let rooms = self.rooms();
-        durable.forget(|room| rooms.contains_key(room) || self.documents.is_open(room));
+        durable.forget(|room| rooms.contains_key(room));
     }
 
     /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants come back to what is stored.
@@ -356,7 +361,6 @@ impl Hub {
         if let Some(room) = self.rooms().get(name) {
             let _ = room.send(Message::EndStored);
         }
-        self.documents.end_stored(name);
     }
 
     /// The names of all rooms.
@@ -428,9 +432,9 @@ impl Hub {
         self.held().contains(name)
     }
 
-    /// True if a room, or a document of this name in the store, is open.
+    /// True if a room is open.
     fn is_open(&self, name: &str) -> bool {
-        self.rooms().contains_key(name) || self.documents.is_open(name)
+        self.rooms().contains_key(name)
     }
 
     fn held(&self) -> MutexGuard<'_, HashSet<String>> {

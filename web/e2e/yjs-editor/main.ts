@@ -1,4 +1,7 @@
-/** An editor with CodeMirror's binding of Yjs, on groupwire-yjs. The address has the server, a name and a color. */
+/**
+ * An editor with CodeMirror's binding of Yjs, on groupwire-yjs, or on y-websocket with `door=socket`. The address has the server, a name and
+ * a color.
+ */
 
 import { EditorState } from "@codemirror/state";
 import { keymap } from "@codemirror/view";
@@ -7,6 +10,7 @@ import { connect } from "groupwire";
 import { GroupwireProvider } from "groupwire-yjs";
 import { yCollab, yUndoManagerKeymap } from "y-codemirror.next";
 import { IndexeddbPersistence } from "y-indexeddb";
+import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 
 const { searchParams } = new URL(location.href);
@@ -16,8 +20,13 @@ const element = (id: string): HTMLElement => document.getElementById(id) as HTML
 const doc = new Y.Doc();
 const text = doc.getText("notes");
 const kept = new IndexeddbPersistence("notes", doc);
-const provider = new GroupwireProvider(() => connect(server as string, "notes"), doc);
+const provider =
+  searchParams.get("door") === "socket"
+    ? new WebsocketProvider(`${server?.replace("http", "ws")}/yjs`, "notes", doc)
+    : new GroupwireProvider(() => connect(server as string, "notes"), doc);
 const awareness = provider.awareness!;
+/** y-websocket does not know whether something is saved. */
+const saved = (): boolean => !("saved" in provider) || provider.saved;
 awareness.setLocalStateField("user", { name, color, colorLight: `${color}40` });
 
 const undoManager = new Y.UndoManager(text);
@@ -34,10 +43,9 @@ const state = EditorState.create({
 const view = new EditorView({ state, parent: element("editor") });
 
 function showSaved(): void {
-  const { saved, wsconnected } = provider;
-  element("saved").textContent = !wsconnected ? "Offline" : saved ? "Saved" : "Saving…";
+  element("saved").textContent = !provider.wsconnected ? "Offline" : saved() ? "Saved" : "Saving…";
 }
-provider.on("saved", showSaved);
+if ("saved" in provider) provider.on("saved", showSaved);
 provider.on("status", showSaved);
 showSaved();
 
@@ -60,7 +68,7 @@ Object.assign(window, {
     status: () => (provider.wsconnected ? "connected" : "disconnected"),
     text: () => text.toString(),
     shown: () => view.state.doc.toString(),
-    saved: () => provider.saved && provider.synced,
+    saved: () => saved() && provider.synced,
     /** Resolves when all changes before are in IndexedDB. */
     kept: () => kept.set("written", Date.now()).then(() => true),
   },

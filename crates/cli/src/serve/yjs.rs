@@ -29,6 +29,10 @@ pub(crate) struct YjsArgs {
     /// The memory that all open documents of Yjs may take, in MiB. Above it, no further one is opened, none grows, and nobody is answered.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     max_document_memory: u32,
+
+    /// Leave the content of what was deleted out of documents of Yjs whose name has this pattern, such as notes/*, when they are merged. Repeatable.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    collect_documents: Vec<String>,
 }
 
 impl YjsArgs {
@@ -40,6 +44,7 @@ impl YjsArgs {
             document_bytes: usize::from(self.max_document_size) << 20,
             memory_bytes: usize::try_from(u64::from(self.max_document_memory) << 20)
                 .unwrap_or(usize::MAX),
+            collect: self.collect_documents.clone(),
         };
         (!self.no_yjs).then_some(limits)
     }
@@ -64,6 +69,8 @@ mod tests {
         assert_eq!(limits(&["serve", "--no-yjs"]), None);
         let larger = limits(&["serve", "--max-document-size", "64"]).unwrap();
         assert_eq!(larger.document_bytes, 64 << 20);
+        let collected = limits(&["serve", "--collect-documents", "notes/*,plan"]).unwrap();
+        assert_eq!(collected.collect, ["notes/*", "plan"]);
         assert!(Command::try_parse_from(["serve", "--max-document-message", "17"]).is_err());
     }
 }

@@ -11,10 +11,10 @@ use crate::hub::Hub;
 use crate::traces::Span;
 
 /// The channel of updates.
-const DOCUMENT: &str = "yjs";
+pub(super) const DOCUMENT: &str = "yjs";
 
 /// The channel of awareness.
-const AWARENESS: &str = "yjs/awareness";
+pub(super) const AWARENESS: &str = "yjs/awareness";
 
 /// A client that was let in.
 pub(super) struct Entry {

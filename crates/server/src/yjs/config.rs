@@ -1,5 +1,7 @@
 //! Limits of documents.
 
+use crate::pattern::matches;
+
 /// Limits of the documents of Yjs that the server holds for clients of y-websocket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct YjsLimits {
@@ -13,6 +15,9 @@ pub struct YjsLimits {
     pub document_bytes: usize,
     /// While the open documents take more bytes of memory than this together, no further one is opened, and none grows.
     pub memory_bytes: usize,
+    /// Patterns of the names of documents that are merged without the content of what was deleted, as Yjs' own garbage collection does it; a star
+    /// stands for any text. Others keep it, for programs that show earlier states.
+    pub collect: Vec<String>,
 }
 
 /// The largest record of the store.
@@ -30,11 +35,17 @@ impl Default for YjsLimits {
             message_bytes: 4 << 20,
             document_bytes: 16 << 20,
             memory_bytes: 1 << 30,
+            collect: Vec::new(),
         }
     }
 }
 
 impl YjsLimits {
+    /// Whether the document of this name is merged without the content of what was deleted.
+    pub(super) fn collects(&self, document: &str) -> bool {
+        self.collect.iter().any(|pattern| matches(pattern, document))
+    }
+
     /// The same, within what the store and the checks of updates can take.
     pub(super) fn within_reach(&self) -> Self {
         YjsLimits {

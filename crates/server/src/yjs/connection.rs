@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::body::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use groupwire_session::{Durability, Error};
 use groupwire_yjs::reply;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -18,7 +17,7 @@ use tungstenite::protocol::CloseFrame;
 use tungstenite::{Error as SocketError, Message as Frame};
 
 use super::access::{self, Entry};
-use super::documents::{Joined, Keeping};
+use super::documents::Joined;
 use super::ending::Ending;
 use super::open_document::{Peer, Rights};
 use super::outbox::{Next, Outgoing, outbox};
@@ -99,21 +98,8 @@ async fn enter(
     hub.config.traces.name_room(&span, name);
     let entry =
         access::ask(hub, name, token, &span).await.inspect_err(|error| span.fail(error.name()))?;
-    let joined = hub.documents.join(name, peer(entry.rights), |stored| keeping(hub, stored))?;
+    let joined = hub.documents.join(hub, name, peer(entry.rights))?;
     Ok((entry, joined))
-}
-
-/// How a document of this name in the store is kept, if it may be opened now.
-fn keeping(hub: &Hub, stored: &str) -> Result<Keeping, NotJoined> {
-    if hub.drain.is_due() {
-        return Err(NotJoined::Stopping { retry: hub.drain.take_times(1) });
-    }
-    if hub.is_held(stored) {
-        return Err(Error::NotNow { what: "an administrator restores the document" }.into());
-    }
-    let durable = hub.durable.clone();
-    let durable = durable.filter(|durable| durable.mode(stored) != Durability::Memory);
-    Ok(Keeping { durable, keep_empty: hub.config.keep_empty })
 }
 
 /// Moves messages until the connection ends. Returns how it is to be closed, if it is not broken.

@@ -23,6 +23,11 @@ impl Ending {
         Ending::new(4413, why)
     }
 
+    /// An administrator has emptied the document: the client, which still has it, is to stay away.
+    pub(super) fn emptied() -> Self {
+        Ending::new(4410, "an administrator has emptied the document")
+    }
+
     /// The client may try again soon.
     pub(super) fn not_now(why: impl ToString) -> Self {
         Ending::new(4503, why)

@@ -1,7 +1,8 @@
 //! The endpoint for clients of [Yjs](https://yjs.dev) that speak y-websocket: `/yjs/DOCUMENT` (docs/yjs.md).
 //!
-//! One task per open document holds its bytes and its connections; one task per connection moves messages between its WebSocket
-//! and the document. No CRDT runs in this process: the crate `groupwire-yjs` checks, merges and compares updates as bytes.
+//! One task per open document holds its bytes and its connections, and takes part in the room of its name, where the document is: there
+//! programs with `groupwire-yjs` edit it, too, and the room stores it. One task per connection moves messages between its WebSocket and the
+//! document. No CRDT runs in this process: the crate `groupwire-yjs` checks, merges and compares updates as bytes.
 
 mod access;
 pub(crate) mod config;
@@ -12,6 +13,6 @@ pub(crate) mod figures;
 mod open_document;
 mod outbox;
 mod pace;
-mod storage;
+mod room;
 mod task;
 pub(crate) mod upgrade;

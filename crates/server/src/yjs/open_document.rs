@@ -2,6 +2,7 @@
 //! their outboxes.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,12 +13,16 @@ use super::config::YjsLimits;
 use super::ending::Ending;
 use super::figures::{Counters, add};
 use super::outbox::Outbox;
+use super::room::Change;
 
 /// Why nothing more is taken, and nobody answered.
 const NO_MEMORY: &str = "the open documents take too much memory";
 
 /// A document that takes this many bytes of memory for each byte of its updates was made to take much.
 const MEMORY_PER_BYTE: usize = 4;
+
+/// Participants of the room count as connections with these numbers.
+const PARTICIPANTS: u64 = 1 << 63;
 
 /// See the [module](self).
 pub(super) struct OpenDocument {
@@ -26,8 +31,10 @@ pub(super) struct OpenDocument {
     peers: BTreeMap<u64, Peer>,
     counters: Arc<Counters>,
     limits: YjsLimits,
-    /// Bytes of updates that wait for the store.
-    waiting: usize,
+    /// Bytes of updates that wait for their place in the room.
+    pub(super) waiting: usize,
+    /// Clients of connections whose state has changed since the room was told.
+    untold: Vec<u64>,
     /// The bytes of memory that the counters know of.
     counted: usize,
 }
@@ -57,8 +64,8 @@ pub(super) enum Todo {
     Told,
     /// Answer with what is not in this.
     Answer(StateVector),
-    /// Store the update, then pass it on.
-    Store(Vec<u8>),
+    /// Publish the update in the room. It counts when it has its place there.
+    Publish(Vec<u8>),
 }
 
 impl Peer {
@@ -76,6 +83,7 @@ impl OpenDocument {
             counters,
             limits,
             waiting: 0,
+            untold: Vec::new(),
             counted: 0,
         };
         open.count_memory();
@@ -106,6 +114,7 @@ impl OpenDocument {
         self.counters.connections.fetch_sub(1, Ordering::Relaxed);
         let departed = self.awareness.leave(connection);
         if !departed.gone.is_empty() {
+            self.untold.extend(&departed.gone);
             self.tell_all(reply::awareness(self.awareness.states(departed.gone)));
         }
         for Recall { connection, client, clock } in departed.recalled {
@@ -127,7 +136,7 @@ impl OpenDocument {
                 Ok(None) => Ok(false),
                 Ok(Some(news)) => {
                     self.waiting += news.len();
-                    return Todo::Store(news);
+                    return Todo::Publish(news);
                 }
                 Err(ending) => Err(ending),
             },
@@ -189,17 +198,56 @@ impl OpenDocument {
         }
         let is_told = !applied.changed.is_empty();
         if is_told {
+            self.untold.extend(&applied.changed);
             self.tell_all(reply::awareness(self.awareness.states(applied.changed)));
             self.count_memory();
         }
         Ok(is_told)
     }
 
-    /// An update counts from now on: everybody is sent it, also its sender, to whom that is the confirmation.
-    pub(super) fn pass_on(&mut self, update: Vec<u8>) {
+    /// Takes states of clients of the room's other participants, each of whom counts as a connection. `wall_ms`: the time of day, which is the least
+    /// clock of a state: clients of y-websocket remember the clocks that they heard before this document was opened, and take only greater ones.
+    pub(super) fn show_all(&mut self, changes: impl IntoIterator<Item = Change>, wall_ms: u64) {
+        let mut changed = Vec::new();
+        for Change { sender, client, json } in changes {
+            let connection = PARTICIPANTS | u64::from(sender.0);
+            let clock = self.awareness.states([client]).next().map_or(0, |state| state.clock);
+            // Who leaves has the clock of its last state.
+            let clock = if json.is_some() { wall_ms.max(clock + 1) } else { clock };
+            let state = State { client, clock, json: json.as_deref() };
+            if let Ok(applied) = self.awareness.apply(connection, &[state]) {
+                changed.extend(applied.changed);
+            }
+        }
+        if !changed.is_empty() {
+            add(&self.counters.states, changed.len());
+            self.tell_all(reply::awareness(self.awareness.states(changed)));
+            self.count_memory();
+        }
+    }
+
+    /// The states of clients of which the room is to be told.
+    pub(super) fn untold(&mut self) -> impl Iterator<Item = State<'_>> {
+        let mut untold = mem::take(&mut self.untold);
+        untold.sort_unstable();
+        untold.dedup();
+        self.awareness.states(untold)
+    }
+
+    /// The room has given an update its place: what is new in it counts from now on, and everybody is sent it, also its sender, to whom that is
+    /// the confirmation.
+    pub(super) fn take_ordered(&mut self, update: Vec<u8>, waited: usize) {
+        self.waiting = self.waiting.saturating_sub(waited);
+        let news = Update::parse(&update).ok().and_then(|update| self.document.news(&update));
+        match news {
+            Some(news) => self.pass_on(news),
+            None => add(&self.counters.repeats, 1),
+        }
+    }
+
+    fn pass_on(&mut self, update: Vec<u8>) {
         add(&self.counters.updates, 1);
         add(&self.counters.update_bytes, update.len());
-        self.waiting = self.waiting.saturating_sub(update.len());
         self.tell_all(reply::update(&update));
         // It was checked when it came.
         let _ = self.document.add(update);
@@ -285,6 +333,7 @@ impl Drop for OpenDocument {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use groupwire_session::ParticipantId;
 
     use super::super::outbox::{Next, Outgoing, outbox};
     use super::*;
@@ -327,7 +376,7 @@ mod tests {
 
     fn write(open: &mut OpenDocument, connection: u64, clock: u64, length: usize) {
         match open.take(connection, &reply::update(&written(clock, length))) {
-            Todo::Store(update) => open.pass_on(update),
+            Todo::Publish(update) => open.pass_on(update),
             other => panic!("{other:?}"),
         }
     }
@@ -360,13 +409,13 @@ mod tests {
     }
 
     #[test]
-    fn updates_that_wait_for_the_store_count_for_the_limit() {
+    fn updates_that_wait_for_the_room_count_for_the_limit() {
         let mut open = open();
         open.limits.document_bytes = 1000;
         let ada = join(&mut open, 1, ALL);
         for clock in 0..2 {
             let todo = open.take(1, &reply::update(&written(clock, 400)));
-            assert!(matches!(todo, Todo::Store(_)));
+            assert!(matches!(todo, Todo::Publish(_)));
         }
         assert_eq!(open.take(1, &reply::update(&written(2, 400))), Todo::Nothing);
         let Some(Next::End(ending)) = ada.next().now_or_never() else { panic!("it goes on") };
@@ -386,6 +435,31 @@ mod tests {
         open.answer(2, &[0, 0]);
         let Some(Next::End(ending)) = bob.next().now_or_never() else { panic!("it is answered") };
         assert_eq!(ending.code, 4503);
+    }
+
+    #[test]
+    fn states_of_the_rooms_participants_have_rising_clocks_and_belong_to_them() {
+        let mut open = open();
+        let ada = join(&mut open, 1, ALL);
+        sent(&ada);
+        let shown = |clock, json| message(reply::awareness([State { client: 9, clock, json }]));
+        let change = |json: Option<&str>| {
+            [Change { sender: ParticipantId(3), client: 9, json: json.map(str::to_owned) }]
+        };
+        open.show_all(change(Some("{}")), 0);
+        open.show_all(change(Some("{}")), 2);
+        assert_eq!(sent(&ada), [shown(1, Some("{}")), shown(2, Some("{}"))], "a renewal");
+        open.take(1, &reply::awareness([State { client: 9, clock: 7, json: Some("1") }]));
+        assert_eq!(sent(&ada), [], "it is not hers");
+        open.show_all(change(None), 9);
+        assert_eq!(sent(&ada), [shown(2, None)]);
+        open.take(1, &reply::awareness([State { client: 9, clock: 7, json: Some("1") }]));
+        assert_eq!(sent(&ada), [shown(7, Some("1"))]);
+        assert_eq!(
+            open.untold().collect::<Vec<_>>(),
+            [State { client: 9, clock: 7, json: Some("1") }]
+        );
+        assert_eq!(open.untold().count(), 0);
     }
 
     #[test]

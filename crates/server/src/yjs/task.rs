@@ -5,19 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_store::Error as StoreError;
-use groupwire_yjs::{Document, StateVector};
-use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
+use groupwire_session::Position;
+use groupwire_yjs::{Document, StateVector, Update, without_deleted};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, interval, sleep_until};
 
-use super::documents::{Documents, Keeping};
+use super::documents::Documents;
 use super::ending::Ending;
 use super::figures::add;
 use super::open_document::{OpenDocument, Peer, Todo};
 use super::pace::Cost;
-use super::storage::{self, Storage};
+use super::room::{News, Shared};
+use crate::hub::Hub;
+use crate::wall::wall;
 
 /// A message to the task of a document.
 pub(super) enum Message {
@@ -39,20 +41,17 @@ pub(super) enum Message {
     Left {
         connection: u64,
     },
-    /// The store has answered.
-    Stored(Result<(), StoreError>),
-    /// The store may take what it refused.
-    StoreAgain,
-    /// The store has answered about the merged document.
-    Saved(Result<(), StoreError>),
     /// The server stops.
     Shutdown,
-    /// What is stored of the document was deleted or replaced.
-    Replaced,
 }
 
-/// A stored document without connections stays open for this long, as pages that are loaded again come back at once.
+/// A document in a stored room stays open for this long without connections, as pages that are loaded again come back at once. One in a room in
+/// memory stays as long as such a room, because that may not have everything that is here.
 const KEEP_STORED: Duration = Duration::from_secs(2);
+
+/// How often the states of the room's participants are renewed: clients of y-websocket renew their own as often, and forget each other after 30 s
+/// without.
+const RENEWAL: Duration = Duration::from_secs(15);
 
 /// Documents from this size on are merged and compared on another thread.
 const LARGE: usize = 256 << 10;
@@ -61,26 +60,60 @@ const LARGE: usize = 256 << 10;
 /// as sending one.
 const LOOKED_THROUGH: usize = 16;
 
+/// While more bytes wait for their place in the room, their senders are not read.
+const MOST_WAITING: usize = 4 << 20;
+
 /// What the task of a document is given.
 pub(super) struct Task {
-    /// Its name in the store.
     pub(super) name: String,
-    pub(super) documents: Arc<Documents>,
-    pub(super) keeping: Keeping,
+    pub(super) hub: Arc<Hub>,
     pub(super) messages: UnboundedReceiver<Message>,
-    pub(super) sender: WeakUnboundedSender<Message>,
 }
 
 impl Task {
     /// Drives the document until nobody is there any more.
     pub(super) async fn run(mut self) {
-        let Some((document, storage)) = self.load().await else { return };
-        let keep = if storage.is_some() { KEEP_STORED } else { self.keeping.keep_empty };
-        let documents = Arc::clone(&self.documents);
+        let documents = Arc::clone(&self.hub.documents);
+        let Err(ending) = self.drive(&documents).await else { return };
+        // Connections that begin from now on open the document anew.
+        documents.remove(&self.name);
+        while let Ok(message) = self.messages.try_recv() {
+            if let Message::Join { peer, .. } = message {
+                peer.outbox.end(ending.clone());
+            }
+        }
+    }
+
+    /// # Errors
+    /// The document has to be opened anew: why, for its clients.
+    async fn drive(&mut self, documents: &Arc<Documents>) -> Result<(), Ending> {
+        let shared = Shared::join(Arc::clone(&self.hub), &self.name);
+        let shared = shared.map_err(|error| Ending::refused(&error))?;
         let (limits, counters) = (documents.limits.clone(), Arc::clone(&documents.counters));
-        let open = OpenDocument::new(document, limits, counters);
-        let mut driver = Driver { open, storage, documents: Arc::clone(&documents) };
+        let open = OpenDocument::new(Document::default(), limits, counters);
+        let documents = Arc::clone(documents);
+        let collects = documents.limits.collects(&self.name);
+        let mut driver = Driver { open, shared, documents, collects, held: Vec::new() };
+        let outcome = self.run_with(&mut driver).await;
+        match &outcome {
+            Ok(()) => {
+                tracing::debug!(document = self.name, "document closed");
+                driver.shared.leave();
+            }
+            Err(ending) => driver.open.end_all(ending),
+        }
+        outcome
+    }
+
+    async fn run_with(&mut self, driver: &mut Driver) -> Result<(), Ending> {
+        driver.follow_room().await?;
+        while !driver.shared.is_synced() {
+            driver.shared.wait().await;
+            driver.follow_room().await?;
+        }
+        let keep = if driver.shared.is_stored() { KEEP_STORED } else { self.hub.config.keep_empty };
         let mut empty_since = None;
+        let mut renewal = interval(RENEWAL);
         loop {
             let closing = async {
                 match empty_since {
@@ -89,71 +122,40 @@ impl Task {
                 }
             };
             tokio::select! {
-                biased;
                 message = self.messages.recv() => {
-                    let Some(message) = message else { return };
-                    if driver.handle(message).await.is_err() {
-                        // Connections that begin from now on open the document anew.
-                        documents.remove(&self.name);
-                        driver.open.end_all(&Ending::restart());
-                        return;
-                    }
+                    let Some(message) = message else { return Ok(()) };
+                    driver.handle(message).await?;
                 }
+                () = driver.shared.wait() => {}
+                _ = renewal.tick() => driver.renew(),
                 () = closing => {
-                    if documents.close(&self.name, &self.messages) {
-                        tracing::debug!(document = self.name, "document closed");
-                        return;
+                    if driver.documents.close(&self.name, &self.messages) {
+                        return Ok(());
                     }
                 }
             }
-            let is_idle = driver.storage.as_ref().is_none_or(Storage::is_idle);
-            empty_since = match driver.open.len() == 0 && is_idle {
+            driver.follow_room().await?;
+            empty_since = match driver.open.len() == 0 && driver.shared.is_idle() {
                 true => Some(empty_since.unwrap_or_else(Instant::now)),
                 false => None,
             };
         }
     }
-
-    /// Reads the document from the store. If that is not possible, the connections that wait for it are told to try again.
-    async fn load(&mut self) -> Option<(Document, Option<Storage>)> {
-        let Some(durable) = self.keeping.durable.clone() else {
-            return Some((Document::default(), None));
-        };
-        let (store, name) = (Arc::clone(&durable), self.name.clone());
-        let loaded = spawn_blocking(move || storage::load(&store, &name)).await;
-        match loaded.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(mut found) => {
-                let document = mem::take(&mut found.document);
-                let name = self.name.clone();
-                let storage = Storage::new(durable, name, &found, self.sender.clone());
-                Some((document, Some(storage)))
-            }
-            Err(error) => {
-                tracing::error!(document = self.name, error, "document cannot be loaded");
-                self.documents.remove(&self.name);
-                while let Ok(message) = self.messages.try_recv() {
-                    if let Message::Join { peer, .. } = message {
-                        peer.outbox.end(Ending::not_now("the server cannot load the document"));
-                    }
-                }
-                None
-            }
-        }
-    }
 }
 
-/// An open document with its store.
+/// An open document with its place in the room.
 struct Driver {
     open: OpenDocument,
-    storage: Option<Storage>,
+    shared: Shared,
     documents: Arc<Documents>,
+    /// The content of what was deleted is left out when the document is merged for the room.
+    collects: bool,
+    /// Connections that are not read before fewer bytes wait.
+    held: Vec<(oneshot::Sender<Cost>, Cost)>,
 }
 
-/// The document has to be loaded anew.
-struct Over;
-
 impl Driver {
-    async fn handle(&mut self, message: Message) -> Result<(), Over> {
+    async fn handle(&mut self, message: Message) -> Result<(), Ending> {
         match message {
             Message::Join { connection, peer } => self.join(connection, peer),
             Message::Packet { connection, bytes, done } => {
@@ -161,28 +163,15 @@ impl Driver {
             }
             Message::Drained { connection } => {
                 if let Some(there) = self.open.drained(connection) {
-                    let rest = self.with_document(move |document| document.diff(&there)).await?;
+                    let rest = self.difference(there).await?;
                     self.open.catch_up(connection, &rest);
                 }
             }
             Message::Left { connection } => self.open.leave(connection),
-            Message::Stored(answer) => self.stored(answer).await?,
-            Message::StoreAgain => {
-                if let Some(storage) = &mut self.storage {
-                    storage.again();
-                }
-            }
-            Message::Saved(answer) => {
-                if let Some(storage) = &mut self.storage {
-                    let is_saved = storage.on_saved(answer).map_err(refused)?;
-                    add(&self.documents.counters.compactions, usize::from(is_saved));
-                }
-            }
             Message::Shutdown => self.open.end_all(&Ending::restart()),
-            Message::Replaced => {
-                tracing::info!("the stored document was deleted or replaced: it is loaded again");
-                return Err(Over);
-            }
+        }
+        for state in self.open.untold() {
+            self.shared.show(state.client, state.json);
         }
         Ok(())
     }
@@ -201,7 +190,7 @@ impl Driver {
         connection: u64,
         bytes: &[u8],
         done: oneshot::Sender<Cost>,
-    ) -> Result<(), Over> {
+    ) -> Result<(), Ending> {
         let mut cost = Cost { bytes: bytes.len(), deliveries: 1 };
         match self.open.take(connection, bytes) {
             Todo::Nothing => {}
@@ -211,13 +200,13 @@ impl Driver {
                 self.open.answer(connection, &rest);
                 cost.bytes += rest.len() + self.open.document.size() / LOOKED_THROUGH;
             }
-            Todo::Store(update) => {
+            Todo::Publish(update) => {
                 cost.deliveries = self.open.len();
-                if let Some(storage) = &mut self.storage {
-                    storage.store(update, done, cost);
-                    return Ok(());
-                }
-                self.pass_on(vec![update]).await?;
+                let waits = update.len();
+                self.shared.publish(update, waits);
+                self.held.push((done, cost));
+                self.release();
+                return Ok(());
             }
         }
         // The connection may have ended.
@@ -225,37 +214,72 @@ impl Driver {
         Ok(())
     }
 
-    async fn difference(&mut self, there: StateVector) -> Result<Vec<u8>, Over> {
-        self.with_document(move |document| document.diff(&there)).await
-    }
-
-    async fn stored(&mut self, answer: Result<(), StoreError>) -> Result<(), Over> {
-        let Some(storage) = &mut self.storage else { return Ok(()) };
-        let updates = storage.on_stored(answer).map_err(refused)?;
-        self.pass_on(updates).await?;
-        let size = self.open.document.size();
-        if self.storage.as_ref().is_some_and(|storage| storage.wants_merged(size)) {
-            let merged = self.with_document(merged).await?;
-            if let (Some(storage), Some(merged)) = (&mut self.storage, merged) {
-                storage.save(merged);
+    /// Does what the room asks for, and takes what it says.
+    async fn follow_room(&mut self) -> Result<(), Ending> {
+        for news in self.shared.poll()? {
+            match news {
+                News::Update { update, waited } => {
+                    self.open.take_ordered(update, waited);
+                    if self.open.document.is_scattered() {
+                        self.with_document(|document| document.merge().len()).await?;
+                    }
+                    if self.open.document.size() > groupwire_yjs::MAX_UPDATE {
+                        return Err(Ending::too_large("the document is too large for this server"));
+                    }
+                }
+                News::State(change) => self.open.show_all([change], wall_ms()),
+                News::SnapshotWanted { as_of, begun } => self.snapshot(as_of, begun).await?,
+                News::Lead(there) => {
+                    let rest = self.difference(there).await?;
+                    self.shared.answer(rest);
+                }
+                News::Lacking => {
+                    let there = self.open.document.state_vector();
+                    self.shared.ask(&there);
+                }
             }
         }
+        self.release();
         Ok(())
     }
 
-    async fn pass_on(&mut self, updates: Vec<Vec<u8>>) -> Result<(), Over> {
-        updates.into_iter().for_each(|update| self.open.pass_on(update));
-        if self.open.document.is_scattered() {
-            self.with_document(|document| document.merge().len()).await?;
+    /// Tells the connections once more what participants of the room show.
+    fn renew(&mut self) {
+        if self.open.len() > 0 {
+            self.open.show_all(self.shared.states(), wall_ms());
+        }
+    }
+
+    async fn snapshot(&mut self, as_of: Position, begun: Vec<u8>) -> Result<(), Ending> {
+        let collects = self.collects;
+        let merged = self.with_document(move |document| merged(document, collects)).await?;
+        let Some(merged) = merged else { return Ok(()) };
+        match self.shared.snapshot(as_of, begun, &merged) {
+            Ok(()) => add(&self.documents.counters.compactions, 1),
+            Err(error) => tracing::warn!(%error, "the document cannot be merged in its room"),
         }
         Ok(())
+    }
+
+    /// Lets connections be read, if few bytes wait.
+    fn release(&mut self) {
+        if self.open.waiting <= MOST_WAITING {
+            for (done, cost) in self.held.drain(..) {
+                // The connection may have ended.
+                let _ = done.send(cost);
+            }
+        }
+    }
+
+    async fn difference(&mut self, there: StateVector) -> Result<Vec<u8>, Ending> {
+        self.with_document(move |document| document.diff(&there)).await
     }
 
     /// Calls a function with the document, on another thread if that may take long.
     async fn with_document<T: Send + 'static>(
         &mut self,
         call: impl FnOnce(&mut Document) -> T + Send + 'static,
-    ) -> Result<T, Over> {
+    ) -> Result<T, Ending> {
         if self.open.document.size() < LARGE {
             return Ok(call(&mut self.open.document));
         }
@@ -273,23 +297,50 @@ impl Driver {
             }
             Err(error) => {
                 tracing::error!(%error, "a document cannot be merged: it is loaded again");
-                Err(Over)
+                Err(Ending::restart())
             }
         }
     }
 }
 
-/// The document as one update, if that says the same as its updates.
-fn merged(document: &mut Document) -> Option<Vec<u8>> {
-    let bytes = document.merge().to_vec();
-    let is_alike = Document::of([bytes.as_slice()]).is_ok_and(|again| again.is_alike(document));
-    if !is_alike {
-        tracing::error!("a merged document differs from its updates: it is not stored");
-    }
-    is_alike.then_some(bytes)
+/// The time of day in milliseconds.
+fn wall_ms() -> u64 {
+    u64::try_from(wall().as_millis()).unwrap_or_default()
 }
 
-fn refused(error: StoreError) -> Over {
-    tracing::error!(%error, "the store refuses the document: it is loaded again");
-    Over
+/// The document as one update, if that says the same as its updates: it has the same structs and deletions.
+fn merged(document: &mut Document, collects: bool) -> Option<Vec<u8>> {
+    let mut bytes = document.diff(&StateVector::default());
+    if collects && let Ok(update) = Update::parse(&bytes) {
+        bytes = without_deleted(&update);
+    }
+    let again = Document::of([&*bytes]).ok().filter(|again| again.is_alike(document));
+    let Some(again) = again else {
+        tracing::error!("a merged document differs from its updates: it is not stored");
+        return None;
+    };
+    *document = again;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Client 1 writes "hello" and deletes it, and client 2 writes "bye".
+    const WRITTEN: &[u8] = &[1, 1, 1, 0, 4, 1, 1, b't', 5, b'h', b'e', b'l', b'l', b'o', 0];
+    const DELETED: &[u8] = &[1, 1, 2, 0, 4, 1, 1, b't', 3, b'b', b'y', b'e', 1, 1, 1, 0, 5];
+
+    #[test]
+    fn what_was_deleted_is_left_out_if_that_is_asked_for() {
+        for collects in [false, true] {
+            let mut document = Document::of([WRITTEN, DELETED]).unwrap();
+            let before = document.clone();
+            let bytes = merged(&mut document, collects).unwrap();
+            assert!(document.is_alike(&before));
+            assert_eq!(document.diff(&StateVector::default()), bytes);
+            assert_eq!(bytes.windows(4).any(|some| some == b"hell"), !collects);
+            assert!(bytes.windows(3).any(|some| some == b"bye"));
+        }
+    }
 }

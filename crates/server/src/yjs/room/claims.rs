@@ -1,0 +1,174 @@
+//! Who sends what somebody lacks and the room no longer has. Whoever can makes a *claim*, and the first in the room's order *leads*: it sends
+//! the update and says when that is done. All see the same order, so nobody has to wait for a timer. `web/yjs/src/claims.ts` is the same
+//! for browsers.
+
+use std::collections::VecDeque;
+
+use groupwire_session::ParticipantId;
+use groupwire_yjs::StateVector;
+
+struct Claim {
+    sender: ParticipantId,
+    is_own: bool,
+    /// The number of questions that were there when the claim became the first one.
+    asks: Option<usize>,
+}
+
+/// A question for what the room no longer has.
+struct Ask {
+    sender: ParticipantId,
+    is_own: bool,
+    there: StateVector,
+    /// This end has sent what it has.
+    is_answered: bool,
+}
+
+/// The most questions that are remembered, and the most claims.
+const MOST: usize = 1000;
+
+#[derive(Default)]
+pub(super) struct Claims {
+    claims: VecDeque<Claim>,
+    asks: Vec<Ask>,
+    has_led: bool,
+    /// This end has made a claim that is not done.
+    pub(super) is_waiting: bool,
+}
+
+impl Claims {
+    /// True if this end is to send now.
+    pub(super) fn leads(&self) -> bool {
+        !self.has_led && self.claims.front().is_some_and(|first| first.is_own)
+    }
+
+    /// True if this end has not answered some question of others.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked().next().is_some()
+    }
+
+    /// What all have who ask, and whom this end has not answered; `None` if nobody asks.
+    pub(super) fn least(&self) -> Option<StateVector> {
+        let first = self.asked().next()?.clone();
+        Some(self.asked().skip(1).fold(first, |least, other| least.least(other)))
+    }
+
+    fn asked(&self) -> impl Iterator<Item = &StateVector> {
+        let asked = self.asks.iter().filter(|ask| !ask.is_own && !ask.is_answered);
+        asked.map(|ask| &ask.there)
+    }
+
+    /// This end has sent what it had to send.
+    pub(super) fn led(&mut self) {
+        self.has_led = true;
+        self.asks.iter_mut().for_each(|ask| ask.is_answered = true);
+    }
+
+    pub(super) fn claim(&mut self, sender: ParticipantId, is_own: bool) {
+        if self.claims.len() < MOST || is_own {
+            self.claims.push_back(Claim { sender, is_own, asks: None });
+            self.advance();
+        }
+    }
+
+    pub(super) fn ask(&mut self, sender: ParticipantId, is_own: bool, there: StateVector) {
+        if self.asks.len() < MOST {
+            self.asks.push(Ask { sender, is_own, there, is_answered: false });
+        }
+    }
+
+    /// A participant has sent what it claimed: all that anybody may lack, if it is complete. Returns true if that answers a question of this
+    /// end.
+    pub(super) fn done(&mut self, sender: ParticipantId, is_complete: bool) -> bool {
+        let is_first = self.claims.front().is_some_and(|first| first.sender == sender);
+        let first = if is_first { self.claims.pop_front() } else { None };
+        let Some(first) = first else {
+            self.claims.retain(|claim| claim.sender != sender);
+            return false;
+        };
+        if first.is_own {
+            self.end_own();
+        }
+        let answered = if is_complete { first.asks.unwrap_or_default() } else { 0 };
+        let is_own = self.asks.drain(..answered.min(self.asks.len())).any(|ask| ask.is_own);
+        self.advance();
+        is_own
+    }
+
+    /// The room has forgotten a participant.
+    pub(super) fn departed(&mut self, sender: ParticipantId) {
+        self.claims.retain(|claim| claim.sender != sender);
+        self.asks.retain(|ask| ask.sender != sender);
+        self.advance();
+    }
+
+    /// Claims, and what ended them, may be among what never came.
+    pub(super) fn forget(&mut self) {
+        self.claims.clear();
+        self.end_own();
+    }
+
+    fn end_own(&mut self) {
+        self.is_waiting = false;
+        self.has_led = false;
+    }
+
+    fn advance(&mut self) {
+        if let Some(first) = self.claims.front_mut() {
+            first.asks.get_or_insert(self.asks.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: ParticipantId = ParticipantId(1);
+    const ADA: ParticipantId = ParticipantId(2);
+    const BOB: ParticipantId = ParticipantId(3);
+
+    fn there(clock: u8) -> StateVector {
+        StateVector::parse(&[1, 5, clock]).unwrap()
+    }
+
+    #[test]
+    fn the_first_one_answers_all_that_was_asked_before() {
+        let mut claims = Claims::default();
+        claims.ask(ADA, false, there(7));
+        claims.ask(BOB, false, there(3));
+        assert_eq!(claims.least(), Some(there(3)));
+        claims.claim(BOB, false);
+        claims.claim(OWN, true);
+        assert!(!claims.leads());
+        assert!(!claims.done(BOB, false), "it has not everything itself");
+        assert!(claims.leads() && claims.is_asked());
+        claims.led();
+        assert!(!claims.leads() && !claims.is_asked());
+        assert!(!claims.done(OWN, true));
+        assert!(claims.asks.is_empty() && claims.claims.is_empty());
+    }
+
+    #[test]
+    fn an_own_question_is_answered_by_who_claimed_after_it() {
+        let mut claims = Claims::default();
+        claims.claim(ADA, false);
+        claims.ask(OWN, true, there(1));
+        assert_eq!(claims.least(), None, "nobody else asks");
+        claims.claim(BOB, false);
+        assert!(!claims.done(ADA, true), "she did not know");
+        assert!(claims.done(BOB, true));
+    }
+
+    #[test]
+    fn who_is_gone_neither_leads_nor_asks() {
+        let mut claims = Claims::default();
+        claims.claim(ADA, false);
+        claims.claim(OWN, true);
+        claims.ask(ADA, false, there(1));
+        claims.departed(ADA);
+        assert!(claims.leads() && !claims.is_asked());
+        claims.is_waiting = true;
+        claims.forget();
+        assert!(!claims.leads() && !claims.is_waiting);
+    }
+}

@@ -1,0 +1,225 @@
+//! A participant of a room in the server's own process: it drives the session's client, whose packets go straight to the room's task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use groupwire_session::LinkId;
+use groupwire_session::client::{Client, Config, Event, Input, Output};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, sleep_until};
+
+use crate::hub::{Hub, NotJoined};
+use crate::room::{Close, Connection, Message, Outbound};
+use crate::secret::random_number;
+use crate::traces::{JoinTrace, Span};
+use crate::transport::conn_info::ConnInfo;
+use crate::transport::outbox::{Outgoing, outbox};
+
+/// Messages that may wait for this end: the two packets that a room has under way at most, and a close.
+const MAX_PACKETS: usize = 3;
+
+/// Packets of this end that may wait for the room.
+const MAX_UNREAD: u32 = 2;
+
+/// See the [module](self).
+pub(super) struct Member {
+    pub(super) client: Client,
+    hub: Arc<Hub>,
+    started: Instant,
+    link: LinkId,
+    name: String,
+    /// The room's messages; `None` before it was joined.
+    room: Option<mpsc::UnboundedSender<Message>>,
+    packets: Option<Outgoing<Outbound>>,
+    /// A permit for each packet that may wait for the room.
+    unread: Arc<Semaphore>,
+    /// Packets of which the client has not heard that the room has read them.
+    unreported: u32,
+    /// When the client wants to be called, if nothing happens before.
+    at: Option<Instant>,
+    /// Nothing is sent or received any more.
+    is_over: bool,
+}
+
+/// What happened while the member waited.
+enum Happening {
+    /// The room has sent a packet; `None` once it has ended.
+    Packet(Option<Outbound>),
+    /// The room has read a packet.
+    Read,
+    /// It is time to call the client.
+    Due,
+}
+
+impl Member {
+    /// A participant that joins the room as soon as it is polled.
+    pub(super) fn new(hub: Arc<Hub>, name: &str) -> Result<Self, groupwire_session::Error> {
+        // Nothing is gained by coding what does not leave the process.
+        let config =
+            Config { seed: random_number(), compress: false, codecs: &[], ..Config::new(name) };
+        let client = Client::new(Duration::ZERO, config)?;
+        let link = hub.next_link();
+        Ok(Member {
+            client,
+            hub,
+            started: Instant::now(),
+            link,
+            name: name.to_owned(),
+            room: None,
+            packets: None,
+            unread: Arc::new(Semaphore::new(MAX_UNREAD as usize)),
+            unreported: 0,
+            at: None,
+            is_over: false,
+        })
+    }
+
+    /// The time on the client's clock.
+    pub(super) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// True once the room has ended, or has ended this participant.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Waits until something happens, and hands it to the client. The future may be dropped without losing anything.
+    pub(super) async fn wait(&mut self) {
+        if self.is_over {
+            std::future::pending::<()>().await;
+        }
+        let packet = async {
+            match &mut self.packets {
+                Some(packets) => packets.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let due = async {
+            match self.at {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        // As many permits as are free when the room has read one of the unreported packets.
+        let free = self.unread.acquire_many((MAX_UNREAD + 1).saturating_sub(self.unreported));
+        let happening = tokio::select! {
+            packet = packet => Happening::Packet(packet),
+            _ = free, if self.unreported > 0 => Happening::Read,
+            () = due => Happening::Due,
+        };
+        match happening {
+            Happening::Packet(packet) => self.receive(packet),
+            Happening::Read => {
+                self.unreported -= 1;
+                self.input(Input::Sent);
+            }
+            Happening::Due => self.input(Input::Timeout),
+        }
+    }
+
+    /// Does what the client wants. Returns the events for the document.
+    pub(super) fn poll(&mut self) -> Result<Vec<Event>, NotJoined> {
+        let mut events = Vec::new();
+        loop {
+            let now = self.now();
+            match self.client.poll_output(now) {
+                Output::Event(event) => events.push(event),
+                Output::Dial if self.room.is_none() => {
+                    self.input(Input::Opened { max_datagram: 0 });
+                }
+                Output::Send(packet) => self.send(packet)?,
+                // Another room would be another document.
+                Output::Dial | Output::Hangup => {
+                    self.is_over = true;
+                    return Ok(events);
+                }
+                Output::Datagram(_) => {}
+                Output::Timeout(at) => {
+                    self.at = at.map(|at| self.started + at);
+                    return Ok(events);
+                }
+            }
+        }
+    }
+
+    /// Leaves the room, so that others see at once that this participant has left.
+    pub(super) fn leave(&mut self) {
+        self.client.leave();
+        let _ = self.poll();
+    }
+
+    fn input(&mut self, input: Input<'_>) {
+        let now = self.started.elapsed();
+        self.client.handle_input(now, input);
+    }
+
+    fn receive(&mut self, packet: Option<Outbound>) {
+        match packet {
+            Some(Outbound::Packet(packet)) => {
+                if let Some(room) = &self.room {
+                    let _ = room.send(Message::Sent { link: self.link });
+                }
+                self.input(Input::Packet(&packet));
+            }
+            Some(Outbound::Close(close)) => {
+                let Close { packet, reason } = *close;
+                tracing::info!(room = self.name, ?reason, "the room ends the document");
+                if !packet.is_empty() {
+                    self.input(Input::Packet(&packet));
+                }
+                self.is_over = true;
+            }
+            None => self.is_over = true,
+        }
+    }
+
+    fn send(&mut self, packet: Vec<u8>) -> Result<(), NotJoined> {
+        self.unreported += 1;
+        let packet = packet.into();
+        let Some(room) = &self.room else {
+            self.room = Some(self.join(packet)?);
+            return Ok(());
+        };
+        // The client has as many packets under way as there are permits.
+        let Ok(permit) = Arc::clone(&self.unread).try_acquire_owned() else {
+            self.is_over = true;
+            return Ok(());
+        };
+        let _ = room.send(Message::Packet { link: self.link, packet, _permit: permit });
+        Ok(())
+    }
+
+    /// Hands the client's first packet to the room.
+    fn join(
+        &mut self,
+        opening: axum::body::Bytes,
+    ) -> Result<mpsc::UnboundedSender<Message>, NotJoined> {
+        let (outbound, packets) = outbox(MAX_PACKETS);
+        self.packets = Some(packets);
+        let (tokens, _) = mpsc::channel(1);
+        let connection = Connection {
+            packets: outbound,
+            socket_writer: None,
+            datagrams: None,
+            datagram_sink: None,
+            tokens,
+            brake: Arc::default(),
+            trace: JoinTrace { join: Span::NONE, room: Span::NONE },
+            opened_at: Instant::now(),
+            handed_over_at: Instant::now(),
+            info: ConnInfo { transport: "Yjs", path: None },
+        };
+        let identity = self.hub.own_identity();
+        let join = Message::Join { link: self.link, opening, identity, connection };
+        self.hub.join(&self.name, join)
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        if let Some(room) = &self.room {
+            let _ = room.send(Message::Closed { link: self.link });
+        }
+    }
+}
