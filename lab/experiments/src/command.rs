@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::output::Output;
 use crate::{
     Result, Update, browsers, contract, deadlines, durable, fanout, lossless, messages, report,
-    storm, streams,
+    storm, streams, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -40,6 +40,8 @@ enum Experiment {
     Report(report::Options),
     /// Measure latency and rate of messages from browser to browser, over each transport and network.
     Web(browsers::Options),
+    /// Measure Yjs documents with many editors, and many documents, beside other servers of Yjs.
+    Yjs(yjs::Options),
 }
 
 /// Runs the experiment that the command line names, and prints what is in its way.
@@ -83,6 +85,7 @@ impl Experiment {
             Experiment::Web(options) => {
                 show(options.common.json, |tell| browsers::run(options, tell))
             }
+            Experiment::Yjs(options) => show(options.common.json, |tell| yjs::run(options, tell)),
         }
     }
 }

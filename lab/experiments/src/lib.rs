@@ -1,7 +1,7 @@
 //! What Groupwire is measured with: a generated session of a `drawing` program in several formats, the formats written by
 //! `hand` that the compressor is compared with, a `link` and a whole network ([`sim`]) in simulated time, an `emulator` of
 //! networks for real programs, and the experiments. Each module of an experiment is named for its subject: `gmc` measures
-//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable`, `storm` and `contract` have the names of
+//! `messages`, `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable`, `storm`, `contract` and `yjs` have the names of
 //! their experiments. A `report` shows what they yielded.
 
 mod browsers;
@@ -31,6 +31,7 @@ mod statistics;
 mod storm;
 mod streams;
 mod table;
+mod yjs;
 mod zip;
 
 pub use command::main;

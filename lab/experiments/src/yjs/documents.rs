@@ -1,0 +1,128 @@
+//! Many documents, and a large one.
+
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use super::Plan;
+use super::client::{Client, Heard};
+use super::system::{Running, System};
+use super::typist::Typist;
+use crate::{Result, Row};
+
+/// Clients that come at the same time.
+const AT_ONCE: u32 = 50;
+
+/// The characters of one update of the large document.
+const PASTED: usize = 1 << 20;
+
+/// Memory is looked at this long after the last document was opened.
+const CALM: Duration = Duration::from_millis(500);
+
+/// Memory of open documents, and of closed ones.
+pub(super) async fn open(system: System, plan: &Plan<'_>, row: Row) -> Result<Row> {
+    let running = system.start(plan)?;
+    // What the server takes for its first document is not for each.
+    visit(system, running.server.port, "first".to_owned()).await?.leave().await;
+    sleep(CALM).await;
+    let before = memory(&running)?;
+    let mut clients = Vec::new();
+    for number in 0..plan.open {
+        clients.push(visit(system, running.server.port, format!("open-{number}")).await?);
+    }
+    sleep(CALM).await;
+    let opened = memory(&running)?;
+    for client in clients {
+        client.leave().await;
+    }
+    sleep(plan.rest).await;
+    let closed = memory(&running)?;
+    let each = |bytes: f64| (bytes - before) / 1024.0 / f64::from(plan.open);
+    Ok(row
+        .with("version", &running.server.version)
+        .with("documents", plan.open)
+        .with("kb_per_open", each(opened))
+        .with("kb_per_closed", each(closed))
+        .with("rss_mb", opened / 1e6))
+}
+
+/// A large document is loaded.
+pub(super) async fn load(system: System, plan: &Plan<'_>, row: Row) -> Result<Row> {
+    let running = system.start(plan)?;
+    let (mut writer, _) = Client::open(system, running.server.port, "large").await?;
+    let mut typist = Typist::default();
+    for _ in 0..plan.loaded / PASTED {
+        writer.send_update(&typist.text(&[b'x'; PASTED])).await?;
+        confirmed(&mut writer).await?;
+    }
+    let begin = Instant::now();
+    let (reader, size) = Client::open(system, running.server.port, "large").await?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let converged = size >= plan.loaded / PASTED * PASTED;
+    let rss = memory(&running)?;
+    reader.leave().await;
+    writer.leave().await;
+    let failure = (!converged).then(|| format!("only {size} bytes came"));
+    Ok(row
+        .with("version", &running.server.version)
+        .with("documents", 1)
+        .with("seconds", seconds)
+        .with("load_bytes", size)
+        .with("converged", converged)
+        .with("rss_mb", rss / 1e6)
+        .failed(failure))
+}
+
+/// Many documents are changed once.
+pub(super) async fn touch(system: System, plan: &Plan<'_>, row: Row) -> Result<Row> {
+    let running = system.start(plan)?;
+    let port = running.server.port;
+    visit(system, port, "first".to_owned()).await?.leave().await;
+    sleep(CALM).await;
+    let before = memory(&running)?;
+    let begin = Instant::now();
+    let mut visits = JoinSet::new();
+    for number in 0..plan.touched {
+        if number >= AT_ONCE {
+            visits.join_next().await.ok_or("nobody comes")???;
+        }
+        visits.spawn(async move {
+            visit(system, port, format!("touched-{number}")).await?.leave().await;
+            Result::Ok(())
+        });
+    }
+    while let Some(visit) = visits.join_next().await {
+        visit??;
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    let rss = memory(&running)?;
+    sleep(plan.rest).await;
+    let closed = (memory(&running)? - before) / 1024.0 / f64::from(plan.touched);
+    Ok(row
+        .with("version", &running.server.version)
+        .with("documents", plan.touched)
+        .with("seconds", seconds)
+        .with("kb_per_closed", closed)
+        .with("rss_mb", rss / 1e6))
+}
+
+/// Opens a document and changes it.
+async fn visit(system: System, port: u16, document: String) -> Result<Client> {
+    let (mut client, _) = Client::open(system, port, &document).await?;
+    client.send_update(&Typist::default().letter()).await?;
+    confirmed(&mut client).await?;
+    Ok(client)
+}
+
+/// Waits until the server has sent back an update.
+async fn confirmed(client: &mut Client) -> Result<()> {
+    while !matches!(client.hear().await?, Heard::Update(_)) {}
+    Ok(())
+}
+
+/// Bytes of memory of the server.
+fn memory(running: &Running) -> Result<f64> {
+    let memory = running.server.memory().ok_or("the memory of a process is not known here")?;
+    Ok(memory as f64)
+}
