@@ -303,10 +303,11 @@ impl Link {
         }
     }
 
-    /// Inserts a time stamp at `at`, before the payload of the packet, if one is due (wire W79).
-    pub(crate) fn stamp(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
+    /// Inserts a time stamp at `at`, before the payload of the packet, if one is due (wire W79). `is_timed`: ages of messages
+    /// in the payload matter.
+    pub(crate) fn stamp(&mut self, now: Duration, is_timed: bool, packet: &mut Vec<u8>, at: usize) {
         let remaining = self.remaining(packet);
-        self.stamps.write(now, remaining, packet, at);
+        self.stamps.write(now, remaining, is_timed, packet, at);
     }
 
     /// The estimated time that the last received packet of the stream took from the other end to this end.

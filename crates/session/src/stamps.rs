@@ -10,9 +10,13 @@ use crate::wire::frame::Frame;
 
 use alloc::vec::Vec;
 
-/// The time between two stamps. Ten stamps per second are enough to measure the share of late messages, and cost 40 bytes
-/// per second at most.
+/// The time between two stamps in payloads whose ages matter. Ten stamps per second are enough to measure the share of late messages, and cost
+/// 40 bytes per second at most.
 const SPACING: Duration = Duration::from_millis(100);
+
+/// The time between two stamps in other payloads: of transactions without a deadline. Of somebody who types, ten stamps per second would be nearly
+/// half of the bytes.
+const RARE_SPACING: Duration = Duration::from_secs(1);
 
 /// The most bytes of a stamp: tag, length, and a varint of two bytes.
 const SIZE: usize = 4;
@@ -34,15 +38,17 @@ impl Stamps {
     }
 
     /// Inserts a stamp into a packet before the payload, which begins at `at`, if a stamp is due and fits: `remaining` is
-    /// the number of bytes that the packet may still take.
+    /// the number of bytes that the packet may still take. `is_timed`: the payload has awareness, or transactions with a deadline.
     pub(crate) fn write(
         &mut self,
         now: Duration,
         remaining: usize,
+        is_timed: bool,
         packet: &mut Vec<u8>,
         at: usize,
     ) {
-        let is_due = self.sent.is_none_or(|sent| now >= sent + SPACING);
+        let spacing = if is_timed { SPACING } else { RARE_SPACING };
+        let is_due = self.sent.is_none_or(|sent| now >= sent + spacing);
         if !self.agreed || !is_due || packet.len() == at || remaining < SIZE {
             return;
         }
@@ -92,15 +98,19 @@ mod tests {
     #[test]
     fn w79_packets_with_payloads_are_stamped_every_100_ms() {
         let mut stamps = Stamps { agreed: true, ..Stamps::default() };
-        let mut stamped = |now: u32, payload: &[u8]| {
+        let mut stamped = |now: u32, is_timed: bool, payload: &[u8]| {
             let mut packet = Vec::from([0x0d, 1, 0]);
             packet.extend_from_slice(payload);
-            stamps.write(MS * now, 1000, &mut packet, 3);
+            stamps.write(MS * now, 1000, is_timed, &mut packet, 3);
             packet.len() - 3 - payload.len()
         };
-        assert_eq!(stamped(20_000, b""), 0);
-        assert_eq!(stamped(20_000, b"body"), SIZE);
-        assert_eq!(stamped(20_040, b"body"), 0);
-        assert_eq!(stamped(20_100, b"body"), SIZE);
+        assert_eq!(stamped(20_000, true, b""), 0);
+        assert_eq!(stamped(20_000, true, b"body"), SIZE);
+        assert_eq!(stamped(20_040, true, b"body"), 0);
+        assert_eq!(stamped(20_100, true, b"body"), SIZE);
+        // Transactions without a deadline need one a second.
+        assert_eq!(stamped(21_000, false, b"body"), 0);
+        assert_eq!(stamped(21_100, false, b"body"), SIZE);
+        assert_eq!(stamped(21_200, true, b"body"), SIZE);
     }
 }

@@ -258,7 +258,8 @@ impl Joined {
         if !coders.encoder.is_empty() {
             coders.encoder.finish(&mut link.choosing, packing, packet)?;
             link.probe(now, packet, at);
-            link.stamp(now, packet, at);
+            let is_timed = coders.encoder.take_timed();
+            link.stamp(now, is_timed, packet, at);
         }
         Ok(())
     }
@@ -353,6 +354,7 @@ impl Joined {
             match (carrier, datagrams.as_mut()) {
                 (Carrier::Stream, datagrams) => {
                     coders.encoder.push(&record);
+                    coders.encoder.note_qos(&channel.qos);
                     if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams)
                         && piece == Piece::Whole
                     {

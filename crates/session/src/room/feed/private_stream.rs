@@ -305,6 +305,7 @@ impl Payload<'_> {
         let record = self.builder.record(message, order, number, compress);
         let age = now.saturating_sub(message.born);
         self.coders.encoder.push(&Record { state, age, ..record });
+        self.coders.encoder.note_qos(&self.builder.log.channel(message.channel).qos);
         self.messages += 1;
         self.bytes += message.bytes.len() as u64;
         true

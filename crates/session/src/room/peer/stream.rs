@@ -242,6 +242,7 @@ impl Peer {
         let senders = payload.introductions.list;
         let encoder = &mut coders.encoder;
         let records = encoder.len() as u64;
+        let is_timed = encoder.take_timed();
         let outcome = match (records, encoder.has_state()) {
             (0, _) => Ok(()),
             (_, false) => {
@@ -271,7 +272,7 @@ impl Peer {
             link.queue(notice);
         }
         link.probe(now, packet, at);
-        link.stamp(now, packet, at);
+        link.stamp(now, is_timed, packet, at);
         if says_position {
             link.queue(&Frame::Position(until));
         }

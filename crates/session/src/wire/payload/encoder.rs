@@ -8,7 +8,6 @@ use core::ops::Range;
 use groupwire_gmc as gmc;
 
 use super::account::{self, Account};
-use crate::Error;
 use crate::limits::{MAX_RECORDS, MAX_UNPACKED, RECORD_OVERHEAD};
 #[cfg(feature = "ace")]
 use crate::packing::BlockChoice;
@@ -21,6 +20,7 @@ use crate::wire::frame::{CODED_LAST, MESSAGES_LAST, SHARED_LAST};
 use crate::wire::io::Write;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
+use crate::{Error, Kind, Qos};
 
 /// Collects records and writes them as the last frame of a packet.
 pub(crate) struct PayloadEncoder {
@@ -34,6 +34,8 @@ pub(crate) struct PayloadEncoder {
     unpacked: usize,
     /// True if at least one collected record is sent because its receiver joined late.
     has_state: bool,
+    /// True if ages of collected records matter: of awareness, and of transactions with a deadline (wire W79).
+    is_timed: bool,
     /// The bytes of the largest collected message.
     largest: usize,
     /// Created for the first coded payload, so that an idle connection needs no memory for it.
@@ -53,6 +55,7 @@ impl PayloadEncoder {
             coding: Coding::Shared,
             unpacked: 0,
             has_state: false,
+            is_timed: false,
             largest: 0,
             coder: None,
             fields: Vec::new(),
@@ -170,6 +173,16 @@ impl PayloadEncoder {
         let fields = record.write(self.direction, &mut self.numbering, &mut self.contents);
         self.fields.push(fields);
         self.ends.push(self.contents.len());
+    }
+
+    /// Notes the QoS of the channel of a collected record.
+    pub(crate) fn note_qos(&mut self, qos: &Qos) {
+        self.is_timed |= qos.kind == Kind::Awareness || qos.deadline.is_some();
+    }
+
+    /// True if ages of records matter that were collected since the last call.
+    pub(crate) fn take_timed(&mut self) -> bool {
+        core::mem::take(&mut self.is_timed)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -251,7 +251,7 @@ impl SharedStream {
     ) -> Result<bool, Broken> {
         let SharedStream { key, feed, encoder, .. } = self;
         let channels = Channels::Set(&key.channels);
-        let mut pushing = Pushing { now, key, encoder, contents, is_inspected };
+        let mut pushing = Pushing { now, log, key, encoder, contents, is_inspected };
         if let Some(max_datagram) = key.max_datagram {
             let carries = Carries::Settled { max_datagram, state_until: Order(0) };
             let mut settled = Feed { until: feed.until.with_log(feed.cursor.log), ..*feed };
@@ -276,7 +276,8 @@ impl SharedStream {
         let payload = bytes.len();
         // W79: the stamp lets the receiver measure how late the payload is, including the time that it waited here for
         // a slow receiver.
-        self.stamps.write(now, usize::MAX, &mut bytes, 0);
+        let is_timed = self.encoder.take_timed();
+        self.stamps.write(now, usize::MAX, is_timed, &mut bytes, 0);
         let size = bytes.len();
         self.keep(bytes, size - payload, contents);
         Ok(size)
@@ -299,6 +300,7 @@ impl SharedStream {
 /// Adds messages to a payload.
 struct Pushing<'a> {
     now: Duration,
+    log: &'a Log,
     key: &'a StreamKey,
     encoder: &'a mut PayloadEncoder,
     contents: &'a mut Contents,
@@ -324,6 +326,7 @@ impl Pushing<'_> {
         }
         let record = message.record(self.now, number);
         self.encoder.push(&record);
+        self.encoder.note_qos(&self.log.channel(message.channel).qos);
         self.contents.count(message);
         if let Item::Transaction(one) = item {
             self.contents.position = one.position;
