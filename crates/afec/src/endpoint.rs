@@ -374,6 +374,26 @@ impl Endpoint {
         self.sender.set_transport_rate(rate);
     }
 
+    /// Notes that a packet of this endpoint was dropped on this side, so that it does not count as lost by the path. The
+    /// messages in it are repeated as those of lost packets are.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_afec::{Config, Endpoint, Qos, Submission};
+    ///
+    /// let mut here = Endpoint::new(Config::default());
+    /// here.open(7, Qos::new())?;
+    /// here.send(Duration::ZERO, 7, Submission::new(b"pointer 10 20"))?;
+    /// let mut packet = Vec::new();
+    /// here.transmit(Duration::ZERO, &mut packet);
+    /// // The socket's buffer was full.
+    /// here.on_dropped();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_dropped(&mut self) {
+        self.sender.on_dropped();
+    }
+
     /// Removes and returns the next event for the application.
     pub fn notice(&mut self) -> Option<Notice> {
         if self.notices.is_empty() { None } else { Some(self.notices.remove(0)) }

@@ -69,10 +69,24 @@ impl LossModel {
     /// The same model with a rate that is higher by `errors` standard errors, and with bursts of the same length.
     pub fn doubted(&self, errors: f64) -> LossModel {
         let rate = (self.rate + errors * self.rate_error()).within(self.rate, 1.0);
+        LossModel { rate, again: self.tied(rate), weight: self.weight }
+    }
+
+    /// The same model without the share `unsent` of all packets, which counted as lost although they never were on the
+    /// path. The bursts that are left are as long as before.
+    pub fn without(&self, unsent: f64) -> LossModel {
+        if unsent <= 0.0 {
+            return *self;
+        }
+        let rate = ((self.rate - unsent) / (1.0 - unsent).max(SMALL)).within(0.0, self.rate);
+        LossModel { rate, again: self.tied(rate), weight: self.weight }
+    }
+
+    /// The probabilities [`again`](LossModel::again) at another rate, with bursts of the same length.
+    fn tied(&self, rate: f64) -> [f64; LAGS] {
         let tie =
             |again: f64| ((again - self.rate) / (1.0 - self.rate).max(SMALL)).within(-1.0, 1.0);
-        let again = self.again.map(|again| (rate + tie(again) * (1.0 - rate)).within(0.0, 1.0));
-        LossModel { rate, again, weight: self.weight }
+        self.again.map(|again| (rate + tie(again) * (1.0 - rate)).within(0.0, 1.0))
     }
 
     /// The number of bursts from which the model was estimated. A single loss is a burst.

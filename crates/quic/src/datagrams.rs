@@ -1,5 +1,6 @@
 //! Sending datagrams: soon, or not at all.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
@@ -7,6 +8,8 @@ use wtransport::Connection;
 use wtransport::proto::datagram::Datagram;
 use wtransport::proto::ids::QStreamId;
 use wtransport::quinn::{self, SendDatagramError};
+
+use crate::controller::Needs;
 
 /// A datagram that could not be sent for this long after it was made is dropped (docs/transports.md, T6).
 pub const MAX_AGE: Duration = Duration::from_millis(100);
@@ -18,10 +21,24 @@ const SMALLEST_MTU: usize = 1200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionClosed;
 
+/// What became of a datagram on this side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is on its way, or QUIC is about to send it.
+    Sent,
+    /// It was dropped, or an older one for it.
+    Dropped,
+}
+
+/// How often it is looked up whether a connection has moved to another path, which has a congestion control of its own.
+const MOVES: Duration = Duration::from_secs(1);
+
 /// Sends the datagrams of a connection.
 pub struct Datagrams {
     quic: quinn::Connection,
     session: QStreamId,
+    /// The needs of the present path, and when they were looked up.
+    needs: Option<(Instant, Arc<Needs>)>,
     /// True if the path took no datagram for [`MAX_AGE`], so that the datagrams in QUIC's buffer are older than that.
     stalled: bool,
 }
@@ -35,7 +52,7 @@ impl Datagrams {
 
     /// Like [`Datagrams::new`], for a WebTransport session that other code has opened on `quic`.
     pub fn over(quic: quinn::Connection, session: QStreamId) -> Self {
-        Datagrams { quic, session, stalled: false }
+        Datagrams { quic, session, needs: None, stalled: false }
     }
 
     /// Most bytes of a datagram on any path that the connection may take later, not only on its current path; 0 if the
@@ -48,29 +65,41 @@ impl Datagrams {
         now.saturating_sub(more_than_sure).saturating_sub(self.header())
     }
 
+    /// Tells the congestion control what the channels need at least, in bytes per second, and whether the receiver of
+    /// datagrams has measured that the path carries no more than now (T24).
+    pub fn set_needs(&mut self, minimum_rate: u32, is_limited: bool) {
+        let now = Instant::now();
+        if self.needs.as_ref().is_none_or(|(at, _)| now >= *at + MOVES) {
+            self.needs = Needs::of(&self.quic).map(|needs| (now, needs));
+        }
+        if let Some((_, needs)) = &self.needs {
+            needs.set(minimum_rate, is_limited);
+        }
+    }
+
     /// Sends a datagram made at `made`, or drops it: because it is larger than the path or the other end takes, or
     /// because the path takes none for [`MAX_AGE`].
     ///
     /// # Errors
     /// The connection is closed.
-    pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<(), ConnectionClosed> {
+    pub async fn send(&mut self, packet: &[u8], made: Instant) -> Result<Fate, ConnectionClosed> {
         let datagram = Datagram::new(self.session, packet);
         let mut bytes = vec![0; datagram.write_size()];
         if datagram.write(&mut bytes).is_err() {
-            return Ok(());
+            return Ok(Fate::Dropped);
         }
         let has_room = self.quic.datagram_send_buffer_space() >= bytes.len();
         if self.stalled && !has_room {
             // QUIC drops the oldest datagrams in its buffer to make space for this one, so that the datagrams sent
             // after the stall are new.
-            return outcome(self.quic.send_datagram(bytes.into()));
+            return outcome(self.quic.send_datagram(bytes.into())).map(|_| Fate::Dropped);
         }
         self.stalled = false;
         match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(bytes.into())).await {
             Ok(sent) => outcome(sent),
             Err(_) => {
                 self.stalled = true;
-                Ok(())
+                Ok(Fate::Dropped)
             }
         }
     }
@@ -117,11 +146,12 @@ impl DatagramSink {
     }
 }
 
-fn outcome(sent: Result<(), SendDatagramError>) -> Result<(), ConnectionClosed> {
+fn outcome(sent: Result<(), SendDatagramError>) -> Result<Fate, ConnectionClosed> {
     match sent {
+        Ok(()) => Ok(Fate::Sent),
         Err(SendDatagramError::ConnectionLost(_)) => Err(ConnectionClosed),
         // The datagram is too large for the path as it is now; or the other end takes none, as
         // [`Datagrams::max`] reports.
-        _ => Ok(()),
+        Err(_) => Ok(Fate::Dropped),
     }
 }

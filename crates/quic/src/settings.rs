@@ -1,9 +1,12 @@
 //! Windows, timeouts and other settings of a connection. Rules such as *T21* are those of docs/transports.md.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use quinn_proto::RandomConnectionIdGenerator;
 use wtransport::quinn::{AckFrequencyConfig, EndpointConfig, IdleTimeout, TransportConfig, VarInt};
+
+use crate::controller::ConversationFactory;
 
 /// One of the two ends of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,9 +78,7 @@ pub fn endpoint_settings(end: End) -> EndpointConfig {
 /// Settings of a connection with one session, whose packets have at most `max_packet` bytes. A peer that is silent for
 /// `idle` is given up; the shorter time of both ends counts.
 ///
-/// Congestion control is the library's Cubic. An awareness channel stays below the smallest congestion window (two
-/// packets per round trip, 9 KB/s at 250 ms), so the choice hardly matters. BBR would help bulk transfers on lossy
-/// paths, but the library calls its implementation of BBR experimental.
+/// Congestion control is that of [`Congestion`](crate::Congestion) (T24).
 pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig {
     let window = |bytes: usize| VarInt::from_u32(u32::try_from(bytes).unwrap_or(u32::MAX));
     let mut config = TransportConfig::default();
@@ -92,6 +93,7 @@ pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig 
     config.receive_window(window(stream.saturating_add(CONTROL_WINDOW)));
     config.datagram_send_buffer_size(DATAGRAMS_OUT);
     config.datagram_receive_buffer_size(Some(DATAGRAMS_IN));
+    config.congestion_controller_factory(Arc::new(ConversationFactory));
     config.ack_frequency_config(Some(ack_frequency()));
     config.max_idle_timeout(IdleTimeout::try_from(idle).ok());
     // The session has its own keep-alive.

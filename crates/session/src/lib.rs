@@ -53,7 +53,7 @@ pub use compress::{ChannelStats, Compress, Traffic};
 pub use contract::{
     Breach, ChannelQuality, ContractEvent, ContractReport, ContractState, Histogram, Measure, Tally,
 };
-pub use datagrams::Redundancy;
+pub use datagrams::{PathNeeds, Redundancy};
 pub use durability::Durability;
 pub use error::{Error, Fault, name_of};
 /// How often, and when, messages in datagrams are repeated.

@@ -259,3 +259,18 @@ proptest! {
         prop_assert_eq!(again.write()[..1].to_vec(), bytes[..1].to_vec());
     }
 }
+
+#[test]
+fn what_never_left_is_no_loss_of_the_path() {
+    let model = LossModel { weight: 100.0, ..LossModel::chain(0.3, 0.65) };
+    assert_eq!(model.without(0.0), model);
+    let path = model.without(0.125);
+    assert!((path.rate - 0.2).abs() < 1e-9, "{path:?}");
+    // As long as before are the bursts: what is lost again besides what is lost anyway, here half, stays.
+    assert!((path.again[0] - 0.6).abs() < 1e-9, "{path:?}");
+    for unsent in [0.3, 0.9, 1.0] {
+        let clear = model.without(unsent);
+        assert_eq!(clear.rate, 0.0);
+        assert!(clear.again.iter().all(|again| (0.0..=1.0).contains(again)), "{clear:?}");
+    }
+}

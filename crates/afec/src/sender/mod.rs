@@ -46,6 +46,10 @@ const LEAST_RATIO: f64 = 0.125;
 /// reports may be lost. One forged report slows a path for no longer than this.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 
+/// The number of packets over which the share that never left this side is smoothed: about as many as a model of the
+/// losses is estimated from. Chosen by judgement; not tuned.
+const UNSENT_PACKETS: f64 = 100.0;
+
 /// The sending half of an endpoint: see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -58,6 +62,8 @@ pub(crate) struct Sender {
     entries: Vec<Entry>,
     /// How the path to the receiver loses packets, as the receiver last reported.
     loss: LossModel,
+    /// The share of recent packets that never left this side. The receiver takes them for lost.
+    unsent: f64,
     budget: Budget,
     /// When the receiver last reported a rate limit; `None` if no reported limit is in force.
     limited: Option<Duration>,
@@ -89,6 +95,7 @@ impl Sender {
             packets_with_new: 0,
             entries: Vec::new(),
             loss: LossModel::default(),
+            unsent: 0.0,
             budget: Budget::new(None),
             limited: None,
             allowed: None,
@@ -218,6 +225,7 @@ impl Sender {
 
     /// Notes that a packet of `bytes` bytes, headers included, was sent.
     pub(crate) fn on_sent(&mut self, now: Duration, bytes: usize) {
+        self.unsent -= self.unsent / UNSENT_PACKETS;
         // With a fixed code the receiver reports no rate.
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
@@ -275,7 +283,12 @@ impl Sender {
     }
 
     pub(crate) fn set_loss(&mut self, loss: LossModel) {
-        self.loss = loss;
+        self.loss = loss.without(self.unsent);
+    }
+
+    /// A packet that was sent according to [`Sender::on_sent`] was dropped before it left.
+    pub(crate) fn on_dropped(&mut self) {
+        self.unsent += (1.0 - self.unsent) / UNSENT_PACKETS;
     }
 
     pub(crate) fn loss(&self) -> LossModel {

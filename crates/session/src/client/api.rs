@@ -77,8 +77,10 @@ pub enum Input<'a> {
     Datagram(&'a [u8]),
     /// The transport sent one packet of [`Output::Send`] and can accept another.
     Sent,
-    /// The transport sent or dropped one datagram of [`Output::Datagram`].
+    /// The transport sent one datagram of [`Output::Datagram`], or dropped it unnoticed.
     DatagramSent,
+    /// The transport dropped one datagram of [`Output::Datagram`] before it left.
+    DatagramDropped,
     /// The transport is closed, or could not be opened.
     Closed,
     /// The network seems to be back: a client that waits to dial does so now, or once the time is over that the server asked
@@ -95,7 +97,8 @@ pub enum Output {
     Dial,
     /// Send this packet, then report [`Input::Sent`].
     Send(Vec<u8>),
-    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`].
+    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`] or
+    /// [`Input::DatagramDropped`].
     Datagram(Vec<u8>),
     /// Close the transport once all earlier packets are sent, then report [`Input::Closed`].
     Hangup,

@@ -46,6 +46,7 @@ pub use channel_id::ChannelId;
 pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::backoff::Backoff;
+use crate::datagrams::PathNeeds;
 use crate::ids::{ParticipantId, Position};
 use crate::limits::{MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
@@ -211,6 +212,21 @@ impl Client {
         Some((sent, code, *received))
     }
 
+    /// What the datagrams on the transport in use need of its congestion control.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config};
+    ///
+    /// let client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// assert_eq!(client.path_needs(Duration::ZERO).minimum_rate, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path_needs(&self, now: Duration) -> PathNeeds {
+        let datagrams = self.phase.welcomed().and_then(|joined| joined.datagrams.as_ref());
+        datagrams.map(|datagrams| datagrams.path_needs(now)).unwrap_or_default()
+    }
+
     /// Smoothed round trip to the server.
     pub fn round_trip(&self) -> Option<Duration> {
         self.phase.link().and_then(|link| link.clock.round_trip())
@@ -250,6 +266,13 @@ impl Client {
                     && let Some(datagrams) = &mut joined.datagrams
                 {
                     datagrams.sent();
+                }
+            }
+            Input::DatagramDropped => {
+                if let Some(joined) = self.phase.welcomed_mut()
+                    && let Some(datagrams) = &mut joined.datagrams
+                {
+                    datagrams.dropped();
                 }
             }
             Input::Sent => {

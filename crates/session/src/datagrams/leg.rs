@@ -30,6 +30,9 @@ const TRANSPORT_HEADERS: usize = 58;
 /// after it. Measured with pointers (tests/all/redundancy.rs).
 const REPEAT_PRICE: f64 = 4.0;
 
+/// The bytes of a small message in a packet of its own, with headers.
+const MESSAGE_ALONE: f64 = (TRANSPORT_HEADERS + 22) as f64;
+
 /// The most messages that are submitted before the next datagrams are made.
 const MAX_SUBMITTED: usize = 64;
 
@@ -50,6 +53,15 @@ pub(crate) struct Path {
     pub(crate) lost_from: Option<f64>,
     /// Bytes per second that may be sent, headers included. `None` if no limit is known.
     pub(crate) carries: Option<u32>,
+}
+
+/// What the datagrams of a transport need of its congestion control.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PathNeeds {
+    /// Bytes per second that the minimum rates of the channels take, headers included.
+    pub minimum_rate: u32,
+    /// Whether the other end has measured that the path carries no more than it does now.
+    pub is_limited: bool,
 }
 
 /// A datagram to send.
@@ -301,6 +313,18 @@ impl Leg {
 
     pub(super) fn before_body(&self) -> usize {
         self.before_body
+    }
+
+    /// A datagram was dropped before it left.
+    pub(super) fn dropped(&mut self) {
+        self.endpoint.on_dropped();
+    }
+
+    pub(super) fn path_needs(&self, now: Duration) -> PathNeeds {
+        let per_second = |(_, needs): &(ChannelNo, Needs)| needs.qos.rate_min.hertz();
+        let messages: f64 = self.opened.iter().map(per_second).sum();
+        let minimum_rate = (messages * MESSAGE_ALONE) as u32;
+        PathNeeds { minimum_rate, is_limited: self.endpoint.rate(now).is_some() }
     }
 
     pub(super) fn path(&self, now: Duration) -> Path {

@@ -30,6 +30,7 @@ use crate::wire::record::Record;
 use crate::{Error, Qos};
 
 pub(crate) use self::incoming::Incoming;
+pub use self::leg::PathNeeds;
 pub(crate) use self::leg::{OutgoingDatagram, Path};
 pub use self::settings::Redundancy;
 pub(crate) use self::settings::Settings;
@@ -76,6 +77,19 @@ impl Datagrams {
     /// The transport sent a datagram.
     pub(crate) fn sent(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// The transport dropped a datagram before it left, which the other end will take for lost.
+    pub(crate) fn dropped(&mut self) {
+        self.sent();
+        if let Some(leg) = self.leg.as_mut() {
+            leg.dropped();
+        }
+    }
+
+    /// What the datagrams need of the transport's congestion control.
+    pub(crate) fn path_needs(&self, now: Duration) -> PathNeeds {
+        self.leg.as_ref().map(|leg| leg.path_needs(now)).unwrap_or_default()
     }
 
     /// True if a message of this channel fits a datagram of its own. Otherwise it goes over the stream. `message` and `key`:

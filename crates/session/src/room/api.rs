@@ -124,8 +124,13 @@ pub enum Input<'a> {
         /// The transport.
         link: LinkId,
     },
-    /// A datagram of [`Output::Datagram`] was sent or dropped.
+    /// A datagram of [`Output::Datagram`] was sent, or dropped unnoticed.
     DatagramSent {
+        /// The transport.
+        link: LinkId,
+    },
+    /// A datagram of [`Output::Datagram`] was dropped before it left.
+    DatagramDropped {
         /// The transport.
         link: LinkId,
     },
@@ -171,8 +176,9 @@ pub enum Output {
         /// The rest of the packet: bytes that several transports are sent.
         body: Option<Arc<[u8]>>,
     },
-    /// Send this datagram, or drop it if it cannot be sent soon. Then report [`Input::DatagramSent`], but not for a
-    /// datagram with a `body`: the room sends those at each tick without waiting for reports.
+    /// Send this datagram, or drop it if it cannot be sent soon. Then report [`Input::DatagramSent`] or
+    /// [`Input::DatagramDropped`], but not for a datagram with a `body`: the room sends those at each tick without waiting for
+    /// reports.
     Datagram {
         /// The transport.
         link: LinkId,

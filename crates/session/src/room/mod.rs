@@ -51,6 +51,7 @@ pub use log::RequestKey;
 pub use ordered::Ordered;
 pub use stored::{RESERVED_AT_ONCE, RESET_SIZE, Stored, StoredPart, StoredTransaction, Write};
 
+use crate::datagrams::{Datagrams, PathNeeds};
 use crate::events::event;
 use crate::limits::DEFAULT_MAX_PACKET;
 use crate::wire::frame::Frame;
@@ -180,6 +181,22 @@ impl Room {
         Some((sent, code, *received))
     }
 
+    /// What the datagrams to a participant need of the congestion control of its transport.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::{AllowAll, LinkId};
+    /// use groupwire_session::room::{Config, Room};
+    ///
+    /// let room = Room::new(Config::new("demo", 1), Box::new(AllowAll));
+    /// assert_eq!(room.path_needs(Duration::ZERO, LinkId(1)).minimum_rate, 0);
+    /// ```
+    pub fn path_needs(&self, now: Duration, link: LinkId) -> PathNeeds {
+        let peer = self.common.links.get(&link).and_then(|id| self.peers.get(id));
+        let datagrams = peer.and_then(|peer| peer.connection()?.link.datagrams.as_ref());
+        datagrams.map(|datagrams| datagrams.path_needs(now)).unwrap_or_default()
+    }
+
     /// Handles an input.
     pub fn handle_input(&mut self, now: Duration, input: Input<'_>) {
         debug_assert!(self.common.timers.last_tick <= Some(now), "time never goes back");
@@ -247,25 +264,29 @@ impl Room {
                 },
                 now,
             ),
-            Input::DatagramSent { link } => self.serve(
-                link,
-                |peer, common| {
-                    let connection = peer.connection_mut();
-                    if let Some(datagrams) = connection.and_then(|one| one.link.datagrams.as_mut())
-                    {
-                        datagrams.sent();
-                    }
-                    peer.flush_datagrams(now, common);
-                    Served::Done
-                },
-                now,
-            ),
+            Input::DatagramSent { link } => self.on_datagram_gone(now, link, Datagrams::sent),
+            Input::DatagramDropped { link } => {
+                self.on_datagram_gone(now, link, Datagrams::dropped);
+            }
             Input::Durable { position, reserved } => self.on_durable(now, position, reserved),
             Input::Shutdown { retry, step } => self.shut_down(now, retry, step),
             Input::Timeout => {}
         }
         self.run_timers(now);
         self.tell_receipts(now);
+    }
+
+    /// The transport has place for another datagram.
+    fn on_datagram_gone(&mut self, now: Duration, link: LinkId, note: fn(&mut Datagrams)) {
+        let gone = |peer: &mut Peer, common: &mut Common| {
+            let connection = peer.connection_mut();
+            if let Some(datagrams) = connection.and_then(|one| one.link.datagrams.as_mut()) {
+                note(datagrams);
+            }
+            peer.flush_datagrams(now, common);
+            Served::Done
+        };
+        self.serve(link, gone, now);
     }
 
     /// Lets ticks wait for the next [`Input::Timeout`]: a caller with several inputs of one time lets them share a tick.

@@ -12,6 +12,7 @@ use groupwire_session::{AllowAll, Identity, LinkId, Opening, Position, refusal};
 use crate::model::Model;
 use crate::random::Random;
 use crate::secrets::Drawn;
+use crate::story::SEEDS;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
@@ -47,6 +48,8 @@ enum Happening {
     Taken(usize),
     Flown(usize, Vec<u8>),
     FlownOff(usize),
+    /// A datagram became too old before it left.
+    Dropped(usize),
     /// What waited because the room wanted the transport read later is read now.
     ReadOn,
     /// The room learns that a transport ended.
@@ -92,6 +95,8 @@ pub(crate) struct World {
     last_happening: u64,
     random: Random,
     secrets: Drawn,
+    /// Transports drop datagrams that cannot leave soon, in sessions beyond the recorded ones.
+    drops_old: bool,
     /// True while what waited at a transport is read.
     reads_on: bool,
     /// The people whose transports the room had read later.
@@ -110,6 +115,9 @@ const MAX_OUTPUTS: usize = 6000;
 /// Happenings without any time passing, at most: more, and something spins (law 3).
 const MAX_AT_ONCE: usize = 100_000;
 
+/// A datagram that cannot leave for this long is dropped (docs/transports.md, T6).
+const OLD: Duration = Duration::from_millis(100);
+
 impl World {
     pub(crate) fn new(seed: u64, config: room::Config, model: Model) -> Self {
         let mut world = World {
@@ -126,6 +134,7 @@ impl World {
             last_happening: 0,
             random: Random::new(seed ^ 0x5eed),
             secrets: Drawn::default(),
+            drops_old: seed > SEEDS,
             reads_on: false,
             limited: BTreeSet::new(),
             digest: 0,
@@ -240,6 +249,8 @@ impl World {
             Happening::Taken(DOWN) => self.tell_room(room::Input::Sent { link }),
             Happening::FlownOff(UP) if in_use => self.tell_client(at, Input::DatagramSent),
             Happening::FlownOff(DOWN) => self.tell_room(room::Input::DatagramSent { link }),
+            Happening::Dropped(UP) if in_use => self.tell_client(at, Input::DatagramDropped),
+            Happening::Dropped(DOWN) => self.tell_room(room::Input::DatagramDropped { link }),
             _ => {}
         }
     }
@@ -532,6 +543,9 @@ impl World {
         let longest = if self.model.is_calm { 20 } else { 200 };
         let busy = if self.random.chance(2) { self.random.below(longest) as u32 } else { 0 };
         let busy = MS * busy;
+        if busy > OLD && self.drops_old {
+            return self.later(OLD, link, Happening::Dropped(way));
+        }
         self.later(busy, link, Happening::FlownOff(way));
         if self.random.chance(path.damaged) {
             garble(&mut self.random, &mut packet);

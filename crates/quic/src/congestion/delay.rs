@@ -1,0 +1,73 @@
+//! How long packets wait in queues, by measured round trips.
+
+use std::time::Duration;
+
+/// How long the least round trip is remembered, at least. A route that became longer looks like a queue for as long;
+/// the queue of TCP flows drains more often: BBR's each ten seconds.
+const MEMORY: Duration = Duration::from_secs(15);
+
+/// The standing queue is the least one of at least this time, if a round trip is shorter: single packets are held up by
+/// schedulers and radio links.
+const STANDING: Duration = Duration::from_millis(30);
+
+/// The delay that queues add to a round trip.
+#[derive(Debug, Clone, Default)]
+pub(super) struct QueueDelay {
+    /// The round trip without a queue.
+    least: Least,
+    /// The least round trip of late.
+    standing: Least,
+}
+
+/// The least value of the present period and the one before.
+#[derive(Debug, Clone, Default)]
+struct Least {
+    began: Duration,
+    present: Option<Duration>,
+    before: Option<Duration>,
+}
+
+impl QueueDelay {
+    pub(super) fn on_round_trip(&mut self, now: Duration, round_trip: Duration) {
+        // A round trip takes time: zero would be no measure to divide by.
+        let round_trip = round_trip.max(Duration::from_micros(1));
+        self.least.note(now, round_trip, MEMORY);
+        let period = STANDING.max(self.least.value().unwrap_or(round_trip) / 2);
+        self.standing.note(now, round_trip, period);
+    }
+
+    /// The least round trip: that of the path without a queue. A microsecond before one was measured.
+    pub(super) fn least(&self) -> Duration {
+        self.least.value().unwrap_or(Duration::from_micros(1))
+    }
+
+    /// The least round trip of late, which includes the standing queue.
+    pub(super) fn standing(&self) -> Duration {
+        self.standing.value().unwrap_or_else(|| self.least()).max(self.least())
+    }
+
+    /// The same, to wait for.
+    pub(super) fn round_trip(&self) -> Duration {
+        self.standing()
+    }
+
+    /// The queue that did not drain of late.
+    pub(super) fn queue(&self) -> Duration {
+        self.standing() - self.least()
+    }
+}
+
+impl Least {
+    fn note(&mut self, now: Duration, value: Duration, period: Duration) {
+        let passed = now.saturating_sub(self.began);
+        if passed >= period {
+            self.before = self.present.take().filter(|_| passed < 2 * period);
+            self.began = now;
+        }
+        self.present = Some(self.present.map_or(value, |least| least.min(value)));
+    }
+
+    fn value(&self) -> Option<Duration> {
+        self.present.into_iter().chain(self.before).min()
+    }
+}

@@ -1,0 +1,39 @@
+//! What arrives.
+
+use std::time::Duration;
+
+/// The length of a period in which arriving bytes are counted: some acknowledgements of a pointer.
+const PERIOD: Duration = Duration::from_millis(250);
+/// The periods among which the best counts: two seconds, as long as a burst of losses may hide what the path carries.
+const PERIODS: usize = 8;
+
+/// The bytes that arrive at the other end in a time, at best of late.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Delivery {
+    began: Duration,
+    bytes: u64,
+    /// A ring of bytes in whole periods.
+    past: [u64; PERIODS],
+    next: usize,
+}
+
+impl Delivery {
+    pub(super) fn on_acknowledged(&mut self, now: Duration, bytes: u64) {
+        if now.saturating_sub(self.began) >= PERIOD {
+            self.past[self.next] = self.bytes;
+            self.next = (self.next + 1) % PERIODS;
+            self.bytes = 0;
+            self.began = now;
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Bytes that arrive in `time`.
+    pub(super) fn bytes_in(&self, now: Duration, time: Duration) -> u64 {
+        let part = now.saturating_sub(self.began).max(PERIOD);
+        let best = self.past.iter().copied().max().unwrap_or(0);
+        let per_second =
+            (best as f64 / PERIOD.as_secs_f64()).max(self.bytes as f64 / part.as_secs_f64());
+        (per_second * time.as_secs_f64()) as u64
+    }
+}
