@@ -8,6 +8,7 @@
 mod congestion;
 mod controller;
 mod datagrams;
+mod moves;
 mod settings;
 mod stream;
 
@@ -16,6 +17,7 @@ pub use congestion::{Congestion, FLOOR_MOST, SILENCE};
 #[doc(hidden)]
 pub use datagrams::DatagramSink as Direct;
 pub use datagrams::{ConnectionClosed, DatagramSink, Datagrams, Fate, MAX_AGE};
+pub use moves::show_address;
 pub use settings::{AckFrequency, End, RARE_ACKS, connection_id, endpoint_settings, settings};
 pub use stream::{limit_send_buffer, write_all};
 pub use wtransport;

@@ -80,17 +80,14 @@ pub fn endpoint_settings(end: End) -> EndpointConfig {
 ///
 /// Congestion control is that of [`Congestion`](crate::Congestion) (T24).
 pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig {
-    let window = |bytes: usize| VarInt::from_u32(u32::try_from(bytes).unwrap_or(u32::MAX));
     let mut config = TransportConfig::default();
     config.max_concurrent_bidi_streams(match end {
         End::Client => VarInt::from_u32(0),
         End::Server => VarInt::from_u32(STREAMS),
     });
     config.max_concurrent_uni_streams(VarInt::from_u32(CONTROL_STREAMS));
-    // Space for a packet that is being read and one that arrives meanwhile.
-    let stream = max_packet.saturating_mul(2).saturating_add(SLACK);
-    config.stream_receive_window(window(stream));
-    config.receive_window(window(stream.saturating_add(CONTROL_WINDOW)));
+    config.stream_receive_window(window(stream_window(max_packet)));
+    config.receive_window(window(receive_window(max_packet)));
     config.datagram_send_buffer_size(DATAGRAMS_OUT);
     config.datagram_receive_buffer_size(Some(DATAGRAMS_IN));
     config.congestion_controller_factory(Arc::new(ConversationFactory));
@@ -99,6 +96,21 @@ pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig 
     // The session has its own keep-alive.
     config.keep_alive_interval(None);
     config
+}
+
+/// Bytes of the receive window of a connection with packets of at most `max_packet` bytes.
+pub(crate) fn receive_window(max_packet: usize) -> usize {
+    stream_window(max_packet).saturating_add(CONTROL_WINDOW)
+}
+
+/// Bytes of the receive window of the session's stream: space for a packet that is being read and one that arrives
+/// meanwhile.
+fn stream_window(max_packet: usize) -> usize {
+    max_packet.saturating_mul(2).saturating_add(SLACK)
+}
+
+pub(crate) fn window(bytes: usize) -> VarInt {
+    VarInt::from_u32(u32::try_from(bytes).unwrap_or(u32::MAX))
 }
 
 fn ack_frequency() -> AckFrequencyConfig {

@@ -2,6 +2,7 @@
 
 pub(crate) mod event;
 pub(crate) mod framing;
+mod moves;
 mod socket;
 mod stream;
 mod websocket;

@@ -8,12 +8,14 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::event::TransportEvent;
+use super::moves::Watch;
 use super::stream::Packets;
 use crate::address::Address;
 use crate::error::DialError;
 
 pub(crate) struct Socket {
     packets: Packets<OwnedReadHalf, OwnedWriteHalf>,
+    watch: Watch,
 }
 
 impl Socket {
@@ -21,8 +23,9 @@ impl Socket {
         let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
         // Packets are complete when they are sent: Nagle's algorithm would only delay them.
         stream.set_nodelay(true)?;
+        let watch = Watch::over(&stream)?;
         let (reader, writer) = stream.into_split();
-        Ok(Socket { packets: Packets::new(reader, writer) })
+        Ok(Socket { packets: Packets::new(reader, writer), watch })
     }
 
     pub(super) fn send(&mut self, packet: &[u8]) {
@@ -30,6 +33,9 @@ impl Socket {
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if self.watch.poll_lost(cx).is_ready() {
+            return Poll::Ready(TransportEvent::Closed);
+        }
         if let Poll::Ready(event) = self.packets.poll_write(cx) {
             return Poll::Ready(event);
         }

@@ -17,6 +17,7 @@ use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::event::TransportEvent;
+use super::moves::Watch;
 use crate::address::Address;
 use crate::error::DialError;
 use crate::tls::TlsConfigs;
@@ -37,12 +38,14 @@ pub(crate) struct WebSocket {
     waiting: VecDeque<Bytes>,
     /// Packets that the socket has taken but not yet flushed.
     unflushed: usize,
+    watch: Watch,
 }
 
 impl WebSocket {
     pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
         let stream = connect(address).await?;
-        WebSocket::open(address, Box::new(stream)).await
+        let watch = Watch::over(&stream)?;
+        WebSocket::open(address, Box::new(stream), watch).await
     }
 
     pub(super) async fn dial_encrypted(
@@ -54,12 +57,17 @@ impl WebSocket {
         let config = configs.config(trust.of_wss()?, b"http/1.1")?;
         let name = ServerName::try_from(address.host.clone()).map_err(DialError::protocol)?;
         let stream = connect(address).await?;
+        let watch = Watch::over(&stream)?;
         let stream = TlsConnector::from(config).connect(name, stream).await;
         let stream = stream.map_err(|source| DialError::Tls { source })?;
-        WebSocket::open(address, Box::new(stream)).await
+        WebSocket::open(address, Box::new(stream), watch).await
     }
 
-    async fn open(address: &Address, stream: Box<dyn Duplex>) -> Result<Self, DialError> {
+    async fn open(
+        address: &Address,
+        stream: Box<dyn Duplex>,
+        watch: Watch,
+    ) -> Result<Self, DialError> {
         // The session refuses packets above its own, lower limit with a reason; these limits bound the memory that a
         // server can make the client use.
         let config = WebSocketConfig::default()
@@ -68,7 +76,7 @@ impl WebSocket {
             .max_frame_size(Some(2 * DEFAULT_MAX_PACKET));
         let opening = client_async_with_config(&address.url, stream, Some(config)).await;
         let (socket, _) = opening.map_err(dial_error)?;
-        Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0 })
+        Ok(WebSocket { socket, waiting: VecDeque::new(), unflushed: 0, watch })
     }
 
     pub(super) fn send(&mut self, packet: Vec<u8>) {
@@ -88,6 +96,9 @@ impl WebSocket {
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
+        if self.watch.poll_lost(cx).is_ready() {
+            return Poll::Ready(TransportEvent::Closed);
+        }
         if let Poll::Ready(event) = self.poll_write(cx) {
             return Poll::Ready(event);
         }

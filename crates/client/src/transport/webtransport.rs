@@ -15,7 +15,9 @@ use groupwire_quic::wtransport::tls::WEBTRANSPORT_ALPN;
 use groupwire_quic::wtransport::{
     ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt,
 };
-use groupwire_quic::{Datagrams, End, endpoint_settings, limit_send_buffer, settings};
+use groupwire_quic::{
+    Datagrams, End, endpoint_settings, limit_send_buffer, settings, show_address,
+};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
@@ -25,6 +27,7 @@ use tokio_rustls::rustls::ClientConfig as ClientTls;
 use tokio_tungstenite::tungstenite::Bytes;
 
 use super::event::TransportEvent;
+use super::moves::{another_address, local_address};
 use super::stream::Packets;
 use crate::address::Address;
 use crate::error::DialError;
@@ -47,7 +50,7 @@ pub(crate) struct WebTransport {
     outgoing: mpsc::Sender<(Vec<u8>, Instant)>,
     outgone: mpsc::Receiver<()>,
     incoming: mpsc::Receiver<Bytes>,
-    /// The tasks that move datagrams; they end when this is dropped.
+    /// The tasks that carry datagrams and follow moves; they end when this is dropped.
     _tasks: JoinSet<()>,
     connection: Connection,
     endpoint: Endpoint<endpoint_side::Client>,
@@ -74,6 +77,7 @@ impl WebTransport {
         tasks.spawn(send_all(datagrams, to_send, sent));
         let (received, incoming) = mpsc::channel(DATAGRAMS);
         tasks.spawn(receive_all(connection.clone(), received));
+        tasks.spawn(follow_moves(connection.clone()));
         Ok(WebTransport {
             packets: Packets::new(reader, writer),
             max_datagram,
@@ -192,6 +196,17 @@ async fn receive_all(connection: Connection, received: mpsc::Sender<Bytes>) {
         if received.send(datagram.payload()).await.is_err() {
             return;
         }
+    }
+}
+
+/// Shows the server each new address of this machine. The socket is bound to none, so that packets leave from whichever
+/// address leads to the server, and QUIC goes on from there.
+async fn follow_moves(connection: Connection) {
+    let server = connection.remote_address();
+    let mut address = local_address(server).ok();
+    for moves in 1.. {
+        address = Some(another_address(server, address).await);
+        show_address(&connection, DEFAULT_MAX_PACKET, moves);
     }
 }
 

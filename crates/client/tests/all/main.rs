@@ -3,5 +3,6 @@
 
 mod compress;
 mod encrypted;
+mod moves;
 mod session;
 mod support;

@@ -1,0 +1,19 @@
+//! Going on with a connection from another address (docs/transports.md, T26).
+
+use wtransport::Connection;
+
+use crate::settings::{receive_window, window};
+
+/// Tells the other end the address of this one, which has changed for the `moves`-th time: QUIC only takes notice of it
+/// when a packet comes from there. `max_packet` is that of [`settings`](crate::settings()).
+///
+/// ```no_run
+/// # fn example(connection: &groupwire_quic::wtransport::Connection) {
+/// groupwire_quic::show_address(connection, 65_536, 1);
+/// # }
+/// ```
+pub fn show_address(connection: &Connection, max_packet: usize, moves: usize) {
+    // A window that grows is told at once, in a packet that has to be acknowledged. A byte does not matter.
+    let bytes = receive_window(max_packet).saturating_add(moves);
+    connection.quic_connection().set_receive_window(window(bytes));
+}
