@@ -7,19 +7,23 @@ use super::cell::Cell;
 use super::contender::Contender;
 use super::end::{self, Endpoint};
 use super::pair::Setup;
+use super::plan::Way;
 use super::real::{Carrier, End, Outcome, Output, Plain, Scheme, measure};
 use super::row::{Part, row};
 use super::run::Log;
 use super::{Input, Options, warm_up};
 use crate::emulator::{Emulator, EmulatorError, Namespace, Path};
-use crate::sim::input;
+use crate::options::or_usual;
+use crate::sim::{Loss, input};
 use crate::{Result, Row, Update};
 
 const CHANNELS: [&str; 3] = ["rand0", "rand10", "rand20"];
 const CONTENDERS: [Contender; 4] =
     [Contender::Tcp, Contender::Udp, Contender::Fec(3), Contender::Groupwire];
-const ROUND_TRIP: Duration = Duration::from_millis(50);
-const DEADLINE: Duration = Duration::from_millis(250);
+const WAY: Way =
+    Way { round_trip: Duration::from_millis(50), deadline: Duration::from_millis(250) };
+/// Linux's own default, whatever this machine's is.
+const CONGESTION: &str = "cubic";
 const TARGET: f64 = 0.05;
 /// Messages per run: ten minutes, or twenty seconds.
 const MESSAGES: usize = 8000;
@@ -40,28 +44,31 @@ pub(crate) fn run_real(
     let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
     let count = options.messages.map_or(usual, |count| count as usize);
     let input = Input::of(options)?.updates(options.common.seed, count);
-    let runs: Vec<(Cell, Contender)> = CHANNELS
-        .iter()
-        .flat_map(|channel| CONTENDERS.iter().map(move |contender| (cell(channel), *contender)))
+    let runs = runs(options);
+    let congestion = options.congestion.as_deref().unwrap_or(CONGESTION);
+    let seeds: Vec<u64> = (0..u64::from(options.seeds.unwrap_or(1)))
+        .map(|number| options.common.seed + number)
         .collect();
-    let paths: Vec<Path> = runs
-        .iter()
-        .map(|(cell, _)| Path::symmetric(cell.link(0), cell.round_trip, options.common.seed))
-        .collect();
+    // A path for each seed of each run.
+    let path = |(cell, seed): (&Cell, u64)| Path::symmetric(cell.link(0), cell.round_trip, seed);
+    let paths = runs.iter().flat_map(|(cell, _)| seeds.iter().map(move |seed| (cell, *seed)));
+    let paths: Vec<Path> = paths.map(path).collect();
     let emulator = Emulator::start(namespace, &paths)?;
     let (total, what) = (runs.len(), "sockets".to_owned());
     tell(Update::Progress { done: 0, total, what });
 
     let outcomes: Vec<std::result::Result<Outcome, EmulatorError>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..)
-            .zip(&runs)
-            .map(|(client, (cell, contender))| {
+        let threads: Vec<_> = (0..paths.len())
+            .map(|client| {
+                let (cell, contender) = &runs[client / seeds.len()];
                 let (input, emulator) = (&input, &emulator);
                 scope.spawn(move || {
                     let path = (emulator, client);
                     match contender.scheme() {
-                        None => measure(path, &Plain(Carrier::Tcp), input, PATIENCE),
-                        Some(scheme) => measure(path, &Ends { scheme, cell }, input, PATIENCE),
+                        None => measure(path, &Plain(Carrier::Tcp), input, (PATIENCE, congestion)),
+                        Some(scheme) => {
+                            measure(path, &Ends { scheme, cell }, input, (PATIENCE, congestion))
+                        }
                     }
                 })
             })
@@ -77,29 +84,29 @@ pub(crate) fn run_real(
                 .zip(logs)
                 .find(|((one, contender), _)| one == cell && *contender == Contender::Udp);
             let plain = plain.map_or(1.0, |(_, log)| log.figures(0, None).bytes_per_message);
-            let figures = log.figures(warm_up(count), None);
+            let figures = log.figures(warm_up(count) * seeds.len(), None);
             let scheme = (Part::Grid, contender.to_string());
             let row = row(scheme, cell, (log, figures), plain, &options.common);
-            rows.push(row.with("real", real));
+            let is_tcp = real && *contender == Contender::Tcp;
+            let row = row.with("real", real).with("congestion", is_tcp.then_some(congestion));
+            rows.push(row.with("messages", count).with("seeds", seeds.len()));
         }
         rows
     };
     let mut real = Vec::new();
-    for ((cell, _), outcome) in runs.iter().zip(outcomes) {
-        real.push(log(cell, &input, &outcome?));
+    let mut outcomes = outcomes.into_iter();
+    for (cell, _) in &runs {
+        let of_seeds = outcomes.by_ref().take(seeds.len());
+        let logs = of_seeds.map(|outcome| Ok(log(cell, &input, &outcome?)));
+        real.push(together(logs.collect::<Result<_>>()?, warm_up(count)));
     }
     let simulated: Vec<Log> = runs
         .iter()
         .map(|(cell, contender)| {
             let scheme = contender.scheme().unwrap_or(end::Scheme::PLAIN);
-            let setup = Setup {
-                scheme,
-                price: None,
-                input: &input,
-                seed: options.common.seed,
-                closely: false,
-            };
-            contender.run(cell, &setup)
+            let setup = |seed| Setup { scheme, price: None, input: &input, seed, closely: false };
+            let logs = seeds.iter().map(|seed| contender.run(cell, &setup(*seed)));
+            together(logs.collect(), warm_up(count))
         })
         .collect();
     for (one, other) in rows(true, &real).into_iter().zip(rows(false, &simulated)) {
@@ -109,15 +116,41 @@ pub(crate) fn run_real(
     Ok(())
 }
 
-fn cell(channel: &str) -> Cell {
+/// Each scheme on each channel and path.
+fn runs(options: &Options) -> Vec<(Cell, Contender)> {
+    let channels = CHANNELS.map(|channel| channel.parse().expect("it names a loss"));
+    let (channels, ways) =
+        (or_usual(&options.channels, &channels), or_usual(&options.ways, &[WAY]));
+    let contenders = or_usual(&options.schemes, &CONTENDERS);
+    let cells = ways.iter().flat_map(|way| channels.iter().map(|loss| cell(loss, *way)));
+    cells.flat_map(|cell| contenders.iter().map(move |one| (cell.clone(), *one))).collect()
+}
+
+fn cell(loss: &Loss, way: Way) -> Cell {
     Cell {
-        loss: channel.parse().expect("it names a loss"),
-        round_trip: ROUND_TRIP,
-        deadline: DEADLINE,
+        loss: loss.clone(),
+        round_trip: way.round_trip,
+        deadline: way.deadline,
         target: TARGET,
         link_kbit: None,
         relayed: false,
     }
+}
+
+/// The logs of several seeds as one, that begins with the first `skip` messages of each.
+fn together(logs: Vec<Log>, skip: usize) -> Log {
+    let mut logs = logs.into_iter();
+    let Some(mut all) = logs.next() else { return Log::default() };
+    let mut rest = all.messages.split_off(skip);
+    for mut log in logs {
+        rest.extend(log.messages.split_off(skip));
+        all.messages.append(&mut log.messages);
+        all.bytes += log.bytes;
+        all.packets += log.packets;
+        all.failure = all.failure.or(log.failure);
+    }
+    all.messages.append(&mut rest);
+    all
 }
 
 /// What sockets did, as if simulated.

@@ -75,7 +75,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     messages: Option<u32>,
 
-    /// The number of runs of each step. Default: 200.
+    /// The number of runs of each step, 200 by default, or of each cell over real sockets, 1 by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seeds: Option<u32>,
 
@@ -88,8 +88,12 @@ pub(crate) struct Options {
     series: Option<PathBuf>,
 
     /// Run a few cells over real sockets, each followed by the results of the simulation.
-    #[arg(long, conflicts_with_all = ["parts", "channels", "schemes", "ways", "percents", "series"])]
+    #[arg(long, conflicts_with_all = ["parts", "percents", "series"])]
     real: bool,
+
+    /// The congestion control of the kernel's TCP over real sockets. Default: cubic.
+    #[arg(long, value_name = "NAME", requires = "real")]
+    congestion: Option<String>,
 
     #[command(flatten)]
     threads: Threads,

@@ -10,7 +10,7 @@ use crate::Row;
 use crate::options::{Common, named};
 
 /// lab/README.md says what each field means.
-const FIELDS: &str = "part real scheme channel rtt_ms deadline_ms link_kbit target repeat_bytes computed hops feasible \
+const FIELDS: &str = "part real congestion scheme channel rtt_ms deadline_ms link_kbit target repeat_bytes computed hops feasible \
     mer never windows windows_met overhead bytes_per_message redundant_messages latency_mean_ms latency_p99_ms \
     converge_s settled told_s told_share code tried cpu_us cpu_mean_us memory_bytes messages seeds";
 

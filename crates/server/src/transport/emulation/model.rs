@@ -344,10 +344,11 @@ mod tests {
         assert!((500..1000).contains(&late), "{late}");
     }
 
-    /// The expected numbers are those of the simulated TCP of `groupwire-lab` with the same input, which its own tests
-    /// check too (`lab/experiments/src/sim/tcp/tests.rs`). The simulated TCP has no jitter; here the mean jitter is 1 ms.
+    /// The expected numbers are those of a TCP that does not hold back new data during a recovery. Linux's does, for
+    /// about a round trip, which takes up to 34 ms in the mean at 5 % loss
+    /// (`lab/experiments/src/sim/tcp/tests.rs`). The mean jitter here is 1 ms.
     #[test]
-    fn a_steady_pointer_takes_as_long_as_over_simulated_tcp() {
+    fn a_steady_pointer_waits_for_what_was_lost_before_it() {
         for (loss, mean, p99) in
             [(0.0, 20.0, 20.0), (0.02, 22.8, 100.0), (0.03, 24.3, 100.0), (0.05, 27.5, 100.0)]
         {

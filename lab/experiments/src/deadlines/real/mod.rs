@@ -88,7 +88,8 @@ pub(crate) struct Traffic {
 }
 
 /// Sends a telepointer's updates from a client of the emulated network to its server, and waits until all have arrived
-/// and the ends are at rest, or `patience` has passed since the last was sent.
+/// and the ends are at rest, or `patience` has passed since the last was sent. `congestion` is the congestion control of
+/// TCP.
 ///
 /// # Errors
 /// If a socket fails, or what was delivered is not what was sent ([`io::ErrorKind::InvalidData`]).
@@ -96,11 +97,11 @@ pub(crate) fn measure(
     (emulator, client): (&Emulator, usize),
     scheme: &dyn Scheme,
     updates: &[Update],
-    patience: Duration,
+    (patience, congestion): (Duration, &str),
 ) -> Result<Outcome, EmulatorError> {
     let (events, arrivals) = channel();
     let before = emulator.stats(client);
-    let transports = wire::open(emulator.client(client), scheme.carrier())?;
+    let transports = wire::open(emulator.client(client), scheme.carrier(), congestion)?;
     let (sender, receiver) = scheme.ends();
     let mut ends = Vec::new();
     for (transport, end) in transports.into_iter().zip([sender, receiver]) {

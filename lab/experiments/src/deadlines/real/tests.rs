@@ -6,10 +6,15 @@ use crate::sim::{Link, LinkConfig};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// The paths of `count` clients, 50 ms there and back, all with the same loss.
-fn paths(loss: &str, count: usize) -> Vec<Path> {
+/// After the last message: a timeout of TCP may be doubled a few times.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// All Linux machines have it, whatever is usual on them.
+const CONGESTION: &str = "reno";
+
+/// A client's path, 50 ms there and back.
+fn path(loss: &str) -> Path {
     let link = LinkConfig { loss: loss.parse().unwrap(), ..LinkConfig::default() };
-    vec![Path::symmetric(link, 50 * MS, 1); count]
+    Path::symmetric(link, 50 * MS, 1)
 }
 
 /// A message each 5 ms, so that tests are short.
@@ -30,7 +35,9 @@ fn side_by_side(
         let runs: Vec<_> = (0..schemes.len())
             .map(|n| {
                 let updates = &updates;
-                scope.spawn(move || measure((emulator, n), schemes[n], updates, 2000 * MS).unwrap())
+                scope.spawn(move || {
+                    measure((emulator, n), schemes[n], updates, (PATIENCE, CONGESTION)).unwrap()
+                })
             })
             .collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
@@ -53,7 +60,7 @@ fn quantile(outcome: &Outcome, share: f64) -> Duration {
 #[test]
 fn without_loss_a_message_takes_the_delay() {
     let name = "deadlines::real::tests::without_loss_a_message_takes_the_delay";
-    let Some(emulator) = emulator_for(name, &paths("rand0", 2)) else {
+    let Some(emulator) = emulator_for(name, &[path("rand0"), path("rand0")]) else {
         return;
     };
     let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 200);
@@ -72,13 +79,14 @@ fn without_loss_a_message_takes_the_delay() {
 #[test]
 fn under_loss_udp_loses_and_tcp_waits() {
     let name = "deadlines::real::tests::under_loss_udp_loses_and_tcp_waits";
-    let Some(emulator) = emulator_for(name, &paths("rand20", 2)) else {
+    // At 20 % TCP's timeouts may take longer than a test should.
+    let Some(emulator) = emulator_for(name, &[path("rand20"), path("rand5")]) else {
         return;
     };
     let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 400);
     let [udp, tcp] = &outcomes[..] else { panic!("two schemes") };
     // Exactly what the simulated link loses, packet by packet.
-    let mut link = Link::new(paths("rand20", 1)[0].up.clone(), 2);
+    let mut link = Link::new(path("rand20").up, 2);
     let expected: Vec<_> = (0..400).map(|_| link.send(Duration::ZERO, 0).first.is_some()).collect();
     let come: Vec<_> = udp.latencies.iter().map(Option::is_some).collect();
     assert_eq!(come, expected);

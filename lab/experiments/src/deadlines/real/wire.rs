@@ -31,8 +31,9 @@ pub(super) enum Transport {
     Tcp(TcpStream),
 }
 
-/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server.
-pub(super) fn open(from: Host, carrier: Carrier) -> io::Result<[Transport; 2]> {
+/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server. `congestion` is the
+/// congestion control of TCP.
+pub(super) fn open(from: Host, carrier: Carrier, congestion: &str) -> io::Result<[Transport; 2]> {
     let to = Host::SERVER;
     Ok(match carrier {
         Carrier::Udp => {
@@ -45,11 +46,24 @@ pub(super) fn open(from: Host, carrier: Carrier) -> io::Result<[Transport; 2]> {
             let listener = TcpListener::bind((to.local(), 0))?;
             let peer = SocketAddr::from((to.remote(), listener.local_addr()?.port()));
             let sender = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+            choose_congestion(&sender, congestion)?;
             sender.bind(&SocketAddr::from((from.local(), 0)).into())?;
             sender.connect(&peer.into())?;
             [Transport::Tcp(sender.into()), Transport::Tcp(listener.accept()?.0)]
         }
     })
+}
+
+#[cfg(target_os = "linux")]
+fn choose_congestion(socket: &Socket, name: &str) -> io::Result<()> {
+    let chosen = socket.set_tcp_congestion(name.as_bytes());
+    chosen.map_err(|error| io::Error::other(format!("congestion control {name}: {error}")))
+}
+
+/// There is no emulated network elsewhere.
+#[cfg(not(target_os = "linux"))]
+fn choose_congestion(_: &Socket, _: &str) -> io::Result<()> {
+    Ok(())
 }
 
 /// A socket whose arrivals are reported until it is dropped.

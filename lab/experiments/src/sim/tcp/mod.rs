@@ -3,13 +3,14 @@
 //!
 //! What there is: segments as long as real ones, no Nagle, selective acknowledgements, retransmission after three
 //! duplicate acknowledgements, after one and a quarter of a round trip (RACK), after a tail loss probe, or after a
-//! timeout of the round trip and at least 200 ms, doubled each time; slow start and AIMD from a first window of 10;
-//! acknowledgements delayed by 40 ms or for a second segment, and sent at once when something is missing.
+//! timeout of the round trip and at least 200 ms, doubled each time; small segments that are sent again are joined; slow
+//! start and CUBIC from a first window of 10, proportional rate reduction after a loss; acknowledgements at once from an
+//! end that only receives, and when something is missing, else delayed by 40 ms or for a second segment.
 //!
-//! What there is not: opening and closing (the connection stands), flow control (the application reads at once), CUBIC,
-//! undoing what turns out to have been too early (DSACK, F-RTO), Linux's quick acknowledgements at the start, and its
-//! joining of small segments that are sent again.
+//! What there is not: opening and closing (the connection stands), flow control (the application reads at once),
+//! undoing what turns out to have been too early (DSACK, F-RTO).
 
+mod cubic;
 mod rack;
 mod receiver;
 mod rtt;
@@ -87,10 +88,12 @@ impl TcpConnection {
         while let Some(chunk) = self.sender.send(now) {
             self.data.clear();
             self.sender.copy(&chunk, &mut self.data);
+            self.receiver.data_leaves(now);
             self.send_segment(chunk.seq, send);
         }
         if self.receiver.due().is_some_and(|due| due <= now) {
             self.data.clear();
+            self.receiver.goes_alone(now);
             self.send_segment(self.sender.next(), send);
         }
         [self.sender.expires(), self.receiver.due()].into_iter().flatten().min()

@@ -40,6 +40,11 @@ impl Rack {
         }
     }
 
+    /// The round trip of what has arrived last.
+    pub(super) fn rtt(&self) -> Duration {
+        self.rtt
+    }
+
     /// When a segment is taken for lost that has not arrived; never, while nothing sent after it has.
     pub(super) fn lost_at(&self, at: Duration, end: u64, slack: Duration) -> Option<Duration> {
         self.newest.filter(|newest| (at, end) < *newest).map(|_| at + self.rtt + slack)

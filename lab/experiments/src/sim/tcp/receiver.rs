@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::segment::MAX_SACKS;
 
-/// How long an acknowledgement waits for data to travel with or a second segment: Linux's `TCP_DELACK_MIN`.
+/// How long an acknowledgement waits for data to travel with or a second segment: Linux's `TCP_DELACK_MIN`. As long after
+/// a segment what is sent counts as an answer to it (`TCP_ATO_MIN`).
 const DELAY: Duration = Duration::from_millis(40);
 /// How far beyond what has come in order it takes segments: what Linux's buffers grow to.
 const WINDOW: u64 = 6 << 20;
@@ -24,6 +25,11 @@ pub(super) struct Receiver {
     /// Segments that wait for their acknowledgement, and until when.
     unacknowledged: u32,
     due: Option<Duration>,
+    /// When the last segment with data came.
+    last: Option<Duration>,
+    /// Whether this end answers what comes. If it does not, an acknowledgement need not wait for an answer to travel with:
+    /// Linux sends it as soon as the application has read a small segment (`pingpong`).
+    answers: bool,
 }
 
 impl Receiver {
@@ -33,6 +39,7 @@ impl Receiver {
         if data.is_empty() || end > self.next + WINDOW {
             return;
         }
+        self.last = Some(now);
         if seq > self.next {
             let known = self.later.entry(seq).or_default();
             if known.len() < data.len() {
@@ -52,9 +59,10 @@ impl Receiver {
             self.append(seq, &data);
         }
         self.unacknowledged += 1;
+        self.answers &= !repeated;
         // At once for each second segment, for what fills a hole (RFC 5681, 4.2) and for what was there.
-        let delay =
-            if repeated || filled || self.unacknowledged > 1 { Duration::ZERO } else { DELAY };
+        let waits = self.answers && !filled && self.unacknowledged == 1;
+        let delay = if waits { DELAY } else { Duration::ZERO };
         self.due = Some(self.due.map_or(now + delay, |due| due.min(now + delay)));
     }
 
@@ -66,6 +74,16 @@ impl Receiver {
     /// When an acknowledgement has to leave, if one waits.
     pub(super) fn due(&self) -> Option<Duration> {
         self.due
+    }
+
+    /// This end sends data.
+    pub(super) fn data_leaves(&mut self, now: Duration) {
+        self.answers |= self.last.is_some_and(|last| now < last + DELAY);
+    }
+
+    /// The acknowledgement goes alone. If it has waited, that was in vain, and the next one does not wait.
+    pub(super) fn goes_alone(&mut self, now: Duration) {
+        self.answers &= self.last == Some(now);
     }
 
     /// What is to be acknowledged. It leaves now.
@@ -136,19 +154,37 @@ mod tests {
     fn acknowledgements_wait_for_a_second_segment_but_not_with_holes() {
         let mut receiver = Receiver::default();
         receiver.receive(10 * MS, 0, b"a");
-        assert_eq!(receiver.due(), Some(50 * MS));
-        receiver.receive(20 * MS, 1, b"b");
+        assert_eq!(receiver.due(), Some(10 * MS), "from an end that only receives");
+        receiver.data_leaves(12 * MS);
+        receiver.acknowledge();
+        receiver.receive(15 * MS, 1, b"b");
+        assert_eq!(receiver.due(), Some(55 * MS));
+        receiver.receive(20 * MS, 2, b"c");
         assert_eq!(receiver.due(), Some(20 * MS));
-        assert_eq!(receiver.acknowledge(), (2, vec![]));
+        assert_eq!(receiver.acknowledge(), (3, vec![]));
         assert_eq!(receiver.due(), None);
-        receiver.receive(30 * MS, 3, b"d");
+        receiver.receive(30 * MS, 4, b"e");
         assert_eq!(receiver.due(), Some(30 * MS));
-        assert_eq!(receiver.acknowledge(), (2, vec![3..4]));
-        receiver.receive(40 * MS, 2, b"c");
+        assert_eq!(receiver.acknowledge(), (3, vec![4..5]));
+        receiver.receive(40 * MS, 3, b"d");
         assert_eq!(receiver.due(), Some(40 * MS), "a hole was filled");
         receiver.acknowledge();
-        receiver.receive(50 * MS, 2, b"c");
+        receiver.receive(50 * MS, 3, b"d");
         assert_eq!(receiver.due(), Some(50 * MS), "it was there");
+    }
+
+    #[test]
+    fn an_acknowledgement_that_waited_in_vain_is_the_last_that_waits() {
+        let mut receiver = Receiver::default();
+        receiver.receive(10 * MS, 0, b"a");
+        receiver.data_leaves(10 * MS);
+        receiver.acknowledge();
+        receiver.receive(20 * MS, 1, b"b");
+        assert_eq!(receiver.due(), Some(60 * MS));
+        receiver.goes_alone(60 * MS);
+        receiver.acknowledge();
+        receiver.receive(90 * MS, 2, b"c");
+        assert_eq!(receiver.due(), Some(90 * MS));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The sending half of a connection: what is under way, what was lost, and how much may be sent.
 //!
-//! Slow start and AIMD (RFC 5681), counted in segments as Linux counts, with selective acknowledgements (RFC 6675),
+//! Slow start and [`Cubic`], counted in segments as Linux counts, with selective acknowledgements (RFC 6675),
 //! loss detected by time and tail loss probes (RFC 8985) and the retransmission timeout of RFC 6298.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
+use super::cubic::Cubic;
 use super::rack::Rack;
 use super::rtt::Rto;
 
@@ -28,8 +29,7 @@ pub(super) struct Sender {
     window: u32,
     /// Where slow start ends.
     threshold: u32,
-    /// Segments acknowledged towards the next increase of the window.
-    credit: u32,
+    cubic: Cubic,
     /// Whether it was the window that kept data from being sent, when last tried.
     limited: bool,
     recovery: Option<Recovery>,
@@ -75,10 +75,14 @@ enum Fate {
 #[derive(Debug)]
 struct Recovery {
     until: u64,
-    /// After a timeout the window grows from one segment; otherwise it stays at half.
+    /// After a timeout the window grows from one segment; otherwise it shrinks to the threshold, by proportional rate
+    /// reduction (RFC 9937): for each segment that arrives about one goes.
     timed_out: bool,
-    /// The first retransmission leaves whatever the window says (RFC 6675, 5, step 4.3).
-    first: bool,
+    /// The window before.
+    prior: u32,
+    /// Segments that have arrived since, and that were sent.
+    delivered: u32,
+    out: u32,
 }
 
 /// What is to be sent.
@@ -96,7 +100,7 @@ impl Default for Sender {
             flight: VecDeque::new(),
             window: INITIAL_WINDOW,
             threshold: u32::MAX,
-            credit: 0,
+            cubic: Cubic::default(),
             limited: false,
             recovery: None,
             rto: Rto::default(),
@@ -146,7 +150,7 @@ impl Sender {
         }
         let under_way = self.flight.len() as u32;
         let (mut sample, mut repeated) = (None, false);
-        let mut arrived = 0;
+        let (mut arrived, mut delivered) = (0, 0);
         while let Some(first) = self.flight.front()
             && first.seq + first.len as u64 <= ack
         {
@@ -154,10 +158,16 @@ impl Sender {
                 let end = first.seq + first.len as u64;
                 self.rack.arrived(now, first.at, end, first.again);
                 sample.get_or_insert(now - first.at);
+                delivered += 1;
             }
             repeated |= first.again;
             arrived += 1;
             self.flight.pop_front();
+        }
+        // The beginning of what was joined may have arrived by itself.
+        if let Some(first) = self.flight.front_mut().filter(|first| first.seq < ack) {
+            first.len -= (ack - first.seq) as usize;
+            first.seq = ack;
         }
         // Others may have arrived long ago, and waited with it for the one that was repeated (Karn's algorithm).
         sample = sample.filter(|_| !repeated);
@@ -170,6 +180,7 @@ impl Sender {
                     sample.get_or_insert(now - sent.at);
                 }
                 sent.fate = Fate::Arrived;
+                delivered += 1;
             }
         }
         if let Some(rtt) = sample {
@@ -181,15 +192,18 @@ impl Sender {
             self.unacknowledged = ack;
             self.rto.recover();
             self.expires = (!self.flight.is_empty()).then(|| now + self.rto.timeout());
-            self.grow(arrived, under_way);
-            if self.recovery.as_ref().is_some_and(|recovery| recovery.until <= ack) {
-                self.recovery = None;
+            self.grow(now, arrived, under_way);
+            if let Some(recovery) = self.recovery.take_if(|recovery| recovery.until <= ack)
+                && !recovery.timed_out
+            {
+                self.window = self.threshold;
             }
             if matches!(self.probe, Probe::Until(end) if end <= ack) {
                 self.probe = Probe::Idle;
             }
         }
-        self.find_lost(now);
+        let found = self.find_lost(now);
+        self.reduce(delivered, advanced && !found);
         // What says nothing new, as each packet of the other direction does, must not put it off.
         if advanced || !self.may_probe() {
             self.plan_probe(now);
@@ -199,7 +213,10 @@ impl Sender {
     /// Does what is due of its timers.
     pub(super) fn check_timers(&mut self, now: Duration) {
         if self.overdue.is_some_and(|overdue| overdue <= now) {
-            self.find_lost(now);
+            let was_recovering = self.recovery.is_some();
+            if self.find_lost(now) && !was_recovering {
+                self.reduce(1, false);
+            }
             self.plan_probe(now);
         }
         if matches!(self.probe, Probe::At(time) if time <= now) {
@@ -211,18 +228,23 @@ impl Sender {
         }
     }
 
-    /// All that is not known to have arrived is taken for lost.
+    /// All that is not known to have arrived is taken for lost, but what was sent less than a round trip ago.
     fn time_out(&mut self, now: Duration) {
-        for sent in self.flight.iter_mut().filter(|sent| sent.fate != Fate::Arrived) {
-            sent.fate = Fate::Lost;
+        let (rtt, mut recent) = (self.rack.rtt(), 0);
+        for (place, sent) in self.flight.iter_mut().enumerate() {
+            match sent.fate {
+                Fate::Arrived => {}
+                _ if place > 0 && now < sent.at + rtt => recent += 1,
+                _ => sent.fate = Fate::Lost,
+            }
         }
         // A second timeout says nothing new of the path's capacity (RFC 5681, 3.1).
         if !self.recovery.as_ref().is_some_and(|recovery| recovery.timed_out) {
-            self.threshold = (self.window / 2).max(2);
+            self.threshold = self.cubic.lost(self.window);
         }
-        self.window = 1;
-        self.credit = 0;
-        self.recovery = Some(Recovery { until: self.next, timed_out: true, first: false });
+        self.cubic.reset();
+        self.window = recent + 1;
+        self.recover(true, self.window);
         (self.probe, self.overdue) = (Probe::Idle, None);
         self.rto.back_off();
         self.expires = Some(now + self.rto.timeout());
@@ -234,12 +256,10 @@ impl Sender {
             return self.send_probe(now);
         }
         let window = self.window_after_idle(now);
-        let under_way = self.flight.iter().filter(|sent| sent.fate == Fate::UnderWay).count();
         let lost = self.flight.iter().position(|sent| sent.fate == Fate::Lost);
         let unsent = self.unsent();
-        let first = lost.is_some() && self.recovery.as_mut().is_some_and(|recovery| recovery.first);
         let something = lost.is_some() || unsent > 0;
-        let room = under_way < window as usize || first;
+        let room = self.under_way() < window;
         self.limited = something && !room;
         if !something || !room {
             return None;
@@ -247,7 +267,7 @@ impl Sender {
         self.window = window;
         self.last_sent = now;
         if let Some(recovery) = &mut self.recovery {
-            recovery.first = false;
+            recovery.out += 1;
         }
         let Some(lost) = lost else {
             let chunk = self.send_new(now, unsent.min(MSS));
@@ -274,10 +294,21 @@ impl Sender {
         Chunk { seq, len }
     }
 
+    /// Sends a segment again, joined with those after it that have not arrived, as far as they fit into one
+    /// (Linux's `tcp_retrans_collapse`).
     fn send_again(&mut self, now: Duration, place: usize) -> Chunk {
+        let (mut len, mut end) = (self.flight[place].len, place + 1);
+        while let Some(next) = self.flight.get(end)
+            && next.fate != Fate::Arrived
+            && len + next.len <= MSS
+        {
+            len += next.len;
+            end += 1;
+        }
+        self.flight.drain(place + 1..end);
         let sent = &mut self.flight[place];
-        (sent.fate, sent.at, sent.again) = (Fate::UnderWay, now, true);
-        Chunk { seq: sent.seq, len: sent.len }
+        *sent = Sent { len, at: now, again: true, fate: Fate::UnderWay, ..*sent };
+        Chunk { seq: sent.seq, len }
     }
 
     /// New data if there is some, else the last segment once more.
@@ -322,9 +353,9 @@ impl Sender {
         (self.window >> idle.min(31)).max(INITIAL_WINDOW)
     }
 
-    /// Grows the window for segments acknowledged in order: by each in slow start, by one per window after it, if the
-    /// window is what limits.
-    fn grow(&mut self, arrived: u32, under_way: u32) {
+    /// Grows the window for segments acknowledged in order: by each in slow start, slower after it, if the window is what
+    /// limits.
+    fn grow(&mut self, now: Duration, arrived: u32, under_way: u32) {
         let slow_start = self.window < self.threshold;
         // In slow start Linux grows it while at least half of it is used.
         let used = self.limited || (slow_start && self.window < 2 * under_way);
@@ -335,15 +366,43 @@ impl Sender {
             self.window = (self.window + arrived).min(self.threshold);
             return;
         }
-        self.credit += arrived;
-        if self.credit >= self.window {
-            self.credit -= self.window;
-            self.window += 1;
-        }
+        self.window += self.cubic.grow(now, self.rack.rtt(), self.window, arrived);
     }
 
-    /// Takes for lost what has had its time, and plans to look again when more has.
-    fn find_lost(&mut self, now: Duration) {
+    /// Segments that are neither known to have arrived nor taken for lost.
+    fn under_way(&self) -> u32 {
+        self.flight.iter().filter(|sent| sent.fate == Fate::UnderWay).count() as u32
+    }
+
+    fn recover(&mut self, timed_out: bool, prior: u32) {
+        self.recovery = Some(Recovery { until: self.next, timed_out, prior, delivered: 0, out: 0 });
+    }
+
+    /// Sets the window while it shrinks to the threshold, when so many segments have arrived; `goes_well`: without a hole at
+    /// the beginning that grew.
+    fn reduce(&mut self, delivered: u32, goes_well: bool) {
+        let under_way = self.under_way();
+        let Some(recovery) = self.recovery.as_mut().filter(|recovery| !recovery.timed_out) else {
+            return;
+        };
+        if delivered == 0 {
+            return;
+        }
+        recovery.delivered += delivered;
+        let room = if under_way > self.threshold {
+            let share = (self.threshold * recovery.delivered).div_ceil(recovery.prior.max(1));
+            share.saturating_sub(recovery.out)
+        } else {
+            let conserved = recovery.delivered.saturating_sub(recovery.out).max(delivered);
+            (conserved + u32::from(goes_well)).min(self.threshold - under_way)
+        };
+        // The first one goes whatever there is.
+        let least = u32::from(recovery.out == 0);
+        self.window = under_way + room.max(least);
+    }
+
+    /// Takes for lost what has had its time, and plans to look again when more has. Returns whether there was any.
+    fn find_lost(&mut self, now: Duration) -> bool {
         let arrived = self.flight.iter().filter(|sent| sent.fate == Fate::Arrived).count();
         let slack = self.rack.slack(self.recovery.is_some(), arrived);
         let mut found = false;
@@ -359,11 +418,11 @@ impl Sender {
             }
         }
         if found && self.recovery.is_none() {
-            self.threshold = (self.window / 2).max(2);
-            self.window = self.threshold;
-            self.credit = 0;
-            self.recovery = Some(Recovery { until: self.next, timed_out: false, first: true });
+            let prior = self.window;
+            self.threshold = self.cubic.lost(prior);
+            self.recover(false, prior);
         }
+        found
     }
 }
 
@@ -401,23 +460,23 @@ mod tests {
     }
 
     #[test]
-    fn three_later_segments_show_a_loss_and_halve_the_window() {
+    fn three_later_segments_show_a_loss_and_shrink_the_window() {
         let mut sender = segments(200);
         sent(&mut sender, MS);
         sender.acknowledged(100 * MS, at(0), &[at(1)..at(2)]);
         sender.acknowledged(100 * MS, at(0), &[at(1)..at(3)]);
         assert_eq!(sent(&mut sender, 100 * MS), [10, 11], "limited transmit");
         sender.acknowledged(101 * MS, at(0), &[at(1)..at(4)]);
-        assert_eq!(sent(&mut sender, 101 * MS), [0], "though more than half a window is under way");
-        assert_eq!((sender.window, sender.threshold), (5, 5));
+        assert_eq!(sent(&mut sender, 101 * MS), [0], "though more than the window is under way");
+        assert_eq!((sender.window, sender.threshold), (9, 7));
         sender.acknowledged(200 * MS, at(12), &[]);
-        assert_eq!(sent(&mut sender, 200 * MS), Vec::from_iter(12..17));
+        assert_eq!(sent(&mut sender, 200 * MS), Vec::from_iter(12..19));
         assert!(sender.recovery.is_none());
-        // From here by one segment in each window.
-        for ack in 13..=17 {
+        // From here slowly.
+        for ack in 13..=19 {
             sender.acknowledged(300 * MS, at(ack), &[]);
         }
-        assert_eq!(sent(&mut sender, 300 * MS), Vec::from_iter(17..23));
+        assert_eq!(sent(&mut sender, 300 * MS), Vec::from_iter(19..26));
     }
 
     #[test]
@@ -435,7 +494,7 @@ mod tests {
         sender.check_timers(4000 * MS);
         assert_eq!(sent(&mut sender, 4000 * MS), [0]);
         assert_eq!(sender.expires(), Some(8000 * MS));
-        assert_eq!((sender.window, sender.threshold), (1, 5));
+        assert_eq!((sender.window, sender.threshold), (1, 7));
         sender.acknowledged(4100 * MS, at(1), &[at(5)..at(7)]);
         assert_eq!(sent(&mut sender, 4100 * MS), [1, 2]);
         sender.acknowledged(4200 * MS, at(3), &[at(5)..at(7)]);
@@ -452,11 +511,11 @@ mod tests {
         assert!(sent(&mut sender, 124 * MS).is_empty());
         sender.check_timers(125 * MS);
         assert_eq!(sent(&mut sender, 125 * MS), [0]);
-        // And again, if the repeat is lost: something sent after it arrives.
+        // One has arrived, so one was sent: new data waits.
         sender.write(std::iter::repeat_n(0, MSS));
-        assert_eq!(sent(&mut sender, 130 * MS), [2]);
-        sender.acknowledged(230 * MS, at(0), &[at(1)..at(3)]);
-        assert_eq!(sent(&mut sender, 230 * MS), [0]);
+        assert!(sent(&mut sender, 130 * MS).is_empty());
+        sender.acknowledged(225 * MS, at(2), &[]);
+        assert_eq!(sent(&mut sender, 225 * MS), [2]);
     }
 
     #[test]
@@ -472,7 +531,28 @@ mod tests {
         sender.check_timers(402 * MS);
         assert_eq!(sent(&mut sender, 402 * MS), [3]);
         sender.acknowledged(502 * MS, at(1), &[at(3)..at(4)]);
-        assert_eq!(sent(&mut sender, 502 * MS), [1, 2]);
+        assert_eq!(sent(&mut sender, 502 * MS), [1]);
+        sender.acknowledged(602 * MS, at(2), &[at(3)..at(4)]);
+        assert_eq!(sent(&mut sender, 602 * MS), [2]);
+    }
+
+    #[test]
+    fn small_segments_that_are_sent_again_are_joined_up_to_what_has_arrived() {
+        let mut sender = Sender::default();
+        for n in 0..6 {
+            sender.write([n; 20]);
+            assert!(sender.send(MS * u32::from(n)).is_some());
+        }
+        // The fifth has arrived; the first two were sent long enough before it.
+        sender.acknowledged(100 * MS, 0, &[80..100]);
+        sender.check_timers(130 * MS);
+        let chunk = sender.send(130 * MS).unwrap();
+        assert_eq!((chunk.seq, chunk.len), (0, 80));
+        assert!(sender.send(130 * MS).is_none());
+        // The first had arrived after all, and only its acknowledgement was lost.
+        sender.acknowledged(150 * MS, 20, &[80..100]);
+        let first = sender.flight.front().map(|first| (first.seq, first.len));
+        assert_eq!((first, sender.pending()), (Some((20, 60)), 100));
     }
 
     #[test]

@@ -111,15 +111,15 @@ fn a_bulk_transfer_fills_a_link() {
     assert!((2.0..4.0).contains(&arrived[199].0.as_secs_f64()), "{:?}", arrived[199].0);
 }
 
-/// The server's emulated path has a model of the same (`crates/server/src/transport/emulation/line.rs`), whose tests
-/// hold it to these numbers.
+/// The server's emulated path has a model of the same (`crates/server/src/transport/emulation/model.rs`) that does not hold
+/// back new data during a recovery. There it is 27.5 ms in the mean at 5 % loss, and 100 ms at p99.
 #[test]
-fn a_steady_pointer_takes_as_long_as_the_emulated_path_is_held_to() {
+fn a_steady_pointer_waits_for_what_was_lost_before_it() {
     for (loss, mean, p99) in [
         ("rand0", 20.0, 20.0),
-        ("rand2", 22.8, 100.0),
-        ("rand3", 24.3, 100.0),
-        ("rand5", 27.5, 100.0),
+        ("rand2", 24.0, 100.0),
+        ("rand3", 27.2, 140.0),
+        ("rand5", 33.8, 300.0),
     ] {
         let config = LinkConfig { delay: 20 * MS, ..link(loss) };
         let count = 20_000;
