@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -31,15 +31,14 @@ pub(crate) const UNLIMITED: [&str; 6] = [
 
 /// The command of `groupwire serve` on a port of this machine; 0 is any free one.
 pub(crate) fn groupwire(program: &Path, tick_ms: u64, port: u16) -> Command {
+    groupwire_at(program, tick_ms, (Ipv4Addr::LOCALHOST, port).into())
+}
+
+/// The command of `groupwire serve` on an address.
+pub(crate) fn groupwire_at(program: &Path, tick_ms: u64, listen: SocketAddr) -> Command {
     let mut command = Command::new(program);
-    command.args([
-        "serve",
-        "--no-admin",
-        "--log",
-        "error",
-        "--listen",
-        &format!("127.0.0.1:{port}"),
-    ]);
+    let listen = listen.to_string();
+    command.args(["serve", "--no-admin", "--log", "error", "--listen", &listen]);
     command.args(["--tick", &tick_ms.to_string()]);
     // What the user has set for servers of theirs is not meant for this one.
     for (name, _) in std::env::vars_os() {

@@ -1,6 +1,7 @@
 /** Fetches commands from the lab, runs them and answers with their results, until there are no more. */
 
 import { Member } from "./member";
+import { Performer } from "./perform";
 import { play } from "./play";
 import type { Command, Numbered, Reply } from "./protocol";
 
@@ -17,6 +18,7 @@ Object.defineProperty(navigator, "locks", { value: undefined });
 for (const other of query.getAll("open")) open(other, "_blank", "noopener,popup");
 
 let members: Member[] = [];
+let performer: Performer | undefined;
 let answer: Answer | null = null;
 for (;;) {
   const command = await next(answer);
@@ -49,7 +51,15 @@ async function run(command: Command): Promise<Reply> {
       return { did: "receive", ...(await member(command.member).receive(command)) };
     case "play":
       return { did: "play", ...(await play(command.members.map(member), command)) };
+    case "attend":
+      performer = await Performer.attend(command);
+      return { did: "attend" };
+    case "act":
+      if (!performer) throw new Error("nobody attends");
+      return { did: "act", ...(await performer.act(command)) };
     case "leave":
+      performer?.leave();
+      performer = undefined;
       members.forEach(({ room }) => room.leave());
       members = [];
       return { did: "leave" };

@@ -1,4 +1,6 @@
-/** The commands of the lab and the page's answers, in the order of `lab/experiments/src/web/protocol.rs`. */
+import type { Qos } from "groupwire";
+
+/** The commands of the lab and the page's answers, in the order of `lab/experiments/src/browsers/protocol.rs`. */
 
 export type App = "whiteboard" | "puzzle" | "pointer";
 
@@ -8,6 +10,8 @@ export type Command =
   | ({ readonly do: "expect" } & ReceiveCommand)
   | ({ readonly do: "receive" } & ReceiveCommand)
   | ({ readonly do: "play" } & PlayCommand)
+  | ({ readonly do: "attend" } & AttendCommand)
+  | ({ readonly do: "act" } & ActCommand)
   | { readonly do: "leave" };
 
 /** The number of the command that an answer belongs to. */
@@ -44,12 +48,38 @@ export interface PlayCommand {
   readonly patience_ms: number;
 }
 
+/** Joins a room, to {@link ActCommand act} in it. */
+export interface AttendCommand {
+  readonly transport: string;
+  readonly room: string;
+  readonly server: string;
+  readonly channels: readonly { readonly name: string; readonly qos: Qos }[];
+}
+
+export interface ActCommand {
+  /** When the script begins: milliseconds since 1970. All times of the script and of the answer count from then. */
+  readonly start: number;
+  /** When it is over. */
+  readonly ms: number;
+  /** What is sent, and on which channel: its place in {@link AttendCommand.channels}. */
+  readonly actions: readonly {
+    readonly at: number;
+    readonly channel: number;
+    readonly key: string | null;
+    readonly text: string;
+  }[];
+  /** When a channel is to have another QoS. */
+  readonly changes: readonly { readonly at: number; readonly channel: number; readonly qos: Qos }[];
+}
+
 export type Reply =
   | { readonly did: "join"; readonly ms: readonly number[]; readonly transport: string }
   | { readonly did: "send"; readonly messages: number }
   | { readonly did: "expect" }
   | ({ readonly did: "receive" } & Received)
   | ({ readonly did: "play" } & Played)
+  | { readonly did: "attend" }
+  | ({ readonly did: "act" } & Acted)
   | { readonly did: "leave" }
   | { readonly did: "fail"; readonly why: string };
 
@@ -73,4 +103,15 @@ export interface Played {
   readonly transactions_due: number;
   readonly transactions: readonly number[];
   readonly wrong: string | null;
+}
+
+export interface Acted {
+  /** When each message of the script was sent. */
+  readonly sent: readonly number[];
+  /** When each message of others came, and its content. */
+  readonly arrivals: readonly (readonly [at: number, text: string])[];
+  /** Of each channel: whether there was news that its contract is not kept. */
+  readonly told: readonly boolean[];
+  /** The first failure of the connection. */
+  readonly failure: string | null;
 }

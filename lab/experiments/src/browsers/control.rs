@@ -38,7 +38,7 @@ pub(super) struct Control {
 
 /// A page to which commands can be given.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(crate) struct Page {
     commands: mpsc::UnboundedSender<Numbered<Command>>,
     replies: Receiver<Numbered<Reply>>,
     /// The last command's.

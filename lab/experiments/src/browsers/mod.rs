@@ -15,7 +15,7 @@ mod load;
 mod native;
 mod network;
 mod plan;
-mod protocol;
+pub(crate) mod protocol;
 mod rate;
 mod row;
 mod server;
@@ -34,7 +34,8 @@ use crate::sim::{Loss, Queue};
 use crate::{Result, Update, parallel};
 use browser::Browser;
 use cell::{Cell, Place};
-use control::{Control, Page};
+use control::Control;
+pub(crate) use control::Page;
 use ground::Ground;
 use network::{Network, Weather};
 use plan::Plan;
@@ -158,6 +159,31 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
 }
 
 type Pages = (Vec<Option<Page>>, String, Option<(Control, Browser)>);
+
+/// Pages of a browser, which are open as long as it is.
+pub(crate) struct Open {
+    pub(crate) pages: Vec<Page>,
+    control: Control,
+    _browser: Browser,
+}
+
+impl Open {
+    /// Opens so many pages.
+    ///
+    /// # Errors
+    /// No browser, no page.
+    pub(crate) fn pages(count: usize) -> Result<Self> {
+        let browser = browser::find()?;
+        let (control, pages) = Control::start(count)?;
+        let open = Browser::open(&browser, &control.url())?;
+        Ok(Open { pages, control, _browser: open })
+    }
+
+    /// Where pages come from, which servers have to admit.
+    pub(crate) fn origins(&self) -> Vec<String> {
+        self.control.origins()
+    }
+}
 
 fn pages(count: usize) -> Result<Pages> {
     let browser = browser::find()?;

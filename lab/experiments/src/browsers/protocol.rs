@@ -61,6 +61,10 @@ pub(crate) enum Command {
     Receive(Receive),
     /// Members send what an application does, and all note how long it takes.
     Play(Play),
+    /// Joins a room, to act in it.
+    Attend(Attend),
+    /// Does what a script says.
+    Act(Act),
     /// All leave.
     Leave,
 }
@@ -120,6 +124,67 @@ pub(crate) struct Play {
     pub(crate) patience_ms: f64,
 }
 
+/// See [`Command::Attend`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Attend {
+    pub(crate) transport: &'static str,
+    pub(crate) room: String,
+    /// `http://host:port`.
+    pub(crate) server: String,
+    pub(crate) channels: Vec<Opened>,
+}
+
+/// A channel that is opened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Opened {
+    pub(crate) name: &'static str,
+    pub(crate) qos: PageQos,
+}
+
+/// A QoS as pages know it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PageQos {
+    pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loss: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deadline: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) min_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_rate: Option<f64>,
+}
+
+/// See [`Command::Act`]. Times are in ms.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Act {
+    /// When the script begins, since 1970; all other times count from then.
+    pub(crate) start: f64,
+    /// When it is over.
+    pub(crate) ms: f64,
+    pub(crate) actions: Vec<PageAction>,
+    pub(crate) changes: Vec<PageChange>,
+}
+
+/// A message that is sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct PageAction {
+    pub(crate) at: f64,
+    /// The place of its channel in [`Attend::channels`].
+    pub(crate) channel: usize,
+    pub(crate) key: Option<String>,
+    pub(crate) text: String,
+}
+
+/// A channel that is to have another QoS.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct PageChange {
+    pub(crate) at: f64,
+    pub(crate) channel: usize,
+    pub(crate) qos: PageQos,
+}
+
 /// What a stage answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "lowercase")]
@@ -142,6 +207,10 @@ pub(crate) enum Reply {
     Receive(Received),
     /// What came of an application's traffic.
     Play(Played),
+    /// The page has joined.
+    Attend,
+    /// What came of a script.
+    Act(Acted),
     /// All are gone.
     Leave,
     /// It went wrong.
@@ -181,6 +250,19 @@ pub(crate) struct Played {
     pub(crate) transactions: Vec<f64>,
     /// What was wrong first.
     pub(crate) wrong: Option<String>,
+}
+
+/// See [`Reply::Act`]. Times are in ms from the beginning of the script.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Acted {
+    /// When each message was sent.
+    pub(crate) sent: Vec<f64>,
+    /// When each message of others came, and its content.
+    pub(crate) arrivals: Vec<(f64, String)>,
+    /// Of each channel: whether there was news that its contract is not kept.
+    pub(crate) told: Vec<bool>,
+    /// The first failure of the connection.
+    pub(crate) failure: Option<String>,
 }
 
 /// An application whose traffic is imitated. All send 25 times per second; pointers and drags are conflated, strokes

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groupwire_session::Kind;
 
-use super::play::Arrival;
+use super::notes::Arrival;
 use super::script::Script;
 
 /// Messages further apart than at the least rate, and half as much again, are none of a stream that has to keep it.
@@ -31,6 +31,18 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
+    /// Adds what became of another session's messages.
+    pub(super) fn add(&mut self, other: Verdict) {
+        self.addressed += other.addressed;
+        self.missed += other.missed;
+        self.never += other.never;
+        self.arrived += other.arrived;
+        self.busy += other.busy;
+        self.within += other.within;
+        self.latencies.extend(other.latencies);
+        self.latencies.sort_by(f64::total_cmp);
+    }
+
     pub(super) fn mer(&self) -> f64 {
         self.missed as f64 / self.addressed.max(1) as f64
     }

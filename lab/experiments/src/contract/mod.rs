@@ -3,13 +3,19 @@
 //! A room and its clients, the paths between them with what QUIC or TCP adds, and people who draw, drag, type and point.
 //! lab/README.md says how each setup is made.
 
+mod cellular;
 mod channels;
 mod hand;
 mod judge;
+mod live;
+mod notes;
+mod page;
 mod path;
 mod plain;
 mod play;
+mod real;
 mod row;
+mod scene;
 mod script;
 mod setups;
 #[cfg(test)]
@@ -20,7 +26,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::options::{Common, Threads, directory_or};
+use crate::emulator::Namespace;
+use crate::options::{Common, Program, Threads, directory_or};
 use crate::sim::Loss;
 use crate::sim::http3::Ends;
 use crate::{Result, Update, parallel};
@@ -55,8 +62,24 @@ pub(crate) struct Options {
     browser_acks: bool,
 
     /// The length of sessions in seconds, instead of that of the setup.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
+    #[arg(long, visible_alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
     length: Option<u64>,
+
+    /// Play over real sockets through an emulated network instead, each setup followed by the same one in simulated time:
+    /// table1, modem, lossy, handover, cellular. Linux, where network namespaces are permitted.
+    #[arg(long, conflicts_with_all = ["ablations", "browser_acks"])]
+    real: bool,
+
+    /// The number of sessions of each setup over real sockets, each with a seed of its own. Default: 3.
+    #[arg(long, value_name = "COUNT", requires = "real", value_parser = clap::value_parser!(u64).range(1..=100))]
+    seeds: Option<u64>,
+
+    /// Over real sockets, the number of participants that are pages in Chromium; all others are native.
+    #[arg(long, value_name = "COUNT", requires = "real", default_value_t = 0)]
+    chromium: usize,
+
+    #[command(flatten)]
+    program: Program,
 
     /// Replay recordings of the directories mouse (*.csv, *.csv.gz) and editing (*.json, *.json.gz) in this directory.
     /// Default: ../shared/data, if it exists.
@@ -73,23 +96,34 @@ pub(crate) struct Options {
 /// Runs the experiment. Rows come in the same order each time.
 ///
 /// # Errors
-/// Recordings cannot be read.
+/// Recordings cannot be read, or there is no network for real sockets.
 pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+    // Comes first, because it may start this program again in a network namespace.
+    let namespace = match options.real {
+        true => {
+            let entered = Namespace::enter();
+            Some(entered.map_err(|error| format!("no real sockets here: {error}"))?)
+        }
+        false => None,
+    };
     let hands = match directory_or(&options.data, DATA) {
         Some(directory) => Hands::recorded(&directory)?,
         None => Hands::generated(options.common.seed),
     };
-    measure(&hands, options, tell);
+    let jobs = setups::jobs(options, tell);
+    match namespace {
+        Some(namespace) => live::run(&namespace, &jobs, &hands, options, tell)?,
+        None => measure(&jobs, &hands, options, tell),
+    }
     Ok(())
 }
 
-fn measure(hands: &Hands, options: &Options, tell: &mut dyn FnMut(Update)) {
-    let jobs = setups::jobs(options);
+fn measure(jobs: &[setups::Job], hands: &Hands, options: &Options, tell: &mut dyn FnMut(Update)) {
     let job = |_, job: &setups::Job, tell: &mut dyn FnMut(Update)| {
         tell(Update::begun(job));
         job.rows(hands, options).into_iter().for_each(|row| tell(Update::Row(row)));
     };
-    parallel::run((&jobs, jobs.len()), options.threads.count(), &job, tell);
+    parallel::run((jobs, jobs.len()), options.threads.count(), &job, tell);
 }
 
 impl Options {

@@ -34,6 +34,12 @@ pub(super) fn join<N: Node>(network: &mut Network<N>, paths: &[Path], seed: u64)
     }
 }
 
+/// Puts another path in the place of a participant's. What is on its way still arrives.
+pub(super) fn replace<N: Node>(network: &mut Network<N>, who: usize, path: &Path, seed: u64) {
+    network.join(who + 1, 0, path.up.clone(), derive(seed, 0));
+    network.join(0, who + 1, path.down.clone(), derive(seed, 1));
+}
+
 /// Bytes on the wire of each participant's path, both ways, headers and acknowledgements in.
 pub(super) fn wire_bytes<N: Node>(network: &Network<N>, paths: &[Path]) -> Vec<u64> {
     let bytes = |from, to| network.link_stats(from, to).map_or(0, |stats| stats.bytes);

@@ -3,13 +3,14 @@
 //! Transactions go over the stream. Nothing is repeated, named or numbered: the messages themselves tell all.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_session::Kind;
 
+use super::notes::Arrival;
 use super::path::{Path, join, wire_bytes};
-use super::play::{Arrival, Played};
+use super::play::Played;
 use super::script::Script;
 use crate::sim::http3::{Ends, QuicConnection, Side};
 use crate::sim::{Network, Node};
@@ -18,12 +19,17 @@ use crate::sim::{Network, Node};
 const MOST: usize = 1100;
 
 /// Plays a script; `tick`: for how long each end collects messages; zero for none.
-pub(super) fn play_plain(script: &Rc<Script>, paths: &[Path], tick: Duration, seed: u64) -> Played {
+pub(super) fn play_plain(
+    script: &Arc<Script>,
+    paths: &[Path],
+    tick: Duration,
+    seed: u64,
+) -> Played {
     let mut network = Network::new();
     network.add(Party::Relay(Relay::new(tick, paths.len())));
     for who in 0..paths.len() {
         network.add(Party::Person(Box::new(Person {
-            script: Rc::clone(script),
+            script: Arc::clone(script),
             who,
             end: End::new(Side::Client, tick),
             next: 0,
@@ -162,7 +168,7 @@ impl Relay {
 }
 
 struct Person {
-    script: Rc<Script>,
+    script: Arc<Script>,
     who: usize,
     end: End,
     next: usize,
@@ -179,7 +185,7 @@ impl Person {
     }
 
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
-        let script = Rc::clone(&self.script);
+        let script = Arc::clone(&self.script);
         let actions = &script.actions[self.who];
         while let Some(action) = actions.get(self.next).filter(|action| action.at <= now) {
             self.next += 1;

@@ -1,45 +1,42 @@
 //! A script played by Groupwire: a room, its clients, and the paths between.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::rc::Rc;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Client, Config, Event, Outgoing, Sent};
+use groupwire_session::client::{Client, Config, Event, Outgoing, Sent};
 use groupwire_session::trace::{BYTE_COST, Carrier, Purpose};
-use groupwire_session::{AllowAll, ContractState, Kind, Position, Room, Timing, room};
+use groupwire_session::{AllowAll, Room, Timing, room};
 
 use super::channels::Channel;
-use super::path::{Path, join, wire_bytes};
+use super::notes::{Arrival, NOT_TAKEN, Notes, changes, open_channels};
+use super::path::{Path, join, replace, wire_bytes};
 use super::row::Ablation;
+use super::scene::Turn;
 use super::script::Script;
 use crate::sim::http3::Ends;
+use crate::sim::random::derive;
 use crate::sim::{App, ClientNode, Network, Node, RoomNode};
 
 /// After the last message, for what is still under way.
-const REST: Duration = Duration::from_secs(5);
+pub(super) const REST: Duration = Duration::from_secs(5);
 
 /// Between two looks at what packets were made of: the room remembers a few hundred of them.
 const TRACED: Duration = Duration::from_millis(500);
 
 /// What is played.
 pub(super) struct Setting<'a> {
-    pub(super) script: &'a Rc<Script>,
+    pub(super) script: &'a Arc<Script>,
     /// Of each participant.
     pub(super) paths: &'a [Path],
+    /// Changes of the paths.
+    pub(super) turns: &'a [Turn],
     pub(super) tick: Duration,
     pub(super) ablation: Ablation,
     pub(super) ends: Ends,
     /// Whether it is noted what repeats take.
     pub(super) is_traced: bool,
     pub(super) seed: u64,
-}
-
-/// A message that came to an application.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Arrival {
-    pub(super) at: Duration,
-    /// Whose, and the how manieth of theirs.
-    pub(super) message: (usize, usize),
 }
 
 /// What became of a script.
@@ -81,24 +78,39 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
     }
     join(&mut network, setting.paths, setting.seed);
     let mut played = Played::default();
+    let mut carried = vec![0; setting.paths.len()];
+    let mut turns = setting.turns.iter().peekable();
     let end = setting.script.end + REST;
     while network.now() < end {
         let step = if setting.is_traced { TRACED } else { end };
-        network.run_until(end.min(network.now() + step));
+        let turn = turns.peek().map_or(end, |turn| turn.at);
+        network.run_until(end.min(network.now() + step).min(turn.max(network.now())));
         if let Party::Room(node) = network.node_mut(0) {
             played.note_repeats(node.room_mut());
         }
+        while let Some(turn) = turns.next_if(|turn| turn.at <= network.now()) {
+            // Counts begin anew with a new link.
+            carried[turn.who] += wire_bytes(&network, setting.paths)[turn.who];
+            replace(
+                &mut network,
+                turn.who,
+                &turn.path,
+                derive(setting.seed, turn.at.as_millis() as u64),
+            );
+        }
     }
+    let last = wire_bytes(&network, setting.paths);
+    let wire_bytes = carried.iter().zip(last).map(|(before, last)| before + last).collect();
     played.repeats.sort_by(f64::total_cmp);
     let people = || {
         (1..=setting.paths.len()).filter_map(|node| match network.node(node) {
-            Party::Person(person) => Some(person.app()),
+            Party::Person(person) => Some(&person.app().notes),
             Party::Room(_) => None,
         })
     };
     Played {
         arrivals: people().map(|person| person.arrivals.clone()).collect(),
-        wire_bytes: wire_bytes(&network, setting.paths),
+        wire_bytes,
         told: people().map(|person| person.told.clone()).collect(),
         wrong: people().find_map(|person| person.wrong.clone()),
         failure: people().find_map(|person| person.failure.clone()),
@@ -136,39 +148,11 @@ fn person(setting: &Setting<'_>, who: usize) -> (Client, Person) {
         ..Config::new("contract")
     };
     let mut client = Client::new(Duration::ZERO, config).expect("names are short");
-    let mut by_name = BTreeMap::new();
-    let channels = setting.script.channels.iter().map(|channel| {
-        *by_name.entry(channel.wire).or_insert_with(|| {
-            client.channel(channel.wire, channel.qos).expect("each QoS is sound")
-        })
-    });
-    let channels: Vec<_> = channels.collect();
-    let person = Person {
-        script: Rc::clone(setting.script),
-        who,
-        told: vec![false; channels.len()],
-        channels,
-        next: 0,
-        changes: changes(setting.script, who),
-        position: Position(0),
-        arrivals: Vec::new(),
-        wrong: None,
-        failure: None,
-    };
-    (client, person)
-}
-
-/// The first participant changes what a channel promises when people begin to talk, and when they stop.
-fn changes(script: &Script, who: usize) -> VecDeque<(Duration, usize)> {
-    let of_two = |(place, channel): (usize, &Channel)| {
-        let first = script.channels.iter().position(|other| other.wire == channel.wire)?;
-        (first < place).then_some((first, place))
-    };
-    let pair = script.channels.iter().enumerate().find_map(of_two).filter(|_| who == 0);
-    let talks = script
-        .talks()
-        .map(|(at, talk)| Some((at, pair.map(|pair| if talk { pair.1 } else { pair.0 })?)));
-    talks.flatten().collect()
+    let open =
+        |channel: &Channel| client.channel(channel.wire, channel.qos).expect("each QoS is sound");
+    let channels = open_channels(setting.script, open);
+    let notes = Notes::new(setting.script, who, channels);
+    (client, Person { notes, next: 0, changes: changes(setting.script, who) })
 }
 
 /// Either kind of node.
@@ -195,81 +179,41 @@ impl Node for Party {
 
 /// A participant's application: it sends what the script says and notes what comes.
 struct Person {
-    script: Rc<Script>,
-    who: usize,
-    /// By their places in the script.
-    channels: Vec<ChannelId>,
-    /// Of each: whether there was news that it is not kept.
-    told: Vec<bool>,
+    notes: Notes,
     /// The next action.
     next: usize,
     /// When a channel is to promise what another place of the script says.
     changes: VecDeque<(Duration, usize)>,
-    /// Of the last transaction that came.
-    position: Position,
-    arrivals: Vec<Arrival>,
-    wrong: Option<String>,
-    failure: Option<String>,
-}
-
-impl Person {
-    /// Notes a delivery that was wrong.
-    fn object(&mut self, now: Duration, why: &str) {
-        self.wrong.get_or_insert_with(|| format!("participant {} at {now:?}: {why}", self.who));
-    }
-
-    /// Notes a failure of this participant's connection.
-    fn fail(&mut self, now: Duration, why: &str) {
-        self.failure.get_or_insert_with(|| format!("participant {} at {now:?}: {why}", self.who));
-    }
 }
 
 impl App for Person {
     fn event(&mut self, now: Duration, _: &mut Client, event: Event) {
-        match event {
-            Event::Message(message) => {
-                if message.position > Position(0) {
-                    if message.position <= self.position {
-                        self.object(now, "a transaction came twice, or out of order");
-                    }
-                    self.position = message.position;
-                }
-                match self.script.find(&message.bytes) {
-                    Some((who, _)) if who == self.who => {}
-                    Some(message) => self.arrivals.push(Arrival { at: now, message }),
-                    None if message.own => {}
-                    None => self.object(now, "what came was never sent"),
-                }
-            }
-            Event::Contract(news) if news.state != ContractState::Met => {
-                let places = self.channels.iter().zip(&mut self.told);
-                places.filter(|(id, _)| **id == news.channel).for_each(|(_, told)| *told = true);
-            }
-            Event::Error { error, .. } => self.fail(now, &error.to_string()),
-            Event::Gap { reason, .. } => self.fail(now, &format!("a gap: {reason:?}")),
-            _ => {}
-        }
+        self.notes.event(now, event);
     }
 
     fn act(&mut self, now: Duration, client: &mut Client) -> Option<Duration> {
-        let script = Rc::clone(&self.script);
-        let actions = &script.actions[self.who];
+        let script = Arc::clone(&self.notes.script);
+        let actions = &script.actions[self.notes.who];
         while let Some(&(_, place)) = self.changes.front().filter(|(at, _)| *at <= now) {
             self.changes.pop_front();
-            if let Err(error) = client.set_qos(self.channels[place], script.channels[place].qos) {
-                self.fail(now, &error.to_string());
+            let qos = script.channels[place].qos;
+            if let Err(error) = client.set_qos(self.notes.channels[place], qos) {
+                self.notes.fail(now, &error.to_string());
             }
         }
         while let Some(action) = actions.get(self.next).filter(|action| action.at <= now) {
             self.next += 1;
-            let is_keyed = script.channels[action.channel].qos.kind == Kind::Awareness;
-            let key = action.key.to_le_bytes();
-            let key = (is_keyed && action.key > 0).then_some(&key[..1]);
-            let message = Outgoing { bytes: &action.bytes, text: true, key, ..Outgoing::default() };
-            match client.send(now, self.channels[action.channel], message) {
-                Ok(Sent::NotNow) => self.fail(now, "a message was not taken"),
+            let key = script.key(action);
+            let message = Outgoing {
+                bytes: &action.bytes,
+                text: true,
+                key: key.as_ref().map(|key| &key[..]),
+                ..Outgoing::default()
+            };
+            match client.send(now, self.notes.channels[action.channel], message) {
+                Ok(Sent::NotNow) => self.notes.fail(now, NOT_TAKEN),
                 Ok(_) => {}
-                Err(error) => self.fail(now, &error.to_string()),
+                Err(error) => self.notes.fail(now, &error.to_string()),
             }
         }
         let change = self.changes.front().map(|(at, _)| *at);

@@ -11,10 +11,10 @@ use crate::options::{Common, named};
 
 /// lab/README.md says what each field means. Bytes are of all channels together, on all paths, both ways, per message and
 /// receiver.
-const FIELDS: &str = "setup class loss rtt_ms participants transport tick_ms browser_acks ablation channel target \
-    deadline_ms feasible mer on_time never p50_ms p99_ms rate_min rate_offered rate met messages \
+const FIELDS: &str = "setup real chromium class link loss rtt_ms participants transport tick_ms browser_acks ablation channel target \
+    deadline_ms feasible mer on_time never p50_ms p99_ms longest_ms rate_min rate_offered rate met messages \
     wire_bytes_per_message plain_wire_bytes_per_message aggregated_wire_bytes_per_message repeat_bytes repeats told \
-    raised";
+    raised seeds bytes_apart p50_apart p99_apart mer_apart";
 
 /// A room and its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -27,6 +27,10 @@ pub(crate) enum Setup {
     Modem,
     /// Ten pointers over the network `lossy`, and the same over WebSockets.
     Lossy,
+    /// One of four goes from Wi-Fi to a mobile network and back.
+    Handover,
+    /// One of four is at the end of a recorded cellular link.
+    Cellular,
     /// From two to a thousand people with different transports and losses.
     Rooms,
 }
@@ -61,6 +65,10 @@ impl Ablation {
 #[derive(Debug, Clone)]
 pub(super) struct Conditions {
     pub(super) setup: Setup,
+    /// Whether it went over real sockets.
+    pub(super) real: bool,
+    /// How many participants were pages of a browser.
+    pub(super) chromium: usize,
     pub(super) loss: String,
     pub(super) rtt_ms: f64,
     pub(super) participants: usize,
@@ -87,6 +95,8 @@ impl Conditions {
         let is_fast = rate >= rate_min.min(offered * (1.0 - channel.target()));
         Row::new("contract", FIELDS, &self.common)
             .with("setup", self.setup)
+            .with("real", self.real)
+            .with("chromium", self.chromium)
             .with("loss", &self.loss)
             .with("rtt_ms", self.rtt_ms)
             .with("participants", self.participants)
@@ -103,6 +113,7 @@ impl Conditions {
             .with("never", verdict.never as f64 / verdict.addressed.max(1) as f64)
             .with("p50_ms", verdict.percentile(50.0))
             .with("p99_ms", verdict.percentile(99.0))
+            .with("longest_ms", verdict.percentile(100.0))
             .with("rate_min", rate_min)
             .with("rate_offered", offered)
             .with("rate", rate)

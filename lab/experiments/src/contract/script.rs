@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use groupwire_session::Kind;
+
 use super::channels::{
     ADD, Channel, DELETE, EDIT, EDITED, MOVE, MOVED, POINTER, POINTER_VOICE, RESIZE, RESIZED,
     VIEWPORT,
@@ -94,6 +96,12 @@ impl Script {
     /// Whose message this is, and the how manieth.
     pub(super) fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         self.known.get(bytes).copied()
+    }
+
+    /// The key that an action is sent with, on a channel that conflates.
+    pub(super) fn key(&self, action: &Action) -> Option<[u8; 1]> {
+        let is_keyed = self.channels[action.channel].qos.kind == Kind::Awareness;
+        (is_keyed && action.key > 0).then_some([action.key.to_le_bytes()[0]])
     }
 
     /// Messages that applications send.

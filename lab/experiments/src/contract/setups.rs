@@ -1,12 +1,13 @@
-//! The setups: who is in the room, over which paths, and what they do.
+//! The setups, and the rows of each.
 
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
 use super::Options;
+use super::cellular::{self, Recording};
 use super::channels::{pointers, table1};
 use super::hand::Hands;
 use super::judge::{Verdict, judge};
@@ -14,22 +15,15 @@ use super::path::Path;
 use super::plain::play_plain;
 use super::play::{Played, Setting, play};
 use super::row::{Ablation, Conditions, Setup};
+use super::scene::{HOP, MOVER, Scene, TICK, path};
 use super::script::Script;
-use crate::Row;
 use crate::options::{is_wanted, or_usual};
-use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
+use crate::sim::{Lane, Loss};
+use crate::{Row, Update};
 
 const MS: Duration = Duration::from_millis(1);
-/// 40 ms, as rooms have it unless told otherwise.
-const TICK: Duration = Duration::from_millis(40);
 /// What the experiment is judged in: both hops lose so.
 const LOSSES: [&str; 2] = ["rand20", "pb10@4"];
-/// Each hop, each way: 50 ms from application to application and back.
-const HOP: Duration = Duration::from_micros(12_500);
-/// What a modem carries, in kbit/s each way.
-const MODEM: f64 = 28.8;
-/// By then all have joined, and nobody has begun.
-const JOINED: Duration = Duration::from_secs(2);
 /// People in rooms, and how many of them move their pointers at most.
 const SIZES: [usize; 4] = [2, 10, 100, 1000];
 const SENDERS: usize = 10;
@@ -41,21 +35,31 @@ pub(super) enum Job {
     Straggler,
     Modem,
     Lossy,
+    Handover,
+    Cellular(Recording),
     Room(usize),
 }
 
-/// The jobs of the setups that are wanted.
-pub(super) fn jobs(options: &Options) -> Vec<Job> {
-    let losses = LOSSES.map(|name| name.parse().expect("it names a loss"));
+/// The jobs of the setups that are wanted. What there are no recordings for is told.
+pub(super) fn jobs(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Job> {
     let setups = Setup::value_variants().iter().filter(|setup| is_wanted(&options.setups, *setup));
     let jobs = setups.flat_map(|setup| match setup {
-        Setup::Table1 => or_usual(&options.losses, &losses).into_iter().map(Job::Table1).collect(),
+        Setup::Table1 => losses(options).into_iter().map(Job::Table1).collect(),
         Setup::Straggler => vec![Job::Straggler],
         Setup::Modem => vec![Job::Modem],
         Setup::Lossy => vec![Job::Lossy],
+        Setup::Handover => vec![Job::Handover],
+        Setup::Cellular => {
+            cellular::recordings(options, tell).into_iter().map(Job::Cellular).collect()
+        }
         Setup::Rooms => SIZES.map(Job::Room).to_vec(),
     });
     jobs.collect()
+}
+
+/// The losses of the setup table1 that are wanted.
+pub(super) fn losses(options: &Options) -> Vec<Loss> {
+    or_usual(&options.losses, &LOSSES.map(|name| name.parse().expect("it names a loss")))
 }
 
 impl fmt::Display for Job {
@@ -65,38 +69,55 @@ impl fmt::Display for Job {
             Job::Straggler => write!(out, "{}", Setup::Straggler),
             Job::Modem => write!(out, "{}", Setup::Modem),
             Job::Lossy => write!(out, "{}", Setup::Lossy),
+            Job::Handover => write!(out, "{}", Setup::Handover),
+            Job::Cellular(recording) => write!(out, "{} {recording}", Setup::Cellular),
             Job::Room(size) => write!(out, "{} {size}", Setup::Rooms),
         }
     }
 }
 
 impl Job {
+    /// What can be played over real sockets, too.
+    pub(super) fn scene(&self, hands: &Hands, seed: u64, length: Duration) -> Option<Scene> {
+        Some(match self {
+            Job::Table1(loss) => Scene::table1(loss, hands, seed, length),
+            Job::Modem => Scene::modem(hands, seed, length),
+            Job::Lossy => Scene::lossy(Lane::WebTransport, hands, seed, length),
+            Job::Handover => Scene::handover(hands, seed, length),
+            Job::Cellular(recording) => Scene::cellular(recording, hands, seed, length),
+            Job::Straggler | Job::Room(_) => return None,
+        })
+    }
+
     pub(super) fn rows(&self, hands: &Hands, options: &Options) -> Vec<Row> {
         match self {
             Job::Table1(loss) => table1_rows(loss, hands, options),
             Job::Straggler => straggler_rows(hands, options),
             Job::Modem => modem_rows(hands, options),
             Job::Lossy => lossy_rows(hands, options),
+            Job::Handover => handover_rows(hands, options),
+            Job::Cellular(recording) => cellular_rows(recording, hands, options),
             Job::Room(size) => room_rows(*size, hands, options),
         }
     }
 }
 
 fn table1_rows(loss: &Loss, hands: &Hands, options: &Options) -> Vec<Row> {
-    let length = options.length(600, 40);
-    let script = Rc::new(Script::table1(table1(), hands, options.common.seed, 4, length));
-    let paths = vec![path(Lane::WebTransport, HOP, loss.clone()); 4];
-    let plain = play_plain(&script, &paths, Duration::ZERO, options.common.seed);
-    let aggregated = play_plain(&script, &paths, TICK, options.common.seed);
+    let seed = options.common.seed;
+    let scene = Scene::table1(loss, hands, seed, options.length(600, 40));
+    let Scene { script, paths, .. } = &scene;
+    let plain = play_plain(script, paths, Duration::ZERO, seed);
+    let aggregated = play_plain(script, paths, TICK, seed);
     let ablations = or_usual(&options.ablations, Ablation::value_variants());
     let rows = ablations.into_iter().flat_map(|ablation| {
-        let setting =
-            Setting { ablation, is_traced: true, ..setting(&script, &paths, TICK, options) };
+        let setting = Setting { ablation, is_traced: true, ..of_scene(&scene, options) };
         let played = play(&setting);
-        let mut rows = rows(Setup::Table1, &setting, &loss.to_string(), &played, options);
+        let outcome = Outcome::of(&scene, script, played.clone());
+        let conditions = conditions(scene.setup, &setting, &scene.loss, options);
+        let mut rows = outcome.rows(&conditions, &scene);
         for row in &mut rows {
-            row.set("plain_wire_bytes_per_message", per_message(&script, &plain));
-            row.set("aggregated_wire_bytes_per_message", per_message(&script, &aggregated));
+            row.set("plain_wire_bytes_per_message", per_message(script, &plain));
+            row.set("aggregated_wire_bytes_per_message", per_message(script, &aggregated));
             row.set("repeat_bytes", played.repeat_bytes());
             row.set("repeats", played.repeats.len() as f64 / played.new.max(1) as f64);
         }
@@ -108,7 +129,7 @@ fn table1_rows(loss: &Loss, hands: &Hands, options: &Options) -> Vec<Row> {
 /// The other three's bytes, with one on a bad path and with none.
 fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(300, 30);
-    let script = Rc::new(Script::table1(table1(), hands, options.common.seed, 4, length));
+    let script = Arc::new(Script::table1(table1(), hands, options.common.seed, 4, length));
     let good = vec![path(Lane::WebTransport, HOP, Loss::NONE); 4];
     let mut mixed = good.clone();
     let bad = Loss::Random { percent: 20.0 };
@@ -132,32 +153,26 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
 }
 
 fn modem_rows(hands: &Hands, options: &Options) -> Vec<Row> {
-    let length = options.length(300, 30);
-    let channels = pointers(250, 60);
-    let script = Rc::new(Script::pointers(channels, hands, options.common.seed, (4, 4), length));
-    let link = LinkConfig {
-        delay: HOP,
-        loss: later(Loss::Random { percent: 20.0 }),
-        capacity: Capacity::kbit(MODEM),
-        queue: Queue::Time(300 * MS),
-        ..LinkConfig::default()
-    };
-    let paths = vec![Path::both(Lane::WebTransport, link); 4];
-    let setting = setting(&script, &paths, TICK, options);
-    rows(Setup::Modem, &setting, "rand20", &play(&setting), options)
+    let scene = Scene::modem(hands, options.common.seed, options.length(300, 30));
+    scene_rows(&scene, options)
 }
 
 fn lossy_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(200, 15);
-    let channels = pointers(100, 10);
-    let script = Rc::new(Script::pointers(channels, hands, options.common.seed, (10, 10), length));
     let lanes = [Lane::WebTransport, Lane::WebSocket];
-    let rows = lanes.into_iter().flat_map(|lane| {
-        let paths = vec![path(lane, 20 * MS, Loss::Random { percent: 3.0 }); 10];
-        let setting = setting(&script, &paths, Duration::ZERO, options);
-        rows(Setup::Lossy, &setting, "rand3", &play(&setting), options)
-    });
-    rows.collect()
+    let scene = |lane| Scene::lossy(lane, hands, options.common.seed, length);
+    lanes.into_iter().flat_map(|lane| scene_rows(&scene(lane), options)).collect()
+}
+
+fn handover_rows(hands: &Hands, options: &Options) -> Vec<Row> {
+    let scene = Scene::handover(hands, options.common.seed, options.length(300, 40));
+    scene_rows(&scene, options)
+}
+
+fn cellular_rows(recording: &Recording, hands: &Hands, options: &Options) -> Vec<Row> {
+    let length = options.length(120, 20);
+    let scene = Scene::cellular(recording, hands, options.common.seed, length);
+    scene_rows(&scene, options)
 }
 
 /// Every third has a WebSocket; losses of 0, 3 and 10 % take turns.
@@ -165,7 +180,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(10, if size > 100 { 2 } else { 5 });
     let channels = pointers(250, 50);
     let senders = (size, SENDERS.min(size));
-    let script = Rc::new(Script::pointers(channels, hands, options.common.seed, senders, length));
+    let script = Arc::new(Script::pointers(channels, hands, options.common.seed, senders, length));
     let class = |who: usize| {
         let lane = if who % 3 == 2 { Lane::WebSocket } else { Lane::WebTransport };
         (lane, [0.0, 3.0, 10.0][who / 3 % 3])
@@ -201,32 +216,94 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
     rows
 }
 
-/// A row for each channel, judged by all.
-fn rows(
-    setup: Setup,
-    setting: &Setting<'_>,
-    loss: &str,
-    played: &Played,
-    options: &Options,
-) -> Vec<Row> {
-    let conditions = conditions(setup, setting, loss, options);
-    let verdicts: Vec<Verdict> = judge(setting.script, &played.arrivals, |_, _| true);
-    let bytes = per_message(setting.script, played);
-    let told = |place: usize| {
-        let told = played.told.iter().filter(|of| of.get(place) == Some(&true)).count();
-        told as f64 / setting.paths.len() as f64
-    };
-    let each = setting.script.channels.iter().zip(&verdicts).enumerate();
-    let row = |(place, (channel, verdict))| {
-        let row = conditions.row(channel, verdict, bytes, played);
-        row.with("told", told(place))
-    };
-    each.map(row).collect()
+/// Plays a scene in simulated time.
+fn scene_rows(scene: &Scene, options: &Options) -> Vec<Row> {
+    let setting = of_scene(scene, options);
+    let outcome = Outcome::of(scene, &scene.script, play(&setting));
+    outcome.rows(&conditions(scene.setup, &setting, &scene.loss, options), scene)
+}
+
+/// What became of a scene, or of the same one with several seeds.
+#[derive(Debug, Clone)]
+pub(super) struct Outcome {
+    /// For each class of senders and receivers, of each channel.
+    verdicts: Vec<(Option<String>, Vec<Verdict>)>,
+    /// On the wire, per message and receiver.
+    bytes: f64,
+    /// Of each channel: the share of participants who were told that it is not kept.
+    told: Vec<f64>,
+    /// What was wrong first.
+    played: Played,
+    seeds: usize,
+}
+
+impl Outcome {
+    /// Judges a scene. Where one participant is elsewhere, what that one sends and receives is a class, and all else.
+    /// `script` has the times at which messages were sent.
+    pub(super) fn of(scene: &Scene, script: &Script, played: Played) -> Self {
+        let classes = match scene.setup {
+            Setup::Handover | Setup::Cellular => vec![Some(true), Some(false)],
+            _ => vec![None],
+        };
+        let verdicts = classes.into_iter().map(|class: Option<bool>| {
+            let is_of_mover = |receiver, sender| receiver == MOVER || sender == MOVER;
+            let is_asked = |receiver, sender| {
+                class.is_none_or(|wanted| wanted == is_of_mover(receiver, sender))
+            };
+            let name = class.map(|mover| if mover { "who moves" } else { "the others" }.to_owned());
+            (name, judge(script, &played.arrivals, is_asked))
+        });
+        let told = |place: usize| {
+            let told = played.told.iter().filter(|of| of.get(place) == Some(&true)).count();
+            told as f64 / scene.paths.len() as f64
+        };
+        Outcome {
+            verdicts: verdicts.collect(),
+            bytes: per_message(script, &played),
+            told: (0..script.channels.len()).map(told).collect(),
+            played,
+            seeds: 1,
+        }
+    }
+
+    /// Adds what became of the scene with another seed.
+    pub(super) fn add(&mut self, other: Outcome) {
+        let mean = |one: f64, another: f64| one + (another - one) / (self.seeds + 1) as f64;
+        self.bytes = mean(self.bytes, other.bytes);
+        for (told, other) in self.told.iter_mut().zip(other.told) {
+            *told = mean(*told, other);
+        }
+        for ((_, verdicts), (_, others)) in self.verdicts.iter_mut().zip(other.verdicts) {
+            verdicts.iter_mut().zip(others).for_each(|(verdict, other)| verdict.add(other));
+        }
+        self.played.wrong = self.played.wrong.take().or(other.played.wrong);
+        self.played.failure = self.played.failure.take().or(other.played.failure);
+        self.seeds += 1;
+    }
+
+    /// A row for each class and channel.
+    pub(super) fn rows(&self, conditions: &Conditions, scene: &Scene) -> Vec<Row> {
+        let rows = self.verdicts.iter().flat_map(|(class, verdicts)| {
+            let each = scene.script.channels.iter().zip(verdicts).zip(&self.told);
+            each.map(move |((channel, verdict), told)| {
+                let row = conditions.row(channel, verdict, self.bytes, &self.played);
+                let row = row.with("class", class.as_ref()).with("link", scene.link.as_ref());
+                row.with("told", *told).with("seeds", self.seeds)
+            })
+        });
+        rows.collect()
+    }
+}
+
+/// The whole system in a scene.
+pub(super) fn of_scene<'a>(scene: &'a Scene, options: &Options) -> Setting<'a> {
+    let setting = setting(&scene.script, &scene.paths, scene.tick, options);
+    Setting { turns: &scene.turns, ..setting }
 }
 
 /// The whole system as users have it, untraced.
 fn setting<'a>(
-    script: &'a Rc<Script>,
+    script: &'a Arc<Script>,
     paths: &'a [Path],
     tick: Duration,
     options: &Options,
@@ -234,6 +311,7 @@ fn setting<'a>(
     Setting {
         script,
         paths,
+        turns: &[],
         tick: options.tick(tick),
         ablation: Ablation::None,
         ends: options.ends(),
@@ -242,11 +320,18 @@ fn setting<'a>(
     }
 }
 
-fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options) -> Conditions {
+pub(super) fn conditions(
+    setup: Setup,
+    setting: &Setting<'_>,
+    loss: &str,
+    options: &Options,
+) -> Conditions {
     let first = &setting.paths[0];
     let is_mixed = setting.paths.iter().any(|path| path.lane != first.lane);
     Conditions {
         setup,
+        real: false,
+        chromium: 0,
         loss: loss.to_owned(),
         rtt_ms: 2e3 * first.round_trip().as_secs_f64(),
         participants: setting.paths.len(),
@@ -261,15 +346,6 @@ fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options
 fn per_message(script: &Script, played: &Played) -> f64 {
     let receivers = played.wire_bytes.len() - 1;
     played.wire_bytes.iter().sum::<u64>() as f64 / (script.messages() * receivers).max(1) as f64
-}
-
-fn path(lane: Lane, delay: Duration, loss: Loss) -> Path {
-    Path::both(lane, LinkConfig { delay, loss: later(loss), ..LinkConfig::default() })
-}
-
-/// Nothing is lost while people join: a handshake, which is not simulated, would have told the round trip.
-fn later(loss: Loss) -> Loss {
-    Loss::Step { at: JOINED, before: Box::new(Loss::NONE), after: Box::new(loss) }
 }
 
 fn name(lane: Lane) -> &'static str {

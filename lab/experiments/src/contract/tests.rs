@@ -13,7 +13,8 @@ fn rows(options: &str) -> Vec<Row> {
             rows.push(row);
         }
     };
-    measure(&Hands::generated(options.common.seed), &options, &mut tell);
+    let jobs = setups::jobs(&options, &mut tell);
+    measure(&jobs, &Hands::generated(options.common.seed), &options, &mut tell);
     rows
 }
 
@@ -50,6 +51,8 @@ fn a_broken_connection_is_a_result_and_a_wrong_delivery_is_an_error() {
     let row = |ablation, played: &play::Played| {
         let conditions = row::Conditions {
             setup: Setup::Table1,
+            real: false,
+            chromium: 0,
             loss: "pb10@4".to_owned(),
             rtt_ms: 50.0,
             participants: 4,

@@ -7,13 +7,12 @@ use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use tun_rs::{DeviceBuilder, InterruptEvent, SyncDevice};
 
 use super::courier::Courier;
 use super::links::Links;
-use super::network::{Route, content, readdress};
+use super::network::{Route, content, is_of_moved, readdress};
 use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
 
 /// One per namespace: a second emulator finds the name taken.
@@ -35,7 +34,7 @@ pub(crate) struct Emulator {
 impl Emulator {
     /// Sets up a network with the server and a client at the end of each path.
     ///
-    /// Time starts now for losses that depend on it.
+    /// Time starts now for losses that depend on it, and for recorded capacities.
     ///
     /// # Errors
     /// Where no TUN device is permitted or `ip` is not installed; if there is another emulator in this namespace.
@@ -69,12 +68,41 @@ impl Emulator {
         host.expect("the caller gave a path for each client")
     }
 
-    /// Puts another path in the place of the n-th. What is on its way arrives as it would have; counts begin anew.
+    /// Puts another path in the place of the n-th. What is on its way arrives as it would have; time and counts begin
+    /// anew.
     ///
     /// # Panics
     /// If there is no such path.
     pub(crate) fn change(&self, n: usize, path: &Path) {
-        self.lock()[n] = Links::new(path, 0);
+        let links = &mut self.lock()[n];
+        *links = Links { has_moved: links.has_moved, ..Links::new(path, 0) };
+    }
+
+    /// Moves the n-th client to another network, or back: from now on its address is another one, and nothing comes from
+    /// or goes to the one it had. It is a client that reaches the server at [`Host::server`].
+    ///
+    /// # Errors
+    /// Where `ip` fails.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub(crate) fn move_client(&self, n: usize) -> Result<(), EmulatorError> {
+        let client = self.client(n);
+        let has_moved = {
+            let links = &mut self.lock()[n];
+            links.has_moved = !links.has_moved;
+            links.has_moved
+        };
+        let (before, after) = match has_moved {
+            true => (client.local(), client.moved_local()),
+            false => (client.moved_local(), client.local()),
+        };
+        let server = client.server();
+        ip(&format!(
+            "address add {after}/32 dev {DEVICE}\n\
+             route replace {server} dev {DEVICE} src {after}\n\
+             address del {before}/32 dev {DEVICE}\n"
+        ))
     }
 
     /// What the n-th path has carried so far.
@@ -116,11 +144,10 @@ struct Reader {
 
 impl Reader {
     fn run(self) {
-        let start = Instant::now();
         let mut buffer = [0; MTU];
         loop {
             match self.device.recv_intr(&mut buffer, &self.stop) {
-                Ok(len) => self.carry(start, &mut buffer[..len]),
+                Ok(len) => self.carry(&mut buffer[..len]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // We were told to stop, or the device is gone.
                 Err(_) => return,
@@ -128,17 +155,22 @@ impl Reader {
         }
     }
 
-    fn carry(&self, start: Instant, packet: &mut [u8]) {
+    fn carry(&self, packet: &mut [u8]) {
         let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(route) = readdress(packet, links.len()) else {
             return;
         };
+        let (Route::Up(client) | Route::Down(client)) = route;
+        let links = &mut links[client];
+        if links.has_moved != is_of_moved(packet) {
+            return;
+        }
         let direction = match route {
-            Route::Up(client) => &mut links[client].up,
-            Route::Down(client) => &mut links[client].down,
+            Route::Up(_) => &mut links.up,
+            Route::Down(_) => &mut links.down,
         };
         let content = content(packet);
-        direction.carry(start, (packet, content), &self.courier, <[u8]>::to_vec);
+        direction.carry((packet, content), &self.courier, <[u8]>::to_vec);
     }
 }
 
@@ -172,6 +204,7 @@ fn set_up(clients: usize) -> Result<(), EmulatorError> {
     };
     for client in &clients {
         route(client.remote(), Host::SERVER);
+        route(client.moved_remote(), Host::SERVER);
         route(client.server(), *client);
     }
     route(Host::SERVER.remote(), clients[0]);

@@ -57,6 +57,14 @@ impl Emulator {
     }
 
     /// Never called.
+    ///
+    /// # Errors
+    /// None, as it is never called.
+    pub(crate) fn move_client(&self, _n: usize) -> Result<(), EmulatorError> {
+        match *self {}
+    }
+
+    /// Never called.
     pub(crate) fn stats(&self, _n: usize) -> PathStats {
         match *self {}
     }

@@ -11,12 +11,16 @@ use crate::sim::{Link, LinkConfig, LinkStats};
 pub(super) struct Links {
     pub(super) up: Direction,
     pub(super) down: Direction,
+    /// Whether the client has moved to another network.
+    pub(super) has_moved: bool,
 }
 
 /// One direction of a path.
 #[derive(Debug)]
 pub(super) struct Direction {
     pub(super) link: Link,
+    /// When the link's time began.
+    start: Instant,
     /// Packets that the courier had no room for.
     refused: u64,
     /// Bytes above TCP or UDP.
@@ -28,12 +32,17 @@ impl Links {
     pub(super) fn new(path: &Path, header: usize) -> Self {
         let direction = |config: &LinkConfig, seed| Direction {
             link: Link::new(LinkConfig { header, ..config.clone() }, seed),
+            start: Instant::now(),
             refused: 0,
             content: 0,
         };
         // Two seeds for each of the path's, so that no direction loses what another does.
         let seed = path.seed.wrapping_mul(2);
-        Links { up: direction(&path.up, seed), down: direction(&path.down, seed.wrapping_add(1)) }
+        Links {
+            up: direction(&path.up, seed),
+            down: direction(&path.down, seed.wrapping_add(1)),
+            has_moved: false,
+        }
     }
 
     pub(super) fn stats(&self) -> PathStats {
@@ -47,22 +56,21 @@ impl Links {
 }
 
 impl Direction {
-    /// Hands a packet to the courier, as a parcel, for when it arrives; `start` is when the link's time began, `content`
-    /// how many of its bytes are above TCP or UDP.
+    /// Hands a packet to the courier, as a parcel, for when it arrives; `content` is how many of its bytes are above TCP
+    /// or UDP.
     pub(super) fn carry<T>(
         &mut self,
-        start: Instant,
         (packet, content): (&mut [u8], usize),
         courier: &Courier<T>,
         parcel: impl Fn(&[u8]) -> T,
     ) {
         self.content += content as u64;
-        let arrivals = self.link.send(start.elapsed(), packet.len());
+        let arrivals = self.link.send(self.start.elapsed(), packet.len());
         if arrivals.corrupt {
             self.link.damage(packet);
         }
         for arrival in arrivals.first.into_iter().chain(arrivals.second) {
-            self.refused += u64::from(!courier.send(start + arrival, parcel(packet)));
+            self.refused += u64::from(!courier.send(self.start + arrival, parcel(packet)));
         }
     }
 

@@ -18,6 +18,8 @@
 //! A program that is bound to no address, such as a browser, is any client it likes: over the path of client n it finds
 //! the server at [`Host::server`], by the same trick (`10.87.1.4`, which the server has as `10.87.1.3`).
 //!
+//! A client that [moves](Emulator::move_client) to another network has `10.87.1.5` (and `.6`) there instead of `10.87.1.1`.
+//!
 //! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
 //! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less. Where microseconds matter
 //! there is a [`Wire`] instead, which knows nothing but the time that bits take on an [`Ethernet`], and for the rate of long streams a [`Cable`].

@@ -12,6 +12,9 @@ const REMOTE: u8 = 2;
 /// The server's, within the addresses of a client.
 const SERVER_LOCAL: u8 = 3;
 const SERVER_REMOTE: u8 = 4;
+/// A client's, once it has moved to another network.
+const MOVED_LOCAL: u8 = 5;
+const MOVED_REMOTE: u8 = 6;
 
 /// A host of the emulated network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +51,16 @@ impl Host {
         self.address(SERVER_LOCAL)
     }
 
+    /// The address that a client has instead of [`Host::local`] once it has moved.
+    pub(super) fn moved_local(self) -> Ipv4Addr {
+        self.address(MOVED_LOCAL)
+    }
+
+    /// The address that others see then.
+    pub(super) fn moved_remote(self) -> Ipv4Addr {
+        self.address(MOVED_REMOTE)
+    }
+
     fn address(self, side: u8) -> Ipv4Addr {
         Ipv4Addr::new(NETWORK[0], NETWORK[1], self.0, side)
     }
@@ -73,6 +86,12 @@ pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
         ((0, LOCAL), (client @ 1.., REMOTE)) => Route::Down(client - 1),
         ((client @ 1.., LOCAL), (same, SERVER_REMOTE)) if same == client => Route::Up(client - 1),
         ((same, SERVER_LOCAL), (client @ 1.., REMOTE)) if same == client => Route::Down(client - 1),
+        ((client @ 1.., MOVED_LOCAL), (same, SERVER_REMOTE)) if same == client => {
+            Route::Up(client - 1)
+        }
+        ((same, SERVER_LOCAL), (client @ 1.., MOVED_REMOTE)) if same == client => {
+            Route::Down(client - 1)
+        }
         _ => return None,
     };
     let (Route::Up(client) | Route::Down(client)) = route;
@@ -82,6 +101,11 @@ pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
     // The internet checksum is a sum of 16-bit words (RFC 1071): one more here and one less there leaves it as it is.
     (header[15], header[19]) = (from + 1, to - 1);
     Some(route)
+}
+
+/// Whether a packet, once it is readdressed, comes from or goes to the address that a client has after it moved.
+pub(super) fn is_of_moved(packet: &[u8]) -> bool {
+    packet.get(15) == Some(&MOVED_REMOTE) || packet.get(19) == Some(&MOVED_LOCAL)
 }
 
 /// The bytes of an IPv4 packet above TCP or UDP.
@@ -141,6 +165,19 @@ mod tests {
         let mut down = packet([10, 87, 3, 3], [10, 87, 3, 2]);
         assert_eq!(readdress(&mut down, 3), Some(Route::Down(2)));
         assert_eq!(down, packet([10, 87, 3, 4], [10, 87, 3, 1]));
+        assert!(!is_of_moved(&up) && !is_of_moved(&down));
+    }
+
+    #[test]
+    fn a_client_that_moved_has_another_address() {
+        let mut up = packet([10, 87, 3, 5], [10, 87, 3, 4]);
+        assert_eq!(readdress(&mut up, 3), Some(Route::Up(2)));
+        assert_eq!(up, packet([10, 87, 3, 6], [10, 87, 3, 3]));
+        let mut down = packet([10, 87, 3, 3], [10, 87, 3, 6]);
+        assert_eq!(readdress(&mut down, 3), Some(Route::Down(2)));
+        assert_eq!(down, packet([10, 87, 3, 4], [10, 87, 3, 5]));
+        assert!(is_of_moved(&up) && is_of_moved(&down));
+        assert_eq!(readdress(&mut packet([10, 87, 2, 5], [10, 87, 3, 4]), 3), None);
     }
 
     #[test]

@@ -264,3 +264,31 @@ fn a_wire_holds_a_packet_as_long_as_its_bits_take() {
     let carried = wire.carried().since(before);
     assert!(carried.packets >= 10 && carried.octets >= 10 * 1090, "{carried:?}");
 }
+
+#[test]
+fn a_client_that_moves_has_another_address_and_loses_the_one_before() {
+    let name = "emulator::tests::a_client_that_moves_has_another_address_and_loses_the_one_before";
+    let Some(emulator) = emulator_for(name, &[Path::default()]) else {
+        return;
+    };
+    let client = emulator.client(0);
+    let server = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    let port = server.local_addr().unwrap().port();
+    // Bound to no address, as QUIC's sockets are.
+    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    for socket in [&server, &socket] {
+        socket.set_read_timeout(Some(300 * MS)).unwrap();
+    }
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        socket.send_to(b"?", (client.server(), port)).unwrap();
+        let (_, from) = server.recv_from(&mut [0]).unwrap();
+        seen.push(from);
+        emulator.move_client(0).unwrap();
+    }
+    assert_eq!([seen[0].ip(), seen[2].ip()], [client.remote(); 2]);
+    assert_eq!(seen[1].ip(), client.moved_remote());
+    // Away again: what is sent to the old address is lost.
+    server.send_to(b"!", seen[0]).unwrap();
+    assert!(socket.recv(&mut [0]).is_err());
+}

@@ -6,7 +6,6 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
 use super::{Clients, LOOK_UP};
 use crate::emulator::Path;
@@ -34,9 +33,7 @@ impl UdpProxy {
             // A destination that is gone refuses it; so does a network lose it.
             let _ = by.send_to(&bytes, to);
         })?;
-        let start = Instant::now();
-        let common =
-            Common { server, path, front, clients, courier, start, stop: Arc::clone(&stop) };
+        let common = Common { server, path, front, clients, courier, stop: Arc::clone(&stop) };
         let thread = thread::Builder::new().name("udp proxy".into());
         let thread = thread.spawn(move || Arc::new(common).run())?;
         Ok(UdpProxy { stop, thread: Some(thread) })
@@ -60,7 +57,6 @@ struct Common {
     front: Arc<UdpSocket>,
     clients: Clients,
     courier: Courier<Datagram>,
-    start: Instant,
     stop: Arc<AtomicBool>,
 }
 
@@ -134,7 +130,7 @@ impl Common {
         self.clients.with(|all| {
             let parcel = |bytes: &[u8]| Datagram { by: Arc::clone(by), to, bytes: bytes.to_vec() };
             let len = bytes.len();
-            direction(&mut all[client]).carry(self.start, (bytes, len), &self.courier, parcel);
+            direction(&mut all[client]).carry((bytes, len), &self.courier, parcel);
         });
     }
 }
@@ -148,7 +144,7 @@ fn socket(listen: SocketAddr) -> io::Result<Arc<UdpSocket>> {
 #[cfg(test)]
 mod tests {
 
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::sim::LinkConfig;

@@ -1,0 +1,149 @@
+//! The experiment over real sockets: each scene beside the same one in simulated time.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::Options;
+use super::hand::Hands;
+use super::play;
+use super::real::{self, Place};
+use super::row::Conditions;
+use super::scene::Scene;
+use super::setups::{Job, Outcome, conditions, of_scene};
+use crate::browsers::{Open, Page};
+use crate::emulator::{Emulator, Namespace, Path};
+use crate::{Result, Row, Update, parallel};
+
+/// Seeds of each setup, and of a quick experiment.
+const SEEDS: u64 = 3;
+const QUICK_SEEDS: u64 = 1;
+/// Seconds that people work, and in a quick experiment.
+const SECONDS: u64 = 120;
+const QUICK_SECONDS: u64 = 8;
+/// The most participants of a scene.
+const MOST: usize = 10;
+
+/// A scene, and which of the wanted ones it is.
+struct Take {
+    place: usize,
+    seed: u64,
+    scene: Scene,
+}
+
+/// Plays the scenes of jobs with some seeds each, over real sockets and then in simulated time. Rows are of all seeds
+/// together: of each channel the real one, then the simulated one.
+///
+/// # Errors
+/// No network, no server.
+pub(super) fn run(
+    namespace: &Namespace,
+    jobs: &[Job],
+    hands: &Hands,
+    options: &Options,
+    tell: &mut dyn FnMut(Update),
+) -> Result<()> {
+    let program = options.program.path()?;
+    let clients = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let takes = takes(jobs, hands, options, tell);
+    let workers = options.threads.count();
+    let pages = options.chromium;
+    let mut open = (pages > 0).then(|| Open::pages(workers * pages)).transpose()?;
+    let origins = open.as_ref().map(Open::origins).unwrap_or_default();
+    let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages)).unwrap_or_default();
+    // Of each worker.
+    let chunks = std::iter::repeat_with(|| Mutex::new(all.drain(..pages).collect::<Vec<_>>()));
+    let pages: Vec<Mutex<Vec<Page>>> = chunks.take(workers).collect();
+    let emulator = Emulator::start(namespace, &vec![Path::default(); workers * MOST])?;
+    let outcomes = Outcomes::default();
+    let job = |worker: usize, take: &Take, tell: &mut dyn FnMut(Update)| {
+        tell(Update::begun(format!("{} {} over sockets", take.scene.setup, take.scene.loss)));
+        let (emulator, clients) = (&emulator, clients.handle());
+        let (first, origins) = (worker * MOST, &origins[..]);
+        let place = Place { emulator, first, program: &program, clients, origins };
+        let mut pages = pages[worker].lock().unwrap_or_else(PoisonError::into_inner);
+        let (script, played) = real::play(&place, &mut pages, &take.scene, take.seed);
+        outcomes.add(take.place, true, Outcome::of(&take.scene, &script, played));
+    };
+    parallel::run((&takes, takes.len()), workers, &job, tell);
+    drop(open);
+    let job = |_: usize, take: &Take, _: &mut dyn FnMut(Update)| {
+        let played = play::play(&of_scene(&take.scene, options));
+        outcomes.add(take.place, false, Outcome::of(&take.scene, &take.scene.script, played));
+    };
+    parallel::run((&takes, takes.len()), workers, &job, tell);
+    for take in first_of_each(&takes) {
+        let setting = of_scene(&take.scene, options);
+        let conditions = conditions(take.scene.setup, &setting, &take.scene.loss, options);
+        let rows = |real| {
+            let chromium = if real { options.chromium } else { 0 };
+            let conditions = Conditions { real, chromium, ..conditions.clone() };
+            let outcome = outcomes.take(take.place, real);
+            outcome.map_or_else(Vec::new, |one| one.rows(&conditions, &take.scene))
+        };
+        for (real, simulated) in rows(true).into_iter().zip(rows(false)) {
+            tell(Update::Row(beside(real, &simulated)));
+            tell(Update::Row(simulated));
+        }
+    }
+    Ok(())
+}
+
+/// The scenes of the jobs that can be played over real sockets, with each seed.
+fn takes(
+    jobs: &[Job],
+    hands: &Hands,
+    options: &Options,
+    tell: &mut dyn FnMut(Update),
+) -> Vec<Take> {
+    let seeds = options.seeds.unwrap_or(options.common.quick_or(QUICK_SEEDS, SEEDS));
+    let length = options.length(SECONDS, QUICK_SECONDS);
+    let mut takes = Vec::new();
+    for (place, job) in jobs.iter().enumerate() {
+        for seed in (0..seeds).map(|number| options.common.seed + number) {
+            match job.scene(hands, seed, length) {
+                Some(scene) => takes.push(Take { place, seed, scene }),
+                None if seed == options.common.seed => {
+                    let why = "it is not played over real sockets".to_owned();
+                    tell(Update::Skipped { what: job.to_string(), why });
+                }
+                None => {}
+            }
+        }
+    }
+    takes
+}
+
+fn first_of_each(takes: &[Take]) -> impl Iterator<Item = &Take> {
+    let is_first = |(at, take): &(usize, &Take)| *at == 0 || takes[at - 1].place != take.place;
+    takes.iter().enumerate().filter(is_first).map(|(_, take)| take)
+}
+
+/// A real row with how far it is from the simulated one: shares, but of messages missed the difference.
+fn beside(real: Row, simulated: &Row) -> Row {
+    let both = |field: &str| real.number(field).zip(simulated.number(field));
+    let apart = |field| both(field).map(|(real, simulated)| real / simulated - 1.0);
+    let (bytes, p50, p99) = (apart("wire_bytes_per_message"), apart("p50_ms"), apart("p99_ms"));
+    let missed = both("mer").map(|(real, simulated)| real - simulated);
+    real.with("bytes_apart", bytes)
+        .with("p50_apart", p50)
+        .with("p99_apart", p99)
+        .with("mer_apart", missed)
+}
+
+/// What became of each scene, real or not.
+#[derive(Default)]
+struct Outcomes(Mutex<BTreeMap<(usize, bool), Outcome>>);
+
+impl Outcomes {
+    fn add(&self, place: usize, real: bool, outcome: Outcome) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.get_mut(&(place, real)) {
+            Some(known) => known.add(outcome),
+            None => drop(all.insert((place, real), outcome)),
+        }
+    }
+
+    fn take(&self, place: usize, real: bool) -> Option<Outcome> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&(place, real))
+    }
+}

@@ -1,0 +1,85 @@
+/** A participant of the experiment `contract`: does what a script says and notes when what comes. */
+
+import { connect, type Channel, type ConnectOptions, type Room } from "groupwire";
+import type { Acted, ActCommand, AttendCommand } from "./protocol";
+import { pause } from "./time";
+
+/** Time limit (ms) for joining, as of native participants. */
+const JOINING_MS = 30_000;
+
+export class Performer {
+  private failure: string | null = null;
+  /** By the places of channels: whether there was news that the contract is not kept. */
+  private readonly told: boolean[];
+
+  private constructor(
+    private readonly room: Room,
+    private readonly channels: readonly Channel[],
+  ) {
+    this.told = channels.map(() => false);
+    room.on("error", ({ message }) => this.fail(message));
+    room.on("gap", ({ reason }) => this.fail(`a gap: ${reason}`));
+    channels.forEach((channel, place) =>
+      channel.on("contract", ({ state }) => {
+        if (state !== "met") this.told[place] = true;
+      }),
+    );
+  }
+
+  static async attend({ server, room, transport, channels }: AttendCommand): Promise<Performer> {
+    const joined = connect(server, room, { transports: [transport] } as ConnectOptions);
+    const opened = channels.map(({ name, qos }) => joined.channel(name, qos));
+    await new Promise<void>((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`not joined within ${JOINING_MS} ms`)), JOINING_MS);
+      joined.on("error", ({ message, fatal }) => fatal && reject(new Error(message)));
+      joined.on("synced", () => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+    return new Performer(joined, opened);
+  }
+
+  async act({ start, ms, actions, changes }: ActCommand): Promise<Acted> {
+    const now = (): number => performance.timeOrigin + performance.now() - start;
+    const arrivals: [number, string][] = [];
+    const stops = this.channels.map((channel) =>
+      channel.on("message", ({ data, own }) => {
+        if (!own) arrivals.push([now(), String(data)]);
+      }),
+    );
+    const sent: number[] = [];
+    let changed = 0;
+    for (;;) {
+      for (let change = changes[changed]; change && change.at <= now(); change = changes[++changed]) {
+        const { kind: _, ...qos } = change.qos;
+        this.channel(change.channel).setQos(qos);
+      }
+      for (let action = actions[sent.length]; action && action.at <= now(); action = actions[sent.length]) {
+        sent.push(now());
+        const { channel, text, key } = action;
+        const outcome = this.channel(channel).send(text, key === null ? {} : { key });
+        if (outcome === "not-now") this.fail("a message was not taken");
+      }
+      const next = Math.min(actions[sent.length]?.at ?? ms, changes[changed]?.at ?? ms, ms);
+      if (now() >= ms) break;
+      await pause(next - now());
+    }
+    stops.forEach((stop) => stop());
+    return { sent, arrivals, told: this.told, failure: this.failure };
+  }
+
+  leave(): void {
+    this.room.leave();
+  }
+
+  private channel(place: number): Channel {
+    const channel = this.channels[place];
+    if (!channel) throw new Error(`there is no channel ${place}`);
+    return channel;
+  }
+
+  private fail(why: string): void {
+    this.failure ??= why;
+  }
+}
