@@ -9,8 +9,8 @@ key does. Bytes are those on the wire, with the headers of IP, UDP or TCP and QU
 const JSON_GOALS = { plain_wire_bytes_per_message: 0.35, aggregated_wire_bytes_per_message: 0.6 };
 
 export function contract(rows) {
-  // Rooms and transports of a setup stand side by side.
-  const setup = (row) => (["rooms", "lossy"].includes(row.setup) ? row.setup : `${row.setup}, ${row.loss}`);
+  // Rooms, transports and links of a setup stand side by side.
+  const setup = (row) => (["rooms", "lossy", "cellular"].includes(row.setup) ? row.setup : `${row.setup}, ${row.loss}`);
   const panels = [...groupBy(rows, setup)].map(([name, here]) => ({ name, blocks: contractPanel(here) }));
   return {
     title: "Do channels get what they were promised?",
@@ -37,9 +37,25 @@ function contractPanel(rows) {
   return [...blocks, charts];
 }
 
+/** What a row is about, within its setup. Real rows stand beside the simulated ones. */
 function channelName(row) {
-  if (row.setup === "rooms") return `${row.participants} people: ${row.class}`;
-  return row.setup === "lossy" ? row.transport : row.channel;
+  const ends = row.chromium ? "over sockets, with Chromium" : "over sockets";
+  return row.real ? `${subject(row)}, ${ends}` : subject(row);
+}
+
+function subject(row) {
+  switch (row.setup) {
+    case "rooms":
+      return `${row.participants} people: ${row.class}`;
+    case "lossy":
+      return row.transport;
+    case "handover":
+      return row.class;
+    case "cellular":
+      return `${row.link}: ${row.class}`;
+    default:
+      return row.channel;
+  }
 }
 
 /** A line per channel, or per class of receivers. */

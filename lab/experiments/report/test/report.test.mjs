@@ -105,7 +105,9 @@ test("contract shows promises, and what is left out beside JSON", () => {
     ...{ wire_bytes_per_message: 30, plain_wire_bytes_per_message: 100, aggregated_wire_bytes_per_message: 60 },
     ...{ ablation, mer, met, p99_ms: null, repeat_bytes: 3.5 },
   });
-  const text = shown("contract", [row("none", 0.1, true), row("no-afec", 0.3, false)]);
+  const real = { ...row("none", 0.12, true), real: true, plain_wire_bytes_per_message: null };
+  const text = shown("contract", [row("none", 0.1, true), real, row("no-afec", 0.3, false)]);
+  assert.match(text, /"telepointer, over sockets"/);
   assert.match(text, /"10.0 %","note":"met","tone":"good"/);
   assert.match(text, /"30.0 %","note":"at most 35.0 % are asked for","tone":"good"/);
   assert.match(text, /"no-afec","30.0","30.0 %","50.0 %","3.5 bytes"/);
