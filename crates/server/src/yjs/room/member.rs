@@ -197,7 +197,7 @@ impl Member {
     ) -> Result<mpsc::UnboundedSender<Message>, NotJoined> {
         let (outbound, packets) = outbox(MAX_PACKETS);
         self.packets = Some(packets);
-        let (tokens, _) = mpsc::channel(1);
+        let (tokens, _) = outbox(1);
         let connection = Connection {
             packets: outbound,
             socket_writer: None,
