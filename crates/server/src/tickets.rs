@@ -74,8 +74,10 @@ impl ProducesTickets for Tickets {
         PERIOD as u32
     }
 
+    /// Only sessions of TLS 1.3 have tickets. With those of TLS 1.2, whoever gets hold of the stored key could read what was
+    /// recorded before.
     fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
-        self.seal(session, period())
+        is_of_tls_1_3(session).then(|| self.seal(session, period())).flatten()
     }
 
     fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
@@ -87,6 +89,17 @@ impl fmt::Debug for Tickets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tickets(..)")
     }
+}
+
+/// True if a session is of TLS 1.3. rustls writes whether the client named the server, the length and bytes of that name, and the version.
+/// Tests of HTTPS notice if it begins to write something else.
+fn is_of_tls_1_3(session: &[u8]) -> bool {
+    let version = match session {
+        [0, rest @ ..] => Some(rest),
+        [1, length, rest @ ..] => rest.get(usize::from(*length)..),
+        _ => None,
+    };
+    version.is_some_and(|version| version.starts_with(&[3, 4]))
 }
 
 /// The number of the present period since 1970.
@@ -125,6 +138,21 @@ mod tests {
         let mut later = ticket;
         later[0] += 1;
         assert_eq!(tickets.open(&later, 8), None, "its period is authenticated");
+    }
+
+    #[test]
+    fn only_sessions_of_tls_1_3_have_tickets() {
+        for session in [&[0, 3, 4, 0x13, 1][..], b"\x01\x04host\x03\x04\x13\x01"] {
+            assert_eq!(
+                tickets().encrypt(session).map(|ticket| ticket.len()),
+                Some(32 + session.len())
+            );
+        }
+        for other in
+            [&[0, 3, 3, 0xc0, 0x2b][..], b"\x01\x04host\x03\x03\xc0\x2b", &[1, 9, 3, 4], &[2], &[]]
+        {
+            assert_eq!(tickets().encrypt(other), None, "{other:?}");
+        }
     }
 
     proptest! {

@@ -10,9 +10,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::server::{Acceptor, ClientHello, NoServerSessionStorage};
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion};
 use tokio_rustls::server::TlsStream;
@@ -60,7 +59,7 @@ pub(crate) fn config(
 
 /// Carries out the handshakes of one listener.
 pub(crate) struct Handshakes {
-    versions: Versions,
+    config: Arc<ServerConfig>,
     /// Handshakes in the order in which they began; some have ended.
     pending: VecDeque<AbortHandle>,
 }
@@ -69,17 +68,13 @@ impl Handshakes {
     pub(crate) fn new(certificates: Arc<Certificates>) -> Result<Self, CertificateError> {
         let question = certificates.question();
         let protocols: Vec<_> = [HTTP2, HTTP1].into_iter().chain(question).collect();
-        let config = |version| config(Arc::clone(&certificates), &[version], &protocols);
-        let versions =
-            Versions { tls13: Arc::new(config(&TLS13)?), tls12: Arc::new(config(&TLS12)?) };
-        Ok(Handshakes { versions, pending: VecDeque::new() })
+        let config = Arc::new(config(certificates, &[&TLS13, &TLS12], &protocols)?);
+        Ok(Handshakes { config, pending: VecDeque::new() })
     }
 
-    /// Lets clients resume sessions by tickets, in place of what the server remembers of the last few of them.
+    /// Lets clients resume sessions of TLS 1.3 by tickets, in place of what the server remembers of the last few of them.
     pub(crate) fn issue_tickets(&mut self, secrets: Arc<HmacSecrets>) {
-        let tls13 = Arc::make_mut(&mut self.versions.tls13);
-        tls13.ticketer = Arc::new(Tickets::new(secrets));
-        tls13.session_storage = Arc::new(NoServerSessionStorage {});
+        Arc::make_mut(&mut self.config).ticketer = Arc::new(Tickets::new(secrets));
     }
 
     /// Begins a handshake in a task of its own; calls `done` when it is complete. With [`MAX_HANDSHAKES`] under way, the
@@ -97,7 +92,7 @@ impl Handshakes {
             tracing::debug!("the oldest TLS handshake was given up: too many are under way");
             self.pending.pop_front().inspect(AbortHandle::abort);
         }
-        let handshake = shake_hands(self.versions.clone(), socket);
+        let handshake = shake_hands(TlsAcceptor::from(Arc::clone(&self.config)), socket);
         let task = tokio::spawn(async move {
             match timeout(HANDSHAKE, handshake).await {
                 Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) => {
@@ -120,7 +115,7 @@ async fn answered(mut stream: TlsStream<TcpStream>, peer: SocketAddr) {
 }
 
 async fn shake_hands(
-    versions: Versions,
+    acceptor: TlsAcceptor,
     mut socket: TcpStream,
 ) -> io::Result<TlsStream<TcpStream>> {
     let mut first = [0];
@@ -132,25 +127,7 @@ async fn shake_hands(
         while socket.read(&mut dropped).await? > 0 {}
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not TLS"));
     }
-    let hello = LazyConfigAcceptor::new(Acceptor::default(), socket).await?;
-    let config = versions.of(&hello.client_hello());
-    hello.into_stream_with(config, |connection| connection.set_buffer_limit(Some(BUFFER))).await
-}
-
-/// The configurations of TLS 1.3 and of TLS 1.2. Only sessions of TLS 1.3 have tickets: with those of TLS 1.2, whoever gets hold of
-/// the tickets' key later could read what was recorded before.
-#[derive(Clone)]
-struct Versions {
-    tls13: Arc<ServerConfig>,
-    tls12: Arc<ServerConfig>,
-}
-
-impl Versions {
-    fn of(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
-        // TLS 1.3 has cipher suites of its own (RFC 8446, appendix B.4).
-        let is_newer = hello.cipher_suites().iter().any(|suite| suite.to_array()[0] == 0x13);
-        Arc::clone(if is_newer { &self.tls13 } else { &self.tls12 })
-    }
+    acceptor.accept_with(socket, |connection| connection.set_buffer_limit(Some(BUFFER))).await
 }
 
 #[cfg(test)]
