@@ -88,3 +88,34 @@ fn parse_roots(path: &Path, text: &[u8]) -> Result<RootCertStore, DialError> {
 fn wrong(path: &Path, why: String) -> DialError {
     DialError::Roots { path: path.to_owned(), why }
 }
+
+#[cfg(test)]
+mod tests {
+    use wtransport::Identity;
+
+    use super::*;
+
+    #[test]
+    fn a_configuration_is_kept_with_its_sessions_until_what_is_trusted_changes() {
+        let name = format!("groupwire-roots-{}.pem", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let write = || {
+            let identity = Identity::self_signed(["localhost"]).unwrap();
+            std::fs::write(&path, identity.certificate_chain().as_slice()[0].to_pem()).unwrap();
+        };
+        let configs = TlsConfigs::default();
+        let config = |pins| configs.config(pins, b"http/1.1").unwrap();
+        write();
+        let first = config(Pins::File(path.clone()));
+        assert!(Arc::ptr_eq(&first, &config(Pins::File(path.clone()))));
+        write();
+        let second = config(Pins::File(path.clone()));
+        assert!(!Arc::ptr_eq(&first, &second), "the file has changed");
+        let pinned = config(Pins::Hashes(vec![[1; 32]]));
+        assert!(!Arc::ptr_eq(&second, &pinned));
+        assert!(Arc::ptr_eq(&pinned, &config(Pins::Hashes(vec![[1; 32]]))));
+        assert!(!Arc::ptr_eq(&pinned, &config(Pins::Hashes(vec![[2; 32]]))));
+        std::fs::remove_file(&path).unwrap();
+        assert!(configs.config(Pins::File(path.clone()), b"http/1.1").is_err());
+    }
+}
