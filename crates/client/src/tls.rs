@@ -17,8 +17,8 @@ use crate::trust::Pins;
 /// Sessions of TLS that are remembered. All are of one server.
 const SESSIONS: usize = 2;
 
-/// The configurations of TLS of one room. The last one is kept with its sessions, so that a client that comes back resumes one: neither it nor
-/// the server then computes signatures.
+/// The configurations of TLS of one room. The last one is kept with its sessions, so that a client that comes back resumes one:
+/// neither it nor the server then computes signatures.
 #[derive(Debug, Default)]
 pub(crate) struct TlsConfigs(Mutex<Option<Kept>>);
 
@@ -31,8 +31,8 @@ struct Kept {
 }
 
 impl TlsConfigs {
-    /// The configuration of TLS 1.3 for a client that offers this protocol, always the same one in a room. A file of root certificates is read each time,
-    /// and sessions are forgotten if it has changed.
+    /// The configuration of TLS 1.3 for a client that offers this protocol, always the same one in a room. A file of root
+    /// certificates is read each time, and sessions are forgotten if it has changed.
     ///
     /// # Errors
     /// [`DialError::Roots`] if the file of root certificates cannot be used.
