@@ -6,6 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { connect } from "groupwire";
+import { WebSocket } from "ws";
 import * as Y from "yjs";
 import { random } from "./random.mjs";
 import { Server } from "./server.mjs";
@@ -230,4 +232,49 @@ test("large changes, deletions and documents that were there before come through
     [one, other, ...late].forEach((client) => client.leave(true));
     await server.kill();
   }
+});
+
+test("what a participant puts into the room past the endpoint does no harm", async (t) => {
+  t.mock.method(console, "warn", () => {});
+  const server = await stored();
+  const open = () => [new Client(server.url, "harm"), new Participant(server.url, "harm")];
+  const people = open();
+  people[0].doc.getText("text").insert(0, "before ");
+  await converge(people, t);
+  const room = connect(server.url, "harm", { transports: ["websocket"], WebSocket });
+  const document = room.channel("yjs", { kind: "transaction", departures: true });
+  const states = room.channel("yjs/awareness", { kind: "awareness", overflow: "conflate", maxRate: 25 });
+  for (const bytes of [[], [0], [1, 1, 1], [255, 255, 255, 255], [1, 1, 5, 0, 4, 1, 1, 116, 200]])
+    document.send(new Uint8Array(bytes));
+  for (const text of [
+    "",
+    "{",
+    "[1]",
+    '["piece",1,1,2,"AQI="]',
+    '["piece",1,0,2,"AQI="]',
+    '["done",true]',
+    '["ask","AA=="]',
+    '["ask","*"]',
+  ])
+    document.send(text);
+  for (const [key, text] of [
+    ["7/x", "{"],
+    ["x", "here"],
+    ["-1/x", "1"],
+    ["9007199254740993/x", "1"],
+    ["/", "1"],
+  ])
+    states.send(text, { key });
+  // It has to be somebody's cursor, or nobody's.
+  states.send('{"anchor":1}', { key: `${people[0].doc.clientID}/cursor` });
+  await until("the room has taken all of it", () => room.status === "connected" && room.pending === 0);
+  people[0].doc.getText("text").insert(0, "after ");
+  people[1].doc.getMap("map").set("key", "value");
+  await converge(people, t);
+  room.leave();
+  const late = open();
+  await converge([...people, ...late], t);
+  assert.equal(late[0].doc.getText("text").toString(), "after before ");
+  [...people, ...late].forEach((client) => client.leave(true));
+  await server.kill();
 });

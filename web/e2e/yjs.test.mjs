@@ -154,28 +154,34 @@ test("without a store it does not, which shows that the test can fail", async ()
   await server.kill();
 });
 
-test("a document outlasts its merges", async () => {
-  const server = await stored();
-  const texts = [];
-  for (let round = 0; round < 2; round += 1) {
-    const client = new Client(server.url, "merged");
-    await until("it is synchronised", () => client.provider.synced);
-    const text = client.doc.getText("text");
-    assert.equal(text.toString(), texts.join(""));
-    const confirmed = client.confirmation();
-    for (let at = 0; at < 2100; at += 1) {
-      text.insert(text.length, `${at},`);
-      texts.push(`${at},`);
+for (const options of [[], ["--collect-documents", "mer*"]])
+  test(`a document outlasts its merges ${options.join(" ")}`, async () => {
+    const server = await stored(...options);
+    let expected = "";
+    for (let round = 0; round < 2; round += 1) {
+      const client = new Client(server.url, "merged");
+      await until("it is synchronised", () => client.provider.synced);
+      const text = client.doc.getText("text");
+      assert.equal(text.toString(), expected);
+      const confirmed = client.confirmation();
+      for (let at = 0; at < 2100; at += 1) {
+        text.insert(text.length, `${at},`);
+        expected += `${at},`;
+        if (at % 700 !== 0) continue;
+        // Long stretches, and short ones.
+        text.delete(1, Math.min(600, text.length - 1));
+        text.delete(0, 1);
+        expected = text.toString();
+      }
+      await confirmed;
+      client.leave(true);
+      const yjs = async () => (await (await fetch(`${server.url}/status`)).json()).yjs;
+      await until("its updates were merged", async () => (await yjs()).compactions > 0);
+      await server.kill();
+      await server.restart();
     }
-    await confirmed;
-    client.leave(true);
-    const yjs = async () => (await (await fetch(`${server.url}/status`)).json()).yjs;
-    await until("its updates were merged", async () => (await yjs()).compactions > 0);
     await server.kill();
-    await server.restart();
-  }
-  await server.kill();
-});
+  });
 
 test("a client without the right token is told so and stays away", async (t) => {
   const server = await stored("--token", "open sesame");

@@ -5,16 +5,11 @@ use std::time::Duration;
 
 use groupwire_session::{Access as Wanted, Error, Identity, OpenRequest, Qos, Quota};
 
+use super::channels::{AWARENESS, DOCUMENT};
 use super::open_document::Rights;
 use crate::access::{Access, Admitted};
 use crate::hub::Hub;
 use crate::traces::Span;
-
-/// The channel of updates.
-pub(super) const DOCUMENT: &str = "yjs";
-
-/// The channel of awareness.
-pub(super) const AWARENESS: &str = "yjs/awareness";
 
 /// A client that was let in.
 pub(super) struct Entry {

@@ -5,6 +5,7 @@
 //! document. No CRDT runs in this process: the crate `groupwire-yjs` checks, merges and compares updates as bytes.
 
 mod access;
+mod channels;
 pub(crate) mod config;
 mod connection;
 pub(crate) mod documents;

@@ -13,7 +13,7 @@ use super::control::{self, Control};
 use super::fields::{Change, Others, Own};
 use super::member::Member;
 use crate::hub::{Hub, NotJoined};
-use crate::yjs::access::{AWARENESS, DOCUMENT};
+use crate::yjs::channels::{AWARENESS, DOCUMENT};
 use crate::yjs::ending::Ending;
 
 /// The largest message of a room in memory, and of a stored one.
