@@ -16,24 +16,24 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotli, gzip } from "./compress.mjs";
 
 /**
- * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals are
- * 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is 2,000
- * of `javascript`. Parts of the snapshot cost 2,600 of the first part, which every participant needs as soon as it joins a room
- * whose log is not short; what is pending, and who is away after a restart, cost 1,000, transactions in pieces 1,300, tokens
- * that are renewed 700, and large rooms (counts, pages, messages that wait for their senders) 600, and 140 of `javascript`.
- * Departures (W113) cost 400 of the first part, 200 of the second and 10 of `javascript`. Of `javascript`, 570 are for
- * transactions that wait for their first listener, the room's state as one object, and the second after which a channel is
- * closed: what user interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less
+ * The largest permitted sizes in bytes: what was reached when a limit was set, and some bytes for other compilers. The goals
+ * are 85,000 gzipped for the first part, and 205,000 gzipped or 180,000 by brotli for both parts, each with the glue, which is
+ * 2,000 of `javascript`. Parts of the snapshot cost 2,600 of the first part, which every participant needs as soon as it joins
+ * a room whose log is not short; what is pending, and who is away after a restart, cost 1,000, transactions in pieces 1,300,
+ * tokens that are renewed 700, and large rooms (counts, pages, messages that wait for their senders) 600, and 140 of
+ * `javascript`. Departures (W113) cost 400 of the first part, 200 of the second and 10 of `javascript`. Of `javascript`, 570
+ * are for transactions that wait for their first listener, the room's state as one object, and the second after which a channel
+ * is closed: what user interface frameworks need, which mount late and twice. Shorter ways through gmc, which take a fifth less
  * time, cost 1,200 of both parts. Messages to one participant (W114) cost 2,600 of the first part and 170 of `javascript`,
- * goodbyes before a room is joined 80. Stamps that transactions without a deadline do without (W79) cost 120 of both parts. WebKit, which begins with WebSocket, costs 50 of `javascript`, and to learn that the
- * server refuses the page 100. The goal of `shared` is 6,000; operations that do not fit into one message, and what applications
- * with live messages of their own need (whose operation came, the author of an action), cost 200, and to tell that the state
- * became incomplete or was restored 50. The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of
- * `react` is 3,000 and of the other bindings 1,000. The goal of `widgets` is 12,000; it has all elements, their styles (2,500)
- * and texts, without messages at the pointer, which a page loads only if it wants them. A page that takes single elements loads
- * less: the cursors alone are 6,000. The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its
- * history is 1,600 of it, and the pieces of large updates in rooms in memory are 900, which the core could save if it cut
- * transactions there, too (W97).
+ * goodbyes before a room is joined 80. Stamps that transactions without a deadline do without (W79) cost 120 of both parts.
+ * WebKit, which begins with WebSocket, costs 50 of `javascript`, and to learn that the server refuses the page 100. The goal of
+ * `shared` is 6,000; operations that do not fit into one message, and what applications with live messages of their own need
+ * (whose operation came, the author of an action), cost 200, and to tell that the state became incomplete or was restored 50.
+ * The goal of `motion` is 4,000, which `follow` alone keeps with 3,500. The goal of `react` is 3,000 and of the other bindings
+ * 1,000. The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and texts, without messages at the pointer,
+ * which a page loads only if it wants them. A page that takes single elements loads less: the cursors alone are 6,000. The goal
+ * of `yjs` is 4,000: what brings a document back after a loss of the room or of its history is 1,600 of it, and the pieces of
+ * large updates in rooms in memory are 900, which the core could save if it cut transactions there, too (W97).
  */
 export const LIMITS = {
   "first part, gzip": 84_200,
@@ -62,13 +62,15 @@ const GROUPWIRE = /^groupwire(\/|$)/;
 const YJS = /^(yjs$|y-protocols\/|lib0\/)/;
 const entry = (name) => `${root}web/client/dist/${name}.js`;
 const GLUE = "groupwire_wasm.js";
-const wasm = (name) => readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
+const wasm = (name) =>
+  readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
 
 /** A line of text for each size, and whether all sizes keep their limits. */
 export function judge(sizes, limits = LIMITS) {
   const names = Object.keys(limits);
   const lines = names.map((name) => {
-    const verdict = sizes[name] <= limits[name] ? "at most" : "TOO LARGE, at most";
+    const verdict =
+      sizes[name] <= limits[name] ? "at most" : "TOO LARGE, at most";
     return `size: ${name}: ${sizes[name]} bytes, ${verdict} ${limits[name]}`;
   });
   return { lines, keeps: names.every((name) => sizes[name] <= limits[name]) };
@@ -76,7 +78,8 @@ export function judge(sizes, limits = LIMITS) {
 
 /** The chunks that are loaded before the first message: the entry, the glue, and their static imports. */
 export function loadedFirst(chunks) {
-  const holdsGlue = ({ moduleIds }) => moduleIds.some((id) => basename(id) === GLUE);
+  const holdsGlue = ({ moduleIds }) =>
+    moduleIds.some((id) => basename(id) === GLUE);
   if (!chunks.some(holdsGlue)) throw new Error(`no chunk holds ${GLUE}`);
   return withImports(chunks, (chunk) => chunk.isEntry || holdsGlue(chunk));
 }
@@ -87,7 +90,9 @@ export function withImports(chunks, isFirst) {
   const add = (chunk) => {
     if (!chunk || first.has(chunk)) return;
     first.add(chunk);
-    chunk.imports.forEach((name) => add(chunks.find(({ fileName }) => fileName === name)));
+    chunk.imports.forEach((name) =>
+      add(chunks.find(({ fileName }) => fileName === name)),
+    );
   };
   chunks.filter(isFirst).forEach(add);
   return [...first];
@@ -96,7 +101,9 @@ export function withImports(chunks, isFirst) {
 /** The chunks of a module as an application would load them, minified. */
 export async function bundle(input, external = []) {
   // Rolldown, the bundler that Vite depends on.
-  const require = createRequire(createRequire(`${root}web/package.json`).resolve("vite"));
+  const require = createRequire(
+    createRequire(`${root}web/package.json`).resolve("vite"),
+  );
   const { build } = await import(pathToFileURL(require.resolve("rolldown")));
   const { output } = await build({
     input,
@@ -116,19 +123,30 @@ async function main() {
   const widgets = await bundle(`${root}web/widgets/dist/index.js`, GROUPWIRE);
   const bindings = [];
   for (const name of BINDINGS) {
-    bindings.push([`${name}, gzip`, sum((await bundle(binding(name), PRESENT)).map(zipped))]);
+    bindings.push([
+      `${name}, gzip`,
+      sum((await bundle(binding(name), PRESENT)).map(zipped)),
+    ]);
   }
   const { lines, keeps } = judge({
     "first part, gzip": first,
     "both parts, gzip": sum(parts.map((part) => gzip(part).length)),
     "both parts, brotli": sum(parts.map((part) => brotli(part).length)),
-    "javascript, gzip": sum(loadedFirst(await bundle(entry("index"))).map(zipped)),
+    "javascript, gzip": sum(
+      loadedFirst(await bundle(entry("index"))).map(zipped),
+    ),
     "shared, gzip": sum((await bundle(entry("shared"))).map(zipped)),
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
-    "store, gzip": sum((await bundle(entry("store"), /^groupwire$/)).map(zipped)),
+    "store, gzip": sum(
+      (await bundle(entry("store"), /^groupwire$/)).map(zipped),
+    ),
     ...Object.fromEntries(bindings),
-    "yjs, gzip": sum((await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped)),
-    "widgets, gzip": sum(withImports(widgets, ({ isEntry }) => isEntry).map(zipped)),
+    "yjs, gzip": sum(
+      (await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped),
+    ),
+    "widgets, gzip": sum(
+      withImports(widgets, ({ isEntry }) => isEntry).map(zipped),
+    ),
     "codecs, gzip": gzip(wasm("codecs_bg")).length,
     "brotli, gzip": gzip(wasm("brotli_bg")).length,
   });
