@@ -6,8 +6,8 @@
 //! after a time, with data that goes, and at once when something is missing, as the other end asked (quinn does not ask again if
 //! that frame is lost) or as usual; loss after three later packets or after
 //! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs or IMMEDIATE_ACKs, as quinn sends them when
-//! nothing waits) after a timeout that doubles; NewReno with a window of two packets at least; datagrams that wait for it, and are
-//! dropped after 100 ms.
+//! nothing waits) after a timeout that doubles; the congestion control of `groupwire-quic` at our ends, NewReno with a window of two
+//! packets at least at others'; datagrams that wait for it, and are dropped after 100 ms.
 //!
 //! What there is not: opening and closing (the connection stands), pacing, flow control, path MTU discovery (packets
 //! have up to 1200 bytes), changes of keys and ids, the streams of HTTP/3.
@@ -20,9 +20,12 @@ mod recovery;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::collections::VecDeque;
 use std::time::Duration;
+
+use groupwire_session::PathNeeds;
 
 use acks::Acks;
 pub use ends::Ends;
@@ -46,6 +49,15 @@ pub enum Side {
     Server,
 }
 
+/// What became of datagrams on this side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gone {
+    /// Those that left.
+    pub sent: u32,
+    /// Those that were too large, or could not leave in time.
+    pub dropped: u32,
+}
+
 /// One end of a connection, without a network: messages of the stream and datagrams go in and out, packets go out and in.
 #[derive(Debug)]
 pub struct QuicConnection {
@@ -60,7 +72,7 @@ pub struct QuicConnection {
     datagrams: VecDeque<(Duration, Vec<u8>)>,
     arrived: VecDeque<Vec<u8>>,
     /// Datagrams that left or were dropped, and were not yet reported.
-    gone: u32,
+    gone: Gone,
 }
 
 impl QuicConnection {
@@ -71,13 +83,13 @@ impl QuicConnection {
             port,
             side,
             ends,
-            recovery: Recovery::new(ends),
+            recovery: Recovery::new(ends, side),
             acks: Acks::new(),
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
             datagrams: VecDeque::new(),
             arrived: VecDeque::new(),
-            gone: 0,
+            gone: Gone::default(),
         }
     }
 
@@ -108,7 +120,7 @@ impl QuicConnection {
     pub fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>) {
         match datagram.len() <= MAX_DATAGRAM {
             true => self.datagrams.push_back((now, datagram)),
-            false => self.gone += 1,
+            false => self.gone.dropped += 1,
         }
     }
 
@@ -117,8 +129,13 @@ impl QuicConnection {
         self.arrived.pop_front()
     }
 
+    /// Tells the congestion control what the session needs.
+    pub fn set_needs(&mut self, needs: PathNeeds) {
+        self.recovery.window.set_needs(needs);
+    }
+
     /// How many more datagrams have left or were dropped.
-    pub fn take_gone(&mut self) -> u32 {
+    pub fn take_gone(&mut self) -> Gone {
         std::mem::take(&mut self.gone)
     }
 
@@ -181,12 +198,14 @@ impl QuicConnection {
         }
         while self.datagrams.front().is_some_and(|(made, _)| now > *made + MAX_AGE) {
             self.datagrams.pop_front();
-            self.gone += 1;
+            self.gone.dropped += 1;
         }
         loop {
             let asks = self.recovery.asking.wanted(self.recovery.rtt()).is_some();
             let has_data = asks || self.outgoing.has_data() || !self.datagrams.is_empty();
-            let may_send = self.recovery.probes > 0 || (has_data && self.recovery.has_room());
+            let has_room = self.recovery.has_room(now);
+            self.recovery.is_idle = !has_data && has_room;
+            let may_send = self.recovery.probes > 0 || (has_data && has_room);
             if !may_send && !self.acks.is_due(now) {
                 break;
             }
@@ -215,7 +234,7 @@ impl QuicConnection {
             while self.datagrams.front().is_some_and(|(_, one)| writer.fits_datagram(one.len())) {
                 if let Some((_, datagram)) = self.datagrams.pop_front() {
                     writer.datagram(&datagram);
-                    self.gone += 1;
+                    self.gone.sent += 1;
                     sent.is_eliciting = true;
                 }
             }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use super::Ends;
 use super::ends::Asking;
 use super::packet::MTU;
+use super::window::Window;
+use super::{Ends, Side};
 
 /// Later packets that arrived before an earlier one counts as lost (RFC 9002, 6.1.1).
 const PACKET_THRESHOLD: u64 = 3;
@@ -16,9 +17,6 @@ const INITIAL_RTT: Duration = Duration::from_millis(333);
 const GRANULARITY: Duration = Duration::from_millis(1);
 /// PINGs after a timeout, as quinn sends them.
 const PROBES: u8 = 2;
-/// Packets of the first congestion window, and of the smallest (RFC 9002, 7.2).
-const INITIAL_WINDOW: usize = 10 * MTU;
-const LEAST_WINDOW: usize = 2 * MTU;
 
 #[derive(Debug)]
 pub(super) struct Recovery {
@@ -34,12 +32,10 @@ pub(super) struct Recovery {
     loss_at: Option<Duration>,
     /// Packets to be sent whatever the window says.
     pub(super) probes: u8,
-    /// In bytes.
-    window: usize,
-    threshold: usize,
+    pub(super) window: Window,
     in_flight: usize,
-    /// Losses of packets sent before this time were answered already.
-    recovering_since: Option<Duration>,
+    /// Whether all that there was to send had been sent when data was last looked for.
+    pub(super) is_idle: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +49,7 @@ struct Rtt {
 /// A packet that was sent.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    at: Duration,
+    pub(super) at: Duration,
     pub(super) octets: usize,
     pub(super) is_eliciting: bool,
     /// The stream's bytes in it.
@@ -72,7 +68,7 @@ pub(super) struct Outcome {
 }
 
 impl Recovery {
-    pub(super) fn new(ends: Ends) -> Self {
+    pub(super) fn new(ends: Ends, side: Side) -> Self {
         Recovery {
             asking: Asking::new(ends),
             next: 0,
@@ -83,10 +79,9 @@ impl Recovery {
             last_eliciting: Duration::ZERO,
             loss_at: None,
             probes: 0,
-            window: INITIAL_WINDOW,
-            threshold: usize::MAX,
+            window: Window::new(ends, side),
             in_flight: 0,
-            recovering_since: None,
+            is_idle: true,
         }
     }
 }
@@ -108,13 +103,14 @@ impl Recovery {
         if sent.is_eliciting {
             self.probes = self.probes.saturating_sub(1);
             self.in_flight += sent.octets;
+            self.window.on_sent(sent.at, sent.octets);
             self.last_eliciting = sent.at;
             self.under_way.insert(number, sent);
         }
     }
 
-    pub(super) fn has_room(&self) -> bool {
-        self.in_flight + MTU <= self.window
+    pub(super) fn has_room(&self, now: Duration) -> bool {
+        (self.in_flight + MTU) as u64 <= self.window.bytes(now)
     }
 
     pub(super) fn acknowledged(
@@ -131,11 +127,11 @@ impl Recovery {
             for number in numbers {
                 let Some(sent) = self.under_way.remove(&number) else { continue };
                 if Some(number) == largest {
-                    self.measured(now - sent.at, delay.min(self.asking.delay()));
+                    self.measured(now, now - sent.at, delay.min(self.asking.delay()));
                 }
                 self.asking.acknowledged(number);
                 self.in_flight -= sent.octets;
-                self.grow(&sent);
+                self.window.on_acknowledged(now, &sent, self.is_idle);
                 self.timeouts = 0;
                 outcome.acked.extend(sent.stream);
                 outcome.acks_seen = outcome.acks_seen.max(sent.ack);
@@ -190,16 +186,17 @@ impl Recovery {
                 self.loss_at = Some(self.loss_at.map_or(due, |before| before.min(due)));
             } else if let Some(sent) = self.under_way.remove(&number) {
                 self.in_flight -= sent.octets;
-                self.shrink(now, sent.at);
+                self.window.on_lost(now, &sent);
                 lost.extend(sent.stream);
             }
         }
         lost
     }
 
-    fn measured(&mut self, latest: Duration, delay: Duration) {
+    fn measured(&mut self, now: Duration, latest: Duration, delay: Duration) {
         let Some(rtt) = &mut self.rtt else {
             self.rtt = Some(Rtt { latest, least: latest, smooth: latest, variation: latest / 2 });
+            self.window.on_round_trip(now, latest);
             return;
         };
         rtt.latest = latest;
@@ -207,24 +204,6 @@ impl Recovery {
         let adjusted = if latest >= rtt.least + delay { latest - delay } else { latest };
         rtt.variation = rtt.variation * 3 / 4 + rtt.smooth.abs_diff(adjusted) / 4;
         rtt.smooth = rtt.smooth * 7 / 8 + adjusted / 8;
-    }
-
-    /// NewReno: by what was acknowledged, then by a packet for each window.
-    fn grow(&mut self, sent: &Sent) {
-        if self.recovering_since.is_some_and(|since| sent.at <= since) {
-            return;
-        }
-        self.window += match self.window < self.threshold {
-            true => sent.octets,
-            false => MTU * sent.octets / self.window,
-        };
-    }
-
-    fn shrink(&mut self, now: Duration, sent_at: Duration) {
-        if self.recovering_since.is_none_or(|since| sent_at > since) {
-            self.recovering_since = Some(now);
-            self.window = (self.window / 2).max(LEAST_WINDOW);
-            self.threshold = self.window;
-        }
+        self.window.on_round_trip(now, adjusted);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupwire_session::client::{Client, Event, Input, Output};
 
 use super::{Arrived, Lane, Transport};
-use crate::sim::http3::{Ends, Side};
+use crate::sim::http3::{Ends, Gone, Side};
 use crate::sim::network::Node;
 
 /// What an application does with its client.
@@ -66,7 +66,8 @@ impl<A: App> ClientNode<A> {
                 }
                 Output::Datagram(packet) => {
                     if let Some(transport) = &mut self.transport {
-                        transport.send_datagram(now, packet);
+                        let needs = self.client.path_needs(now);
+                        transport.send_datagram(now, packet, needs);
                     }
                 }
                 Output::Send(packet) => {
@@ -111,7 +112,9 @@ impl<A: App> Node for ClientNode<A> {
             let resend = transport.poll(now, &mut |packet| send(room, packet));
             let taken = transport.taken();
             (0..taken.packets).for_each(|_| self.client.handle_input(now, Input::Sent));
-            (0..taken.datagrams).for_each(|_| self.client.handle_input(now, Input::DatagramSent));
+            let Gone { sent, dropped } = taken.datagrams;
+            (0..sent).for_each(|_| self.client.handle_input(now, Input::DatagramSent));
+            (0..dropped).for_each(|_| self.client.handle_input(now, Input::DatagramDropped));
             if taken.is_nothing() {
                 return [act, timeout, resend].into_iter().flatten().min();
             }

@@ -13,10 +13,12 @@ mod tests;
 
 use std::time::Duration;
 
+use groupwire_session::PathNeeds;
+
 pub use client::{App, ClientNode};
 pub use room::RoomNode;
 
-use super::http3::{Ends, MAX_DATAGRAM, QuicConnection, Side};
+use super::http3::{Ends, Gone, MAX_DATAGRAM, QuicConnection, Side};
 use super::link::{IP_HEADER, UDP_HEADER};
 use super::tcp::TcpConnection;
 
@@ -67,7 +69,7 @@ enum Connection {
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     packets: u32,
-    datagrams: u32,
+    datagrams: Gone,
 }
 
 impl Transport {
@@ -114,10 +116,11 @@ impl Transport {
     }
 
     /// Transports without datagrams are handed none.
-    fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>) {
+    fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>, needs: PathNeeds) {
         if let Connection::Quic(quic) = &mut self.connection
             && self.open
         {
+            quic.set_needs(needs);
             quic.send_datagram(now, datagram);
         }
     }
@@ -162,7 +165,7 @@ impl Transport {
             return Taken::default();
         }
         let (unsent, datagrams) = match &mut self.connection {
-            Connection::Tcp(tcp) => (tcp.unsent(), 0),
+            Connection::Tcp(tcp) => (tcp.unsent(), Gone::default()),
             Connection::Quic(quic) => (quic.unsent(), quic.take_gone()),
         };
         let packets = if unsent == 0 { std::mem::take(&mut self.written) } else { 0 };
@@ -172,7 +175,7 @@ impl Transport {
 
 impl Taken {
     fn is_nothing(self) -> bool {
-        self.packets == 0 && self.datagrams == 0
+        self.packets == 0 && self.datagrams == Gone::default()
     }
 }
 

@@ -151,7 +151,9 @@ impl RoomNode {
             self.stirred.insert(node);
             match output {
                 Output::Datagram { packet, body, .. } => {
-                    peer.transport.send_datagram(now, whole_packet(packet, body.as_deref()));
+                    let needs = self.room.path_needs(now, link);
+                    let datagram = whole_packet(packet, body.as_deref());
+                    peer.transport.send_datagram(now, datagram, needs);
                 }
                 Output::Send { packet, body, .. } => {
                     peer.transport.write(&whole_packet(packet, body.as_deref()));
@@ -190,8 +192,11 @@ impl RoomNode {
             for _ in 0..taken.packets {
                 self.room.handle_input(now, Input::Sent { link });
             }
-            for _ in 0..taken.datagrams {
+            for _ in 0..taken.datagrams.sent {
                 self.room.handle_input(now, Input::DatagramSent { link });
+            }
+            for _ in 0..taken.datagrams.dropped {
+                self.room.handle_input(now, Input::DatagramDropped { link });
             }
             has_taken |= !taken.is_nothing();
         }
