@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
+use groupwire_quic::Fate;
 use groupwire_session::client::Input;
 use tokio::time::{Instant, sleep_until};
 use tokio_tungstenite::tungstenite::Bytes;
@@ -55,7 +56,7 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
             for one in outgoing.drain(..) {
                 match one {
                     Outgoing::Packet(packet) => transport.send(packet),
-                    Outgoing::Datagram(packet) => transport.send_datagram(packet),
+                    Outgoing::Datagram(packet, needs) => transport.send_datagram(packet, needs),
                 }
             }
         }
@@ -125,8 +126,11 @@ fn turn(
             packet = bytes;
             inputs.push(Input::Datagram(&packet));
         }
-        Some(TransportNews::Transport(TransportEvent::DatagramsSent(count))) => {
-            inputs.extend((0..count).map(|_| Input::DatagramSent));
+        Some(TransportNews::Transport(TransportEvent::DatagramGone(fate))) => {
+            inputs.push(match fate {
+                Fate::Sent => Input::DatagramSent,
+                Fate::Dropped => Input::DatagramDropped,
+            });
         }
         Some(TransportNews::Transport(TransportEvent::Sent(count))) => {
             inputs.extend((0..count).map(|_| Input::Sent));

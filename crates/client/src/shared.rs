@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::client::{Event, Input, Output, Status};
-use groupwire_session::{Client, ParticipantId};
+use groupwire_session::{Client, ParticipantId, PathNeeds};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -46,7 +46,7 @@ pub(crate) enum Progress {
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Packet(Vec<u8>),
-    Datagram(Vec<u8>),
+    Datagram(Vec<u8>, PathNeeds),
 }
 
 /// What the driver has to do next, besides sending.
@@ -141,7 +141,8 @@ impl SharedSession {
                 }
                 Output::Datagram(packet) => {
                     state.framing.datagrams_out += 1;
-                    outgoing.push(Outgoing::Datagram(packet));
+                    let needs = state.client.path_needs(now);
+                    outgoing.push(Outgoing::Datagram(packet, needs));
                 }
                 Output::Event(event) => self.queue(&mut state, event),
                 Output::Dial => break Next::Dial,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
+use groupwire_quic::Fate;
 use groupwire_session::room::{Input, Room, Stats};
 use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
 use groupwire_store::Error as StoreError;
@@ -49,7 +50,7 @@ pub(crate) enum Message {
     /// The connection handed one packet to the kernel or to QUIC.
     Sent { link: LinkId },
     /// The connection sent one datagram, or dropped it.
-    DatagramSent { link: LinkId },
+    DatagramGone { link: LinkId, fate: Fate },
     /// The client broke a rule of its transport.
     Fail { link: LinkId, error: Error },
     /// The connection is closed.
@@ -230,8 +231,12 @@ impl Driver {
                 self.room.handle_input(now, Input::Datagram { link, packet: &packet });
             }
             Message::Sent { link } => self.room.handle_input(now, Input::Sent { link }),
-            Message::DatagramSent { link } => {
-                self.room.handle_input(now, Input::DatagramSent { link });
+            Message::DatagramGone { link, fate } => {
+                let input = match fate {
+                    Fate::Sent => Input::DatagramSent { link },
+                    Fate::Dropped => Input::DatagramDropped { link },
+                };
+                self.room.handle_input(now, input);
             }
             Message::Fail { link, error } => {
                 self.room.handle_input(now, Input::Fail { link, error });

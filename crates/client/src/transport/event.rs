@@ -1,5 +1,6 @@
 //! What a transport reports to the driver.
 
+use groupwire_quic::Fate;
 use tokio_tungstenite::tungstenite::Bytes;
 
 /// An event of a transport.
@@ -9,7 +10,7 @@ pub(crate) enum TransportEvent {
     Datagram(Bytes),
     /// This number of packets was handed to the operating system.
     Sent(usize),
-    /// This number of datagrams was sent, or dropped because they became too old.
-    DatagramsSent(usize),
+    /// A datagram was sent, or dropped because it became too old.
+    DatagramGone(Fate),
     Closed,
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use groupwire_session::PathNeeds;
 use tokio::time::timeout;
 
 use crate::address::{Address, Scheme};
@@ -53,7 +54,7 @@ impl Transport {
                 )),
                 Scheme::Tcp => Transport::Tcp(Box::new(Socket::dial(address).await?)),
                 Scheme::Https => {
-                    let transport = WebTransport::dial(address, trust, configs).await?;
+                    let transport = WebTransport::dial_until_heard(address, trust, configs).await?;
                     Transport::Https(Box::new(transport))
                 }
             })
@@ -82,9 +83,9 @@ impl Transport {
     }
 
     /// Queues a datagram. The session has at most two datagrams under way.
-    pub(crate) fn send_datagram(&mut self, packet: Vec<u8>) {
+    pub(crate) fn send_datagram(&mut self, packet: Vec<u8>, needs: PathNeeds) {
         if let Transport::Https(transport) = self {
-            transport.send_datagram(packet);
+            transport.send_datagram(packet, needs);
         }
     }
 

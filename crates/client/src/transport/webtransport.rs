@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -16,13 +16,14 @@ use groupwire_quic::wtransport::{
     ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt,
 };
 use groupwire_quic::{
-    Datagrams, End, endpoint_settings, limit_send_buffer, settings, show_address,
+    Datagrams, End, Fate, endpoint_settings, limit_send_buffer, settings, show_address,
 };
+use groupwire_session::PathNeeds;
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_rustls::rustls::ClientConfig as ClientTls;
 use tokio_tungstenite::tungstenite::Bytes;
 
@@ -41,14 +42,29 @@ const DATAGRAMS: usize = 2;
 /// timeout.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// How long the first attempt is alone: two round trips of 600 ms. It goes on beside the others, which narrow paths are too
+/// slow for.
+const FIRST_ANSWER: Duration = Duration::from_millis(1500);
+
+/// How long each further attempt takes, so that one begins at most this long after the path is back: three round trips of
+/// 200 ms. Longer paths are left to the first attempt.
+const NEXT_ATTEMPT: Duration = Duration::from_millis(700);
+
 /// How long to wait for the server's closing packet. If the server sends one, it does so at once.
 const IDLE_PATIENCE: Duration = Duration::from_millis(100);
+
+/// A datagram that waits for QUIC.
+struct Waiting {
+    packet: Vec<u8>,
+    needs: PathNeeds,
+    made: Instant,
+}
 
 pub(crate) struct WebTransport {
     packets: Packets<RecvStream, Writer>,
     max_datagram: usize,
-    outgoing: mpsc::Sender<(Vec<u8>, Instant)>,
-    outgone: mpsc::Receiver<()>,
+    outgoing: mpsc::Sender<Waiting>,
+    outgone: mpsc::Receiver<Fate>,
     incoming: mpsc::Receiver<Bytes>,
     /// The tasks that carry datagrams and follow moves; they end when this is dropped.
     _tasks: JoinSet<()>,
@@ -57,7 +73,31 @@ pub(crate) struct WebTransport {
 }
 
 impl WebTransport {
-    pub(super) async fn dial(
+    /// Opens a session. While the first attempt is not answered, others are made beside it: QUIC repeats the first packet of
+    /// a handshake after 1, 3 and 7 s, so that a path could be back for seconds before it is used.
+    pub(super) async fn dial_until_heard(
+        address: &Address,
+        trust: &Trust,
+        configs: &TlsConfigs,
+    ) -> Result<Self, DialError> {
+        let mut first = pin!(WebTransport::dial(address, trust, configs));
+        if let Ok(dialled) = timeout(FIRST_ANSWER, &mut first).await {
+            return dialled;
+        }
+        loop {
+            tokio::select! {
+                dialled = &mut first => return dialled,
+                other = timeout(NEXT_ATTEMPT, WebTransport::dial(address, trust, configs)) => match other {
+                    Ok(Ok(transport)) => return Ok(transport),
+                    // The path is there, and the server refuses: the first attempt tells why.
+                    Ok(Err(_)) => return first.await,
+                    Err(_) => {}
+                },
+            }
+        }
+    }
+
+    async fn dial(
         address: &Address,
         trust: &Trust,
         configs: &TlsConfigs,
@@ -98,17 +138,17 @@ impl WebTransport {
         self.packets.send(packet);
     }
 
-    pub(super) fn send_datagram(&mut self, packet: Vec<u8>) {
+    pub(super) fn send_datagram(&mut self, packet: Vec<u8>, needs: PathNeeds) {
         // The queue has space: the session has at most two datagrams under way.
-        let _ = self.outgoing.try_send((packet, Instant::now()));
+        let _ = self.outgoing.try_send(Waiting { packet, needs, made: Instant::now() });
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {
         if let Poll::Ready(event) = self.packets.poll_write(cx) {
             return Poll::Ready(event);
         }
-        if let Poll::Ready(Some(())) = self.outgone.poll_recv(cx) {
-            return Poll::Ready(TransportEvent::DatagramsSent(1));
+        if let Poll::Ready(Some(fate)) = self.outgone.poll_recv(cx) {
+            return Poll::Ready(TransportEvent::DatagramGone(fate));
         }
         if !read {
             return Poll::Pending;
@@ -180,12 +220,14 @@ impl DnsResolver for Ipv4First {
 
 async fn send_all(
     mut datagrams: Datagrams,
-    mut to_send: mpsc::Receiver<(Vec<u8>, Instant)>,
-    sent: mpsc::Sender<()>,
+    mut to_send: mpsc::Receiver<Waiting>,
+    gone: mpsc::Sender<Fate>,
 ) {
-    while let Some((packet, made)) = to_send.recv().await {
+    while let Some(Waiting { packet, needs, made }) = to_send.recv().await {
+        datagrams.set_needs(needs.minimum_rate, needs.is_limited);
         let outcome = datagrams.send(&packet, made).await;
-        if sent.send(()).await.is_err() || outcome.is_err() {
+        let fate = outcome.unwrap_or(Fate::Dropped);
+        if gone.send(fate).await.is_err() || outcome.is_err() {
             return;
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use groupwire_session::{Error, LinkId};
+use groupwire_session::{Error, LinkId, PathNeeds};
 use tokio::time::Instant;
 
 use crate::traces::JoinTrace;
@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     /// The socket, if the room's task can write packets to it directly.
     pub(crate) socket_writer: Option<Arc<SocketWriter>>,
     /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
-    pub(crate) datagrams: Option<(Outbox<Vec<u8>>, usize)>,
+    pub(crate) datagrams: Option<(Outbox<(Vec<u8>, PathNeeds)>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
     /// Further tokens of the participant, which the connection's task has checked.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_session::room::{Event, Input, Output, whole_packet};
-use groupwire_session::{Error, Identity, LinkId, ParticipantId};
+use groupwire_session::{Error, Identity, LinkId, ParticipantId, PathNeeds};
 use tokio::time::Instant;
 
 use super::writes::Write;
@@ -87,7 +87,7 @@ impl Driver {
         match (&connection.datagram_sink, &connection.datagrams) {
             (Some(sink), _) if !connection.is_emulated() => sink([&packet, body]),
             (_, Some((datagrams, _))) => {
-                datagrams.put(whole_packet(packet, Some(body)));
+                datagrams.put((whole_packet(packet, Some(body)), PathNeeds::default()));
             }
             _ => {}
         }
@@ -96,9 +96,10 @@ impl Driver {
     fn send_datagram(&mut self, now: Duration, link: LinkId, packet: Vec<u8>) {
         let connection = self.connections.get(&link);
         let datagrams = connection.and_then(|connection| connection.datagrams.as_ref());
-        if datagrams.is_none_or(|(datagrams, _)| !datagrams.put(packet)) {
+        let needs = self.room.path_needs(now, link);
+        if datagrams.is_none_or(|(datagrams, _)| !datagrams.put((packet, needs))) {
             // The outbox is full, so the datagram is dropped.
-            self.room.handle_input(now, Input::DatagramSent { link });
+            self.room.handle_input(now, Input::DatagramDropped { link });
         }
     }
 

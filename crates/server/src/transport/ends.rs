@@ -4,7 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use groupwire_session::Error;
+use groupwire_quic::Fate;
+use groupwire_session::{Error, PathNeeds};
 
 use super::socket_writer::SocketWriter;
 
@@ -54,8 +55,9 @@ pub(crate) trait Transmit: Send {
 
 /// Sends datagrams, independently of the reliable end, so that neither waits for the other.
 pub(crate) trait Datagrams: Send {
-    /// Sends a datagram; done when it was sent, or dropped because it became too old.
-    fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = ()> + Send;
+    /// Sends a datagram; done when it was sent, or dropped because it became too old. `needs` is for the congestion
+    /// control.
+    fn send(&mut self, packet: Vec<u8>, needs: PathNeeds) -> impl Future<Output = Fate> + Send;
 
     /// The sink by which the room's task itself sends datagrams whose payload several receivers share: waking a task
     /// for each would cost more than sending.
@@ -69,7 +71,7 @@ pub(crate) type DatagramSink = Box<dyn Fn([&[u8]; 2]) + Send>;
 pub(crate) enum NoDatagrams {}
 
 impl Datagrams for NoDatagrams {
-    async fn send(&mut self, _: Vec<u8>) {
+    async fn send(&mut self, _: Vec<u8>, _: PathNeeds) -> Fate {
         match *self {}
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
+use groupwire_session::{Error, LinkId, Opening, PathNeeds, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 
@@ -251,12 +251,12 @@ async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&So
 async fn write_datagrams(
     room: &ToRoom,
     link: LinkId,
-    datagrams: Option<(impl Datagrams, Outgoing<Vec<u8>>)>,
+    datagrams: Option<(impl Datagrams, Outgoing<(Vec<u8>, PathNeeds)>)>,
 ) {
     if let Some((mut datagrams, mut outgoing)) = datagrams {
-        while let Some(packet) = outgoing.next().await {
-            datagrams.send(packet).await;
-            let _ = room.send(Message::DatagramSent { link });
+        while let Some((packet, needs)) = outgoing.next().await {
+            let fate = datagrams.send(packet, needs).await;
+            let _ = room.send(Message::DatagramGone { link, fate });
         }
     }
     std::future::pending().await

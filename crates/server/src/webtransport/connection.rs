@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use groupwire_quic::write_all;
-use groupwire_session::Error;
+use groupwire_quic::{Fate, write_all};
+use groupwire_session::{Error, PathNeeds};
 use tokio::time::Instant;
 use wtransport::endpoint::IncomingSessionFuture;
 use wtransport::quinn::{ConnectionError, Incoming as Handshake};
@@ -159,9 +159,10 @@ impl Transmit for Writer {
 struct Datagrams(groupwire_quic::Datagrams);
 
 impl ends::Datagrams for Datagrams {
-    async fn send(&mut self, packet: Vec<u8>) {
+    async fn send(&mut self, packet: Vec<u8>, needs: PathNeeds) -> Fate {
+        self.0.set_needs(needs.minimum_rate, needs.is_limited);
         // The reliable stream notices that the connection is closed.
-        let _ = self.0.send(&packet, Instant::now()).await;
+        self.0.send(&packet, Instant::now()).await.unwrap_or(Fate::Dropped)
     }
 
     fn sink(&self) -> DatagramSink {

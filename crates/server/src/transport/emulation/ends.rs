@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use groupwire_session::{Error, Opening};
+use groupwire_quic::Fate;
+use groupwire_session::{Error, Opening, PathNeeds};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -213,7 +214,8 @@ impl EmulatedDatagrams {
         let task = tokio::spawn(async move {
             let write = async move {
                 while let Some(packet) = left.recv().await {
-                    datagrams.send(packet).await;
+                    // A lost datagram is one that the emulated path has lost.
+                    datagrams.send(packet, PathNeeds::default()).await;
                 }
             };
             tokio::join!(carry(entering, model, slot, leaving), write);
@@ -223,9 +225,10 @@ impl EmulatedDatagrams {
 }
 
 impl Datagrams for EmulatedDatagrams {
-    async fn send(&mut self, packet: Vec<u8>) {
+    async fn send(&mut self, packet: Vec<u8>, _: PathNeeds) -> Fate {
         // The reliable end notices that the connection is closed.
         let _ = self.entrance.send(packet).await;
+        Fate::Sent
     }
 
     fn sink(&self) -> DatagramSink {

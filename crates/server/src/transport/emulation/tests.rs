@@ -3,7 +3,8 @@ use std::time::Duration;
 use axum::body::Bytes;
 use tokio::time::timeout;
 
-use groupwire_session::Error;
+use groupwire_quic::Fate;
+use groupwire_session::{Error, PathNeeds};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -70,8 +71,9 @@ impl Transmit for Noted {
 }
 
 impl Datagrams for Noted {
-    async fn send(&mut self, packet: Vec<u8>) {
+    async fn send(&mut self, packet: Vec<u8>, _: PathNeeds) -> Fate {
         let _ = self.note(packet);
+        Fate::Sent
     }
 
     fn sink(&self) -> DatagramSink {
@@ -138,7 +140,7 @@ async fn datagrams_are_dropped_and_the_others_arrive_after_the_delay() {
         EmulatedDatagrams::new(Noted(log), slot(0.25, 30 * MS), DatagramModel::new(4));
     let start = Instant::now();
     for number in 0..200 {
-        sending.send(vec![number]).await;
+        sending.send(vec![number], PathNeeds::default()).await;
     }
     let mut count = 0;
     while let Ok(Some((at, _))) = timeout(1000 * MS, noted.recv()).await {
@@ -192,7 +194,7 @@ async fn a_change_affects_open_connections() {
     let mut sending = EmulatedDatagrams::new(Noted(log), slot.clone(), DatagramModel::new(7));
     path.set(Settings::default());
     let start = Instant::now();
-    sending.send(vec![1]).await;
+    sending.send(vec![1], PathNeeds::default()).await;
     assert_eq!(noted.recv().await.unwrap().1, [1]);
     assert!(start.elapsed() < LONG);
 }
