@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    Result, Update, browsers, contract, deadlines, durable, fanout, lossless, messages, report,
-    storm, streams, yjs,
+    Result, Update, browsers, contract, deadlines, durable, fairness, fanout, lossless, messages,
+    report, storm, streams, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -28,6 +28,8 @@ enum Experiment {
     Contract(contract::Options),
     /// Measure rooms that outlive their server: confirmations, the cost of storing, and the start after a crash.
     Durable(durable::Options),
+    /// Measure our share of a bottleneck beside the kernel's TCP, and the queue that we make alone.
+    Fairness(fairness::Options),
     /// Measure the cost of a delivery when few participants send and all receive, for several servers.
     Fanout(fanout::Options),
     /// Measure size, time and memory of message compression.
@@ -67,6 +69,9 @@ impl Experiment {
             }
             Experiment::Durable(options) => {
                 show(options.common.json, |tell| durable::run(options, tell))
+            }
+            Experiment::Fairness(options) => {
+                show(options.common.json, |tell| fairness::run(options, tell))
             }
             Experiment::Fanout(options) => {
                 show(options.common.json, |tell| fanout::run(options, tell))

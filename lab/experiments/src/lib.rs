@@ -12,6 +12,7 @@ mod drawing;
 mod durable;
 mod emulator;
 mod error;
+mod fairness;
 mod fanout;
 mod hand;
 mod host;

@@ -17,7 +17,7 @@ use crate::Result;
 /// The largest file of rows, in bytes.
 const LARGEST: u64 = 256 << 20;
 /// The scripts of the page in the order in which they are joined, each after those that it imports.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     "rows.js",
     "lossless.js",
     "gmc.js",
@@ -25,6 +25,7 @@ const SCRIPTS: [&str; 9] = [
     "web.js",
     "ace.js",
     "fanout.js",
+    "fairness.js",
     "contract.js",
     "page.js",
 ];

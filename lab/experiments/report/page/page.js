@@ -2,13 +2,14 @@
 import { ace } from "./ace.js";
 import { afec } from "./afec.js";
 import { contract } from "./contract.js";
+import { fairness } from "./fairness.js";
 import { fanout } from "./fanout.js";
 import { gmc } from "./gmc.js";
 import { lossless } from "./lossless.js";
 import { OURS, newest, number, plain, unique } from "./rows.js";
 import { web } from "./web.js";
 
-const SECTIONS = { lossless, gmc, afec, web, ace, fanout, contract };
+const SECTIONS = { lossless, gmc, afec, web, ace, fanout, fairness, contract };
 /** What other series are compared with. */
 const REFERENCES = ["never", "none"];
 /** Colours of series in the style sheet, besides those of what stands out and of what everything is compared with. */

@@ -99,6 +99,17 @@ test("fanout shows goals that are met and missed", () => {
   assert.match(text, /"50.0","note":"≤ 48","tone":"bad"/);
 });
 
+test("fairness shows shares and queues, and what arrives in time", () => {
+  const row = (flows, at_s, of_fair, queue_p99_ms) => ({
+    ...{ control: flows ? "cubic" : null, flows, link_kbit: 4000, rtt_ms: 50, buffer_ms: 100 },
+    ...{ at_s, kbit: 1500, other_kbit: flows ? 2300 : null, of_fair, queue_p99_ms },
+  });
+  const text = shown("fairness", [row(0, null, 1, 40), row(2, null, 1.2, 90), row(2, 0.5), row(2, 1)]);
+  assert.match(text, /"nobody","4,000","1,500","–","–",{"text":"40.0","note":"≤ 50","tone":"good"}/);
+  assert.match(text, /"2 × cubic","4,000","1,500","2,300",{"text":"1.20","note":"0.5 to 1","tone":"bad"},"90.0"/);
+  assert.match(text, /one of the others, in the mean/);
+});
+
 test("contract shows promises, and what is left out beside JSON", () => {
   const row = (ablation, mer, met) => ({
     ...{ setup: "table1", loss: "rand20", channel: "telepointer", target: 0.2, deadline_ms: 100, feasible: true },

@@ -1,0 +1,91 @@
+//! What arrived of whom, and when.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Counts what arrives at the far ends of all flows.
+#[derive(Debug, Clone)]
+pub(super) struct Meter(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    start: Instant,
+    /// How long a packet travels without a queue.
+    delay: Duration,
+    ours: AtomicU64,
+    others: AtomicU64,
+    steps: Mutex<Vec<Step>>,
+    /// Of our packets: when each arrived, and how long it had waited in the queue, in ms.
+    queues: Mutex<Vec<(Duration, f64)>>,
+}
+
+/// Bytes of payload that had arrived at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// Since our flow began.
+    pub(super) at: Duration,
+    pub(super) ours: u64,
+    pub(super) others: u64,
+}
+
+impl Meter {
+    pub(super) fn new(delay: Duration) -> Self {
+        Meter(Arc::new(Counts {
+            start: Instant::now(),
+            delay,
+            ours: AtomicU64::new(0),
+            others: AtomicU64::new(0),
+            steps: Mutex::default(),
+            queues: Mutex::default(),
+        }))
+    }
+
+    /// The time, for the packets of our flow.
+    pub(super) fn now(&self) -> Duration {
+        self.0.start.elapsed()
+    }
+
+    /// A packet of ours arrived that was made at `made`.
+    pub(super) fn ours(&self, made: Duration, bytes: usize) {
+        self.0.ours.fetch_add(bytes as u64, Ordering::Relaxed);
+        let now = self.now();
+        let queue = now.saturating_sub(made).saturating_sub(self.0.delay);
+        lock(&self.0.queues).push((now, queue.as_secs_f64() * 1e3));
+    }
+
+    pub(super) fn others(&self, bytes: usize) {
+        self.0.others.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Notes what has arrived by now.
+    pub(super) fn step(&self) {
+        let step = Step {
+            at: self.now(),
+            ours: self.0.ours.load(Ordering::Relaxed),
+            others: self.0.others.load(Ordering::Relaxed),
+        };
+        lock(&self.0.steps).push(step);
+    }
+
+    /// The steps, whose times count from the first.
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let steps = lock(&self.0.steps);
+        let first = steps.first().map_or(Duration::ZERO, |step| step.at);
+        steps.iter().map(|step| Step { at: step.at - first, ..*step }).collect()
+    }
+
+    /// How long our packets waited after this time of the steps, in ms, sorted.
+    pub(super) fn queues_after(&self, at: Duration) -> Vec<f64> {
+        let first = lock(&self.0.steps).first().map_or(Duration::ZERO, |step| step.at);
+        let queues = lock(&self.0.queues);
+        let late = queues.iter().filter(|(when, _)| *when >= first + at);
+        let mut queues: Vec<f64> = late.map(|(_, queue)| *queue).collect();
+        queues.sort_by(f64::total_cmp);
+        queues
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
