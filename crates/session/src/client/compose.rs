@@ -345,7 +345,10 @@ impl Joined {
             };
             if !matches!(due, Due::Settled(_)) {
                 if channel.next_slot <= now {
-                    channel.next_slot = now + interval;
+                    // From when the slot was, not from now: timers are late, and who sends at the highest rate would fall
+                    // behind with each of them.
+                    let next = channel.next_slot + interval;
+                    channel.next_slot = if next > now { next } else { now + interval };
                 }
                 channel.stats.sent.count(&record, packed.map(|(choice, _)| choice));
                 stats.messages_out += 1;

@@ -101,6 +101,21 @@ fn w15_the_maximum_rate_holds_and_conflates_at_the_sender() {
 }
 
 #[test]
+fn w15_late_timers_do_not_hold_back_who_sends_at_the_maximum_rate() {
+    let mut world = World::with_tick(Duration::ZERO);
+    let ann = world.add();
+    let pointer = world.channel(ann, "pointer", POINTER.rate(0, 10));
+    world.run(500 * MS);
+    for step in 0..20 {
+        world.send(ann, pointer, &step.to_string());
+        world.run(MS);
+        assert_eq!(world.people[ann].client.stats().messages_out, step + 1);
+        // Every second timer is late by 7 ms.
+        world.run(if step % 2 == 0 { 106 * MS } else { 92 * MS });
+    }
+}
+
+#[test]
 fn aggregated_awareness_brings_every_value_in_fewer_packets() {
     let mut world = World::with_tick(Duration::ZERO);
     let (ann, bob) = (world.add(), world.add());
