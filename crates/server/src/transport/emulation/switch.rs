@@ -3,7 +3,8 @@
 use std::mem::replace;
 use std::sync::Arc;
 
-use groupwire_session::Error;
+use groupwire_quic::Fate;
+use groupwire_session::{Error, PathNeeds};
 
 use super::ends::{EmulatedDatagrams, EmulatedReceiver, EmulatedTransmitter};
 use super::model::{DatagramModel, Recovery, StreamModel};
@@ -146,12 +147,12 @@ impl<T: Transmit + 'static> Transmit for End<T, EmulatedTransmitter<T>> {
 }
 
 impl<D: Datagrams + 'static> Datagrams for End<D, EmulatedDatagrams> {
-    async fn send(&mut self, packet: Vec<u8>) {
+    async fn send(&mut self, packet: Vec<u8>, needs: PathNeeds) -> Fate {
         self.switch_if_set(Switch::emulated_datagrams);
         match &mut self.state {
-            State::Direct(end) => end.send(packet).await,
-            State::Emulated(end) => end.send(packet).await,
-            State::Switching => {}
+            State::Direct(end) => end.send(packet, needs).await,
+            State::Emulated(end) => end.send(packet, needs).await,
+            State::Switching => Fate::Dropped
         }
     }
 
