@@ -118,6 +118,16 @@ test("an element with a view of its own maps places, and is drawn again on refre
   expect(places(cursors)).toEqual(["translate(30.0px, 60.0px)"]);
 });
 
+test("a pointer is shown at what its person drags", async () => {
+  const { net, ada, cursors, channel } = await two();
+  channel.send([10, 20]);
+  await net.run(1000);
+  cursors.held = (id) => (id === ada.self?.id ? [300, 200] : undefined);
+  expect(places(cursors)).toEqual(["translate(300.0px, 200.0px)"]);
+  cursors.held = undefined;
+  expect(places(cursors)).toEqual(["translate(10.0px, 20.0px)"]);
+});
+
 test("what is no place has no effect", async () => {
   const { net, cursors, channel } = await two();
   for (const odd of ["{", "[]", "5", '"x"', '{"x":1}', '["1","2"]', "[1e400,0]"]) channel.send(odd);
