@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use groupwire_session::{Error, LinkId, PathNeeds};
+use groupwire_session::{Error, LinkId};
 use tokio::time::Instant;
 
 use crate::traces::JoinTrace;
 use crate::transport::brake::Brake;
 use crate::transport::conn_info::ConnInfo;
 use crate::transport::emulation::path::PathSlot;
-use crate::transport::ends::DatagramSink;
+use crate::transport::ends::{Datagram, DatagramSink};
 use crate::transport::outbox::Outbox;
 use crate::transport::socket_writer::SocketWriter;
 
@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     /// The socket, if the room's task can write packets to it directly.
     pub(crate) socket_writer: Option<Arc<SocketWriter>>,
     /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
-    pub(crate) datagrams: Option<(Outbox<(Vec<u8>, PathNeeds)>, usize)>,
+    pub(crate) datagrams: Option<(Outbox<Datagram>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
     /// Further tokens of the participant, which the connection's task has checked.

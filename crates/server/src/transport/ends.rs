@@ -64,6 +64,9 @@ pub(crate) trait Datagrams: Send {
     fn sink(&self) -> DatagramSink;
 }
 
+/// A datagram, and what the congestion control is told with it.
+pub(crate) type Datagram = (Vec<u8>, PathNeeds);
+
 /// Sends a datagram, given as header and payload: at once or not at all.
 pub(crate) type DatagramSink = Box<dyn Fn([&[u8]; 2]) + Send>;
 

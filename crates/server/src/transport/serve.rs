@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use groupwire_session::{Error, LinkId, Opening, PathNeeds, goodbye, refusal};
+use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 
 use super::brake::Brake;
 use super::conn_info::ConnInfo;
-use super::ends::{Datagrams, Incoming, Receive, Transmit};
+use super::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
 use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
 use crate::access::{Access, Admitted, keep_access};
@@ -251,7 +251,7 @@ async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&So
 async fn write_datagrams(
     room: &ToRoom,
     link: LinkId,
-    datagrams: Option<(impl Datagrams, Outgoing<(Vec<u8>, PathNeeds)>)>,
+    datagrams: Option<(impl Datagrams, Outgoing<Datagram>)>,
 ) {
     if let Some((mut datagrams, mut outgoing)) = datagrams {
         while let Some((packet, needs)) = outgoing.next().await {

@@ -152,7 +152,7 @@ impl<D: Datagrams + 'static> Datagrams for End<D, EmulatedDatagrams> {
         match &mut self.state {
             State::Direct(end) => end.send(packet, needs).await,
             State::Emulated(end) => end.send(packet, needs).await,
-            State::Switching => Fate::Dropped
+            State::Switching => Fate::Dropped,
         }
     }
 
