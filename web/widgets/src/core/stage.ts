@@ -107,6 +107,8 @@ export class Stage {
     queueMicrotask(() => (this.#measured = undefined));
     const { element } = this;
     const box = element.getBoundingClientRect();
+    // A mapping knows its content itself.
+    if (typeof this.#coords === "object" && !this.isPage) return (this.#measured = { box, content: box });
     const [width, height] = [element.scrollWidth, element.scrollHeight];
     if (this.isPage) {
       const seen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight, width: innerWidth, height: innerHeight };

@@ -11,6 +11,9 @@ export class Figure {
   readonly element = made("div", "cursor");
   readonly #name = made("span", "name");
   readonly #bubble = made("span", "bubble");
+  // What is shown, because to ask the page for it in each frame takes time.
+  #isIdle = false;
+  #text = "";
 
   constructor() {
     const arrow = document.createElementNS(SVG, "svg");
@@ -34,6 +37,8 @@ export class Figure {
 
   place({ x, y }: Point, isIdle: boolean, text: string): void {
     this.element.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+    if (isIdle === this.#isIdle && text === this.#text) return;
+    [this.#isIdle, this.#text] = [isIdle, text];
     setPart(this.element, "cursor", isIdle && text === "" && "idle");
     say(this.#bubble, text);
   }
