@@ -48,7 +48,7 @@ export const LIMITS = {
   "svelte, gzip": 410,
   "solid, gzip": 490,
   "yjs, gzip": 5_700,
-  "widgets, gzip": 13_850,
+  "widgets, gzip": 13_900,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };
