@@ -31,6 +31,7 @@ use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
 use crate::metrics::events::Events;
 use crate::observer::Observer;
+use crate::transport::conn_info::IN_PROCESS;
 use crate::transport::emulation::path::Path;
 use crate::webhook::{Event as WebhookEvent, RoomEvents};
 
@@ -107,6 +108,7 @@ pub(crate) async fn drive(
         drain,
         webhook,
         publications: Publications::new(started),
+        has_visitors: false,
         is_over: false,
     };
     let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
@@ -162,7 +164,9 @@ pub(crate) async fn drive(
             continue;
         }
         let since = *empty_since.get_or_insert_with(Instant::now);
-        let is_over = driver.room.is_untouched() || since.elapsed() >= keep_empty;
+        // The store has everything, and nobody who was here may come back to what it has not.
+        let is_stored_away = driver.store.is_some() && !driver.has_visitors;
+        let is_over = driver.room.is_untouched() || is_stored_away || since.elapsed() >= keep_empty;
         let is_stored = driver.store.as_ref().is_none_or(RoomStore::is_idle);
         if is_over && is_stored && close(&messages, driver.room.stats()) {
             driver.tell_end();
@@ -208,6 +212,8 @@ pub(crate) struct Driver {
     webhook: Option<RoomEvents>,
     /// What the administration publishes.
     publications: Publications,
+    /// Somebody has joined who is no participant of the server's own.
+    has_visitors: bool,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
@@ -312,6 +318,7 @@ impl Driver {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
         // What loading a room takes says nothing of how busy the server is.
         let waited_since = connection.handed_over_at.max(self.started);
+        self.has_visitors |= connection.info.transport != IN_PROCESS;
         self.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let secrets = &*self.secrets;

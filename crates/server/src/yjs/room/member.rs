@@ -12,7 +12,7 @@ use crate::hub::{Hub, NotJoined};
 use crate::room::{Close, Connection, Message, Outbound};
 use crate::secret::random_number;
 use crate::traces::{JoinTrace, Span};
-use crate::transport::conn_info::ConnInfo;
+use crate::transport::conn_info::{ConnInfo, IN_PROCESS};
 use crate::transport::outbox::{Outgoing, outbox};
 
 /// Messages that may wait for this end: the two packets that a room has under way at most, and a close.
@@ -208,7 +208,7 @@ impl Member {
             trace: JoinTrace { join: Span::NONE, room: Span::NONE },
             opened_at: Instant::now(),
             handed_over_at: Instant::now(),
-            info: ConnInfo { transport: "Yjs", path: None },
+            info: ConnInfo { transport: IN_PROCESS, path: None },
         };
         let identity = self.hub.own_identity();
         let join = Message::Join { link: self.link, opening, identity, connection };
