@@ -27,11 +27,13 @@ mod participant;
 pub(crate) mod random;
 mod text;
 pub(crate) mod typing;
+mod wrapped;
 mod xml;
 
 pub(crate) use events::{Colour, Event, Kind, Object, Point, Shape, read_events};
 pub(crate) use generate::generate;
 pub(crate) use motion::places;
+pub(crate) use wrapped::{Envelope, Wrapper};
 
 /// The session's number, in every message: the one of the paper's Figure 6.
 pub(crate) const SESSION_ID: u32 = 9357;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::dictionary::Dictionary;
 use super::technique::Message;
 use crate::Result;
-use crate::drawing::{Event, Format, encode, generate};
+use crate::drawing::{Envelope, Event, Format, Wrapper, encode, generate};
 use crate::trace::{Trace, TraceMessage};
 
 /// Reads what the messages of a trace say from a table, see [`read_events`](crate::drawing::read_events); packed if the
@@ -52,6 +52,27 @@ impl Session {
         Format::ALL.into_iter().map(session).collect()
     }
 
+    /// The built-in session in JSON, alone and inside of the messages of other protocols. Dictionaries are trained on
+    /// another of the same app.
+    pub(crate) fn wrapped(seed: u64, messages: usize) -> Vec<Self> {
+        let [events, other] = [seed, !seed].map(|seed| generate(seed, messages));
+        let [plain, training] = [&events, &other].map(|events| written(Format::Json, events));
+        let session = |envelope: Envelope| Session {
+            name: envelope.name().to_owned(),
+            trace: wrapped(envelope, &plain),
+            events: Some(events.as_slice().into()),
+            training: Some(wrapped(envelope, &training)),
+        };
+        let wrapped = Envelope::ALL.into_iter().map(session).collect::<Vec<_>>();
+        let plain = Session {
+            name: Format::Json.name().to_owned(),
+            trace: plain,
+            events: Some(events.into()),
+            training: Some(training),
+        };
+        [plain].into_iter().chain(wrapped).collect()
+    }
+
     /// Adds what each message says, for techniques that code events instead of messages.
     ///
     /// # Errors
@@ -82,6 +103,14 @@ impl Session {
         self.trace.messages[message].at
     }
 
+    /// The messages as a recording: each behind its length, as a little-endian number of four bytes.
+    pub(super) fn recording(&self) -> Vec<u8> {
+        let messages = self.trace.messages.iter().map(|message| &message.bytes);
+        messages
+            .flat_map(|bytes| [&(bytes.len() as u32).to_le_bytes(), &bytes[..]].concat())
+            .collect()
+    }
+
     /// The first messages, at most `limit`.
     pub(super) fn messages(&self, limit: usize) -> Vec<Message<'_>> {
         let first = self.trace.messages.iter().take(limit).enumerate();
@@ -105,6 +134,16 @@ impl Session {
         };
         Dictionary::train(messages.iter().map(|message| &*message.bytes), source)
     }
+}
+
+/// The messages of a trace inside of those of another protocol.
+fn wrapped(envelope: Envelope, plain: &Trace) -> Trace {
+    let mut wrapper = Wrapper::new(envelope);
+    let messages = plain.messages.iter().map(|message| TraceMessage {
+        bytes: wrapper.wrap(message.sender, &message.bytes).into(),
+        ..message.clone()
+    });
+    Trace { messages: messages.collect(), ..plain.clone() }
 }
 
 /// A generated session as a trace.

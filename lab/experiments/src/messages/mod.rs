@@ -60,6 +60,14 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
 
+    /// The built-in session in JSON, alone and inside of the messages of other protocols.
+    #[arg(long, conflicts_with = "traces")]
+    wrapped: bool,
+
+    /// Write the messages of each trace to this folder, as a recording, and measure nothing.
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+
     /// Run only these techniques.
     #[arg(long = "technique", value_name = "NAME",
         value_parser = PossibleValuesParser::new(techniques::ALL.iter().map(|kind| kind.name)))]
@@ -83,9 +91,16 @@ pub(crate) struct Options {
 /// Recordings cannot be read.
 pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
     let sessions = match options.traces.is_empty() {
+        true if options.wrapped => Session::wrapped(options.common.seed, options.messages as usize),
         true => Session::built_in(options.common.seed, options.messages as usize),
         false => recorded(&options.traces, options.events.as_deref())?,
     };
+    if let Some(folder) = &options.save {
+        for session in &sessions {
+            std::fs::write(folder.join(format!("{}.bin", session.name)), session.recording())?;
+        }
+        return Ok(());
+    }
     measure(&sessions, options, tell);
     Ok(())
 }
