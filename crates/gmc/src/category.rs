@@ -14,6 +14,9 @@ mod snapshot;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Category {
     values: [i32; Category::VALUES],
+    /// A bit for each value, the lowest for the first. It is set if the value is larger than an `i32`: then it is the `u32`
+    /// with the same bits.
+    unsigned: u8,
     used: u8,
     /// The rank that the newest value had among the values before it.
     rank: u8,
@@ -31,8 +34,12 @@ impl Category {
     /// larger group.
     const VALUES: usize = 8;
 
-    fn known(&self) -> &[i32] {
-        &self.values[..usize::from(self.used)]
+    fn known(&self) -> impl ExactSizeIterator<Item = i64> + '_ {
+        let known = self.values[..usize::from(self.used)].iter().enumerate();
+        known.map(|(rank, &value)| match self.unsigned >> rank & 1 {
+            0 => value.into(),
+            _ => (value as u32).into(),
+        })
     }
 
     /// Whether the hole has one of a few values as a rule.
@@ -55,41 +62,47 @@ impl Category {
     ) -> Option<i64> {
         let general = hash(label, 0xca7e);
         let row = pass.pair(general, hash(general, 1 + u32::from(self.rank)));
-        let mut known = self.known().iter().enumerate();
-        known
-            .find(|&(rank, &value)| pass.bit(row, rank, i64::from(value) == given))
-            .map(|(_, &value)| i64::from(value))
+        let mut known = self.known().enumerate();
+        known.find(|&(rank, value)| pass.bit(row, rank, value == given)).map(|(_, value)| value)
     }
 
     /// Moves a value to the front. If it is new and all places are taken, it replaces the value that was used longest
     /// ago.
     pub(crate) fn note(&mut self, value: i64) {
-        let Ok(value) = i32::try_from(value) else {
+        let unsigned = u32::try_from(value).is_ok_and(|value| value > i32::MAX as u32);
+        if i32::try_from(value).is_err() && !unsigned {
             // Numbers of more than 32 bits, such as times, are not kept; they are coded as differences.
             self.novelty.note(true);
             return;
-        };
-        if self.used > 0 && self.values[0] == value {
-            self.novelty.note(false);
-            self.rank = 0;
-            return;
         }
-        let rank = self.known().iter().position(|&known| known == value);
+        let rank = self.known().position(|known| known == value);
         self.novelty.note(rank.is_none());
         let place = rank.unwrap_or_else(|| {
             self.used = (self.used + 1).min(Self::VALUES as u8);
             usize::from(self.used) - 1
         });
         debug_assert!(place < usize::from(self.used), "a value replaces one that is in use");
-        self.values[..=place].rotate_right(1);
-        self.values[0] = value;
         self.rank = place as u8;
+        if rank == Some(0) {
+            return;
+        }
+        self.values[..=place].rotate_right(1);
+        self.values[0] = value as i32;
+        let before = self.unsigned & ((1 << place) - 1);
+        let behind = (u16::from(self.unsigned) >> (place + 1) << (place + 1)) as u8;
+        self.unsigned = behind | before << 1 | u8::from(unsigned);
     }
 }
 
 impl Default for Category {
     fn default() -> Self {
-        Self { values: [0; Self::VALUES], used: 0, rank: 0, novelty: Novelty::default() }
+        Self {
+            values: [0; Self::VALUES],
+            unsigned: 0,
+            used: 0,
+            rank: 0,
+            novelty: Novelty::default(),
+        }
     }
 }
 

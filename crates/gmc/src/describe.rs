@@ -24,7 +24,8 @@ pub enum Piece {
     Fixed(Vec<u8>),
     /// A hole: a place where the messages of the type differ.
     Hole {
-        /// What fills the hole: `number`, `text`, `bytes`, `integer`, `float`, `opaque`, `string`, `value`.
+        /// What fills the hole: `number`, `text`, `bytes`, `integer`, `float`, `opaque`, `string`, `value`,
+        /// `length`, `message` (a message inside of this one).
         kind: &'static str,
         /// The value at this place in the message from which the template was made.
         example: Vec<u8>,
@@ -74,6 +75,8 @@ impl Hole {
             HoleKind::Opaque => "opaque",
             HoleKind::String(_) => "string",
             HoleKind::Scalar(_) => "value",
+            HoleKind::Length(_) => "length",
+            _ => "message",
         }
     }
 }

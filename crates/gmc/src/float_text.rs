@@ -176,6 +176,30 @@ impl Binary {
     }
 }
 
+/// The bits of the least double precision number with an ordinal, 2^-17.
+const DOUBLE_LEAST: u64 = (1023 - TINY as u64) << 52;
+
+/// The ordinal of the double precision number with these bits, if it has one. Negative zero has none.
+pub(crate) fn double_ordinal(bits: u64) -> Option<i64> {
+    let magnitude = bits & !(1 << 63);
+    let ordinal = match magnitude.checked_sub(DOUBLE_LEAST) {
+        Some(steps) => i64::try_from(steps + 1).ok().filter(|&ordinal| DOUBLE.has(ordinal))?,
+        None if bits == 0 => 0,
+        None => return None,
+    };
+    Some(if bits == magnitude { ordinal } else { -ordinal })
+}
+
+/// The bits of the double precision number with this ordinal, if there is one.
+pub(crate) fn double_bits(ordinal: i64) -> Option<u64> {
+    let magnitude = match ordinal.unsigned_abs() {
+        0 => 0,
+        steps => DOUBLE_LEAST + steps - 1,
+    };
+    let sign = u64::from(ordinal < 0) << 63;
+    DOUBLE.has(ordinal).then_some(magnitude | sign)
+}
+
 /// The extra bits of a double's significand: 2^29 doubles for each single precision number.
 const WIDER: u32 = DOUBLE.precision - SINGLE.precision;
 
@@ -230,6 +254,20 @@ mod tests {
             }
             prop_assert_eq!(DOUBLE.shortest(ordinal, Tie::Up), decimal(&text));
             prop_assert_eq!(DOUBLE.nearest(DOUBLE.fixed(-ordinal)), Some(-ordinal));
+        }
+
+        #[test]
+        fn ordinals_are_those_of_the_bits(bits in (1000u64 << 52)..(1060 << 52), negative: bool) {
+            let bits = bits | u64::from(negative) << 63;
+            let number = f64::from_bits(bits);
+            let in_range = (7.62939453125e-6..1_073_741_824.0).contains(&number.abs());
+            let ordinal = double_ordinal(bits);
+            prop_assert_eq!(ordinal.is_some(), in_range);
+            if let Some(ordinal) = ordinal {
+                prop_assert_eq!(double_bits(ordinal), Some(bits));
+                let fixed = (number.abs() * 2f64.powi(FRACTION_BITS as i32)) as i128;
+                prop_assert_eq!(DOUBLE.fixed(ordinal).abs(), fixed);
+            }
         }
 
         #[test]

@@ -106,6 +106,11 @@ impl Grid {
         Some(Self { line, last: line.ordinal(numeral)?, ..Self::default() })
     }
 
+    /// The state of a series of double precision numbers that begins with the number of this ordinal.
+    pub(crate) fn of_doubles(ordinal: i64) -> Self {
+        Self { line: Line::doubles(), last: ordinal, ..Self::default() }
+    }
+
     pub(crate) fn line(&self) -> Line {
         self.line
     }

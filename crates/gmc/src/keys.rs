@@ -142,10 +142,9 @@ impl Keys {
     fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
         let counts = key.age >= WARM_UP;
         key.age += 1;
-        let (Some(used), Some(tried)) = (identity(key.label, seen), identity(key.trial, seen))
-        else {
-            return;
-        };
+        // A template may have started with the key of another one, which is none of its holes.
+        let used = identity(key.label, seen).unwrap_or(NONE);
+        let Some(tried) = identity(key.trial, seen) else { return };
         for hole in seen {
             let Some(number) = hole.number else { continue };
             if hole.label == key.trial || hole.label == key.label {

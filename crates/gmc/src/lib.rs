@@ -27,9 +27,11 @@
 //! as the template's number and the values in the holes. Numbers are coded as the difference from a prediction by
 //! earlier values, strings as one of the last few or byte by byte. In MessagePack, CBOR and Protocol Buffers the holes
 //! are the values of the format; in other binary messages they are integers, floats and strings found by comparing
-//! messages. Everything passes through an adaptive binary range coder. No template is sent: both ends make the same
-//! templates from messages that both have. A message that fits no template is coded byte by byte, guided by earlier
-//! strings, or compressed by one of the codecs of `groupwire-codecs`, or sent as it is with two more bytes.
+//! messages. A message inside of another one, such as JSON behind a length or in base64, has a template of its own, and
+//! lengths that count it are not sent. Everything passes through an adaptive binary range coder. No template is sent:
+//! both ends make the same templates from messages that both have. A message that fits no template is coded byte by
+//! byte, guided by earlier strings, or compressed by one of the codecs of `groupwire-codecs`, or sent as it is with two
+//! more bytes.
 //!
 //! # Links that lose packets
 //!
@@ -104,6 +106,7 @@ mod float_text;
 mod grid;
 mod hash;
 mod history;
+mod hole_kind;
 mod holes;
 mod integer;
 mod keys;
@@ -111,6 +114,7 @@ mod learn;
 
 mod line;
 mod literal;
+mod nested;
 mod packet;
 mod packet_number;
 mod pass;

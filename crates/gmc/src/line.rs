@@ -156,6 +156,11 @@ impl Line {
         })
     }
 
+    /// The line of double precision numbers.
+    pub(crate) fn doubles() -> Self {
+        Self { kind: Kind::Double, ..Self::default() }
+    }
+
     /// Whether an ordinal stands for the same number on both lines.
     pub(crate) fn is_like(self, other: Self) -> bool {
         (self.kind, self.decimals) == (other.kind, other.decimals)

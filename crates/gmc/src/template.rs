@@ -5,33 +5,12 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
-use crate::binary::format::Format;
-use crate::binary::prefix::Prefix;
 use crate::binary::shape::Shape;
 use crate::binary::varint::varint_end;
 use crate::hash::{hash, hash_bytes};
+pub(crate) use crate::hole_kind::HoleKind;
+use crate::nested;
 use crate::token;
-
-/// What can fill a hole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HoleKind {
-    /// The digits of a number in text, as [`token`] defines it.
-    Number,
-    /// Any bytes up to the fixed part that follows the hole: see [`Template::text_end`].
-    Text,
-    /// All bytes between the fixed parts before and after the hole. A template has at most one such hole.
-    Bytes,
-    /// A binary number of as many bytes as in the example. [`Hole::shape`] says how it is stored.
-    Field,
-    /// As many bytes as in the example. They are not a number.
-    Opaque,
-    /// A string that follows its length.
-    String(Prefix),
-    /// A variable-length integer.
-    Varint,
-    /// A value of a self-describing format, such as a number or a string, that contains no other values.
-    Scalar(Format),
-}
 
 /// A hole: a part of the example that differs from message to message.
 #[derive(Debug, Clone)]
@@ -73,15 +52,18 @@ impl Hole {
         !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
     }
 
-    /// The end of the value that starts at `at`. `None` if the end is not visible in the value itself.
-    pub(crate) fn own_end(&self, message: &[u8], at: usize) -> Option<usize> {
+    /// The end of the value that starts at `at`. `None` if the end is not visible in the value itself. The value of nested
+    /// messages depends on `example`, the value in the template.
+    pub(crate) fn own_end(&self, example: &[u8], message: &[u8], at: usize) -> Option<usize> {
         match self.kind {
             HoleKind::Number => token::number_end(message, at),
             HoleKind::Field | HoleKind::Opaque => Some(at + self.range().len()),
             HoleKind::String(prefix) => prefix.string(message, at).map(|string| string.end),
             HoleKind::Varint => varint_end(message, at),
             HoleKind::Scalar(format) => format.item_end(message, at),
-            HoleKind::Text | HoleKind::Bytes => None,
+            HoleKind::Length(prefix) => prefix.read(message, at).map(|(_, end)| end),
+            HoleKind::Text | HoleKind::Bytes | HoleKind::Rest => None,
+            kind => nested::end(kind, example, message, at),
         }
     }
 }
@@ -115,8 +97,9 @@ impl TemplateId {
 pub(crate) struct Template {
     example: Box<[u8]>,
     holes: Box<[Hole]>,
-    fixed: usize,
+    fixed: u32,
     has_text: bool,
+    is_nesting: bool,
 }
 
 /// The bytes of the fixed part after a text hole by which the end of the hole is found: enough to be rarely wrong, and
@@ -139,9 +122,10 @@ impl Template {
         let open: usize = holes.iter().map(|hole| hole.range().len()).sum();
         Self {
             example: example.into(),
-            fixed: example.len() - open,
+            fixed: (example.len() - open) as u32,
+            is_nesting: holes.iter().any(|hole| hole.kind.is_nested()),
             has_text: holes.iter().any(|hole| match hole.kind {
-                HoleKind::Text | HoleKind::Bytes | HoleKind::String(_) => true,
+                HoleKind::Text | HoleKind::Bytes | HoleKind::String(_) | HoleKind::Rest => true,
                 HoleKind::Scalar(format) => format.is_string(&example[hole.range()]),
                 _ => false,
             }),
@@ -176,7 +160,7 @@ impl Template {
 
     /// The number of bytes outside of holes, which need not be coded in messages that fit the template.
     pub(crate) fn fixed(&self) -> usize {
-        self.fixed
+        self.fixed as usize
     }
 
     pub(crate) fn has_text(&self) -> bool {
@@ -198,7 +182,7 @@ impl Template {
     /// A quick test that most messages fail which do not fit the template: of the length, and of the fixed parts at both
     /// ends.
     pub(crate) fn can_match(&self, message: &[u8]) -> bool {
-        message.len() >= self.fixed
+        message.len() >= self.fixed()
             && message.starts_with(self.fixed_before(0))
             && message.ends_with(self.fixed_before(self.holes.len()))
     }
@@ -230,11 +214,21 @@ impl Template {
             at += fixed.len();
             let end = match hole.kind {
                 HoleKind::Text => self.text_end(message, at, index)?,
-                HoleKind::Bytes => {
+                HoleKind::Bytes | HoleKind::Rest => {
                     let behind = self.example.len() - hole.range().end;
-                    message.len().checked_sub(behind).filter(|&end| end >= at)?
+                    let end = message.len().checked_sub(behind).filter(|&end| end >= at)?;
+                    let first = self.example.get(hole.range().start);
+                    if hole.kind == HoleKind::Rest && message[at..end].first() != first {
+                        return None;
+                    }
+                    end
                 }
-                _ => hole.own_end(message, at)?,
+                HoleKind::Length(prefix) => {
+                    let (length, end) = prefix.read(message, at)?;
+                    let counted = self.counted(index, message.len().checked_sub(end)?);
+                    (counted == Some(length)).then_some(end)?
+                }
+                _ => hole.own_end(&self.example[hole.range()], message, at)?,
             };
             if end > message.len() {
                 return None;
@@ -244,6 +238,21 @@ impl Template {
         }
         let fixed = self.fixed_before(self.holes.len());
         message[at..].starts_with(fixed).then_some(at + fixed.len())
+    }
+
+    /// The value of the length in hole `index`, if `rest` bytes follow it in the message.
+    pub(crate) fn counted(&self, index: usize, rest: usize) -> Option<usize> {
+        let range = self.holes[index].range();
+        let HoleKind::Length(prefix) = self.holes[index].kind else { return None };
+        let (length, _) = prefix.read(&self.example, range.start)?;
+        let behind = self.example.len() - range.end;
+        // In the example `behind` bytes follow.
+        (rest + length).checked_sub(behind)
+    }
+
+    /// Whether the template has a hole with a nested message.
+    pub(crate) fn is_nesting(&self) -> bool {
+        self.is_nesting
     }
 
     /// The end of the text of hole `index`, which starts at `at`. If a punctuation mark follows the hole, the text ends
@@ -293,8 +302,10 @@ fn label(example: &[u8], holes: &mut [Hole]) {
             HoleKind::Bytes => hash(3, range.start as u32),
             HoleKind::Number => word_name(4, fixed, &names),
             HoleKind::Text => word_name(5, fixed, &names),
+            HoleKind::Base64 | HoleKind::Escaped => word_name(8, fixed, &names),
             HoleKind::Opaque | HoleKind::String(_) => hash(place(range.start), 6),
             HoleKind::Varint | HoleKind::Scalar(_) => hash(place(range.start), 7),
+            _ => hash(place(range.start), 9),
         };
         // If a label occurs again, as in a list of objects, it is combined with a count.
         let earlier = names.iter().filter(|&&known| known == name).count();

@@ -80,6 +80,12 @@ impl Templates {
         (index < self.slots.len()).then(|| self.slots[index].as_deref())?
     }
 
+    /// The same as [`Templates::get`], for use while the templates change.
+    pub(crate) fn share(&self, id: TemplateId) -> Option<Arc<Template>> {
+        let index = id.index();
+        (index < self.slots.len()).then(|| self.slots[index].clone())?
+    }
+
     /// All templates with their numbers.
     pub(crate) fn all(&self) -> impl Iterator<Item = (TemplateId, &Template)> {
         let slots = self.slots.slice(0..self.top).iter().enumerate();
@@ -150,9 +156,12 @@ impl Templates {
         }
     }
 
-    /// Changes the shape of a hole: how its values are stored.
+    /// Changes the shape of a hole: how its values are stored. A nested message may have put another template in the place
+    /// of the one that is meant; if it has no such hole, nothing is changed.
     pub(crate) fn reshape(&mut self, id: TemplateId, hole: usize, shape: Shape) {
-        if let Some(template) = self.slots.change(id.index()) {
+        if let Some(template) = self.slots.change(id.index())
+            && hole < template.holes().len()
+        {
             Arc::make_mut(template).reshape(hole, shape);
         }
     }

@@ -15,7 +15,7 @@ afterEach(() => void vi.unstubAllGlobals());
 
 /** W10: CONTRACTS and QUALITY need nothing of the second part, CODED does. */
 const PLAIN = 128 | 512;
-const CODED = 1;
+const CODED = 1024;
 
 /** The capabilities in the opening of a transport. */
 function capabilities({ packets: [opening] }: SocketDouble): number {

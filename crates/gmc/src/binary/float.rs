@@ -97,6 +97,32 @@ impl Parts {
     }
 }
 
+/// The bits of a float as a double. `None` unless it is zero or normal.
+pub(crate) fn widen(bits: u64, width: Width) -> Option<u64> {
+    convert(bits, width, Width::Double)
+}
+
+/// The bits of a double as a narrower float of the same value, if there is one that is zero or normal.
+pub(crate) fn narrow(bits: u64, width: Width) -> Option<u64> {
+    convert(bits, Width::Double, width)
+}
+
+fn convert(bits: u64, from: Width, to: Width) -> Option<u64> {
+    let Parts { negative, mantissa, power } = Parts::of(bits, from)?;
+    let sign = if negative { to.sign() } else { 0 };
+    if mantissa == 0 {
+        return Some(sign);
+    }
+    let stored = power + from.mantissa() as i32 + to.bias();
+    let is_normal = stored > 0 && stored < (1 << to.exponent()) - 1;
+    // All mantissas as that of a double, whose highest bit is not stored.
+    let mantissa = mantissa << (Width::Double.mantissa() - from.mantissa());
+    let dropped = Width::Double.mantissa() - to.mantissa();
+    let is_exact = mantissa.trailing_zeros() >= dropped;
+    let fraction = mantissa >> dropped & ((1 << to.mantissa()) - 1);
+    (is_normal && is_exact).then_some(sign | (stored as u64) << to.mantissa() | fraction)
+}
+
 /// A float by its place on a grid. [`render`] restores its bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
@@ -265,6 +291,26 @@ fn is_quantity(bits: u64, width: Width) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn widths_are_converted_exactly() {
+        for bits in (0..=u32::MAX).step_by(65_521) {
+            let number = f32::from_bits(bits);
+            if number == 0.0 || number.is_normal() {
+                let double = f64::from(number).to_bits();
+                assert_eq!(widen(bits.into(), Width::Single), Some(double));
+                assert_eq!(narrow(double, Width::Single), Some(bits.into()));
+            }
+        }
+        for bits in 0..=u64::from(u16::MAX) {
+            if let Some(double) = widen(bits, Width::Half) {
+                assert_eq!(narrow(double, Width::Half), Some(bits));
+            }
+        }
+        assert_eq!(widen(0x3e00, Width::Half), Some(1.5_f64.to_bits()));
+        assert_eq!(narrow(0.1_f64.to_bits(), Width::Single), None);
+        assert_eq!(narrow(1e300_f64.to_bits(), Width::Single), None);
+    }
     use proptest::prelude::*;
 
     proptest! {

@@ -4,6 +4,8 @@
 //! for a decoder that joins late; the archive writes and reads it. Compaction makes a model small by rounding and
 //! forgetting.
 
+use alloc::vec::Vec;
+
 use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
@@ -24,9 +26,13 @@ impl Category {
         self.used = used as u8;
         self.rank = archive.up_to(RANK, Self::VALUES - 1, self.rank.into())? as u8;
         let mut before = 0;
-        for value in &mut self.values[..used] {
-            *value = archive.number_like(VALUE, before, (*value).into()) as i32;
-            before = (*value).into();
+        let known = self.known().collect::<Vec<_>>();
+        for rank in 0..used {
+            let value = known.get(rank).copied().unwrap_or(0);
+            let value = archive.number_like(VALUE, before, value);
+            self.values[rank] = value as i32;
+            self.unsigned |= u8::from(value > i32::MAX.into()) << rank;
+            before = value;
         }
         Ok(())
     }
@@ -36,6 +42,7 @@ impl Category {
         self.novelty = self.novelty.rounded();
         if !self.is_few() {
             self.values = [0; Self::VALUES];
+            self.unsigned = 0;
             self.used = 0;
             self.rank = 0;
         }
@@ -43,7 +50,7 @@ impl Category {
 
     /// The identities of the known values: the hashes that [`Seen::identity`](crate::keys::Seen) has for them.
     pub(crate) fn identities(&self) -> impl Iterator<Item = u32> + '_ {
-        self.known().iter().map(|&value| identity(value.into()))
+        self.known().map(identity)
     }
 }
 

@@ -83,8 +83,10 @@ impl Holes {
             HoleKind::String(prefix) => PrefixedCoder { prefix, texts }.code(pass, value, out),
             HoleKind::Varint => VarintCoder { integers }.code(pass, value, out),
             HoleKind::Scalar(format) => {
-                ScalarCoder { format, integers, texts }.code(pass, value, out)
+                ScalarCoder { format, integers, grids, texts }.code(pass, value, out)
             }
+            // The message coder codes nested messages, and lengths follow from what they count.
+            _ => Err(DecodeError::Malformed),
         }
     }
 }

@@ -9,16 +9,20 @@ use alloc::vec::Vec;
 use super::coder::{HoleCoder, Value};
 use super::float::{GRID, code_bits, code_error, code_finer};
 use super::integers::Integers;
-use crate::binary::float::{self, Point, Width};
+use crate::binary::float::{self, Width};
 use crate::binary::format::Format;
 use crate::binary::part::{Item, Number, Part};
 use crate::binary::prefix::insert;
+use crate::cache::Cache;
 use crate::error::DecodeError;
+use crate::float_text;
+use crate::grid::{Grid, Point, Unit};
 use crate::hash::hash;
-use crate::integer::{Contexts, code_unsigned};
+use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::keys::Seen;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
+use crate::reference::Reference;
 use crate::series::Series;
 use crate::text::Texts;
 
@@ -29,11 +33,13 @@ const FIRST: u32 = 0x5ca4;
 const SIMPLE: u32 = 0x5ca5;
 const STRING: u32 = 0x5ca6;
 const RAW: u32 = 0x5ca7;
+const STEPS: u32 = 0x5cb0;
 
 /// The coder of [`HoleKind::Scalar`](crate::template::HoleKind::Scalar).
 pub(crate) struct ScalarCoder<'a> {
     pub(crate) format: Format,
     pub(crate) integers: &'a mut Integers,
+    pub(crate) grids: &'a mut Cache<Grid>,
     pub(crate) texts: &'a mut Texts,
 }
 
@@ -81,7 +87,7 @@ struct Written {
 impl ScalarCoder<'_> {
     /// Codes a number: as a point of the hole's grid, or else by itself.
     fn code_number<C: Coder + ?Sized>(
-        self,
+        mut self,
         pass: &mut Pass<'_, C>,
         value: Value<'_>,
         given: Written,
@@ -91,6 +97,11 @@ impl ScalarCoder<'_> {
         let Written { number, first } = given;
         let (label, format) = (series.label, self.format);
         let shape = &mut value.hole.shape;
+        if shape.grid == 0
+            && let Some(seen) = self.code_step(pass, series, given, out)?
+        {
+            return Ok(seen);
+        }
         let row = pass.single(hash(label, GRID));
         let mut point = on_grid(number, shape.grid.max(1));
         if pass.bit(row, 0, point.is_some()) {
@@ -135,7 +146,7 @@ impl ScalarCoder<'_> {
                     return Err(DecodeError::Malformed);
                 }
                 let error = code_error(pass, label, width, point.error);
-                let bits = float::render(Point { steps, error }, grid, width);
+                let bits = float::render(float::Point { steps, error }, grid, width);
                 format.write_float(bits, width, out)?;
                 return Ok(coded.seen);
             }
@@ -160,10 +171,16 @@ impl ScalarCoder<'_> {
                 _ => None,
             };
             if pass.bit(row, node, given.is_some()) {
-                let (bits, coded) =
-                    code_bits(pass, self.integers, series, width, given.unwrap_or(0));
-                self.format.write_float(bits, width, out)?;
-                return Ok(coded.seen);
+                let format = self.format;
+                let given = given.unwrap_or(0);
+                let (bits, seen) = if width == Width::Double {
+                    self.code_double(pass, series, given)
+                } else {
+                    let (bits, coded) = code_bits(pass, self.integers, series, width, given);
+                    (bits, coded.seen)
+                };
+                format.write_float(bits, width, out)?;
+                return Ok(seen);
             }
         }
         let given = if let Number::Integer(value) = number { value } else { 0 };
@@ -172,6 +189,98 @@ impl ScalarCoder<'_> {
         let first = code_first(pass, series.label, first)?;
         self.format.write_integer(first, coded.value, out)?;
         Ok(coded.seen)
+    }
+
+    /// Codes a double by its bits. The grid of its series learns from it.
+    fn code_double<C: Coder + ?Sized>(
+        self,
+        pass: &mut Pass<'_, C>,
+        series: Series,
+        given: u64,
+    ) -> (u64, Seen) {
+        let Self { integers, grids, .. } = self;
+        let (bits, coded) = code_bits(pass, integers, series, Width::Double, given);
+        let Some(ordinal) = float_text::double_ordinal(bits) else { return (bits, coded.seen) };
+        let known = Grid::recall(grids, series);
+        let mut grid = known.unwrap_or_else(|| Grid::of_doubles(ordinal));
+        grid.learn_ordinal(ordinal);
+        if grid.unit() == Unit::Step {
+            let steps = series.with_label(hash(series.label, STEPS));
+            let (mut reference, at) = integers.recall(steps);
+            reference.rebase(grid.last_in(Unit::Step, 1));
+            integers.remember(pass, steps, at, reference);
+        }
+        if !pass.is_read_only() {
+            grid.remember(grids, series);
+        }
+        (bits, Seen { number: Some(whole_part(ordinal)), ..coded.seen })
+    }
+
+    /// Codes a number by its place on the grid that the doubles of its series were found to lie on, as the same number would
+    /// be coded in text. Codes that it is not on the grid, and returns `None`, if it is not.
+    fn code_step<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        series: Series,
+        Written { number, first }: Written,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Seen>, DecodeError> {
+        let label = series.label;
+        let known = Grid::recall(self.grids, series).filter(|grid| grid.unit() == Unit::Step);
+        let Some(mut grid) = known else { return Ok(None) };
+        let point = ordinal(number).and_then(|ordinal| grid.locate(ordinal));
+        let row = pass.single(hash(label, STEPS + 1));
+        if !pass.bit(row, 0, point.is_some()) {
+            return Ok(None);
+        }
+        let Point { index, error } = point.unwrap_or_default();
+        let steps = series.with_label(hash(label, STEPS));
+        let (mut reference, at) = self.integers.recall(steps);
+        let index = reference.code(pass, steps, &Reference::default(), index);
+        let error = code_signed(pass, Contexts::single(hash(label, STEPS + 2)), error);
+        let ordinal = grid.ordinal(Point { index, error }).ok_or(DecodeError::Malformed)?;
+        if grid.learn_ordinal(ordinal) {
+            reference.rebase(grid.last_in(Unit::Step, 1));
+        }
+        self.integers.remember(pass, steps, at, reference);
+        if !pass.is_read_only() {
+            grid.remember(self.grids, series);
+        }
+
+        // The type of a number mostly follows from its value: writers take the shortest one, or always the same.
+        let bits = float_text::double_bits(ordinal).ok_or(DecodeError::Malformed)?;
+        let whole = whole_part(ordinal);
+        let is_whole = self::ordinal(Number::Integer(whole)) == Some(ordinal);
+        let narrow = [Width::Half, Width::Single].map(|width| float::narrow(bits, width));
+        let class = match narrow {
+            _ if is_whole => 0,
+            [Some(_), _] => 1,
+            [None, Some(_)] => 2,
+            [None, None] => 3,
+        };
+        let row = pass.single(hash(label, STEPS + 4 + class));
+        let shortest = self.format.shortest(whole);
+        let is_integer = matches!(number, Number::Integer(_));
+        let seen = Seen { label, identity: whole as u32, is_key: false, number: Some(whole) };
+        if is_whole && pass.bit(row, 0, is_integer) {
+            let is_shortest = pass.bit(row, 4, first == shortest);
+            let first = if is_shortest { shortest } else { code_first(pass, label, first)? };
+            self.format.write_integer(first, whole, out)?;
+            return Ok(Some(seen));
+        }
+        let widths = [Width::Double, Width::Single, Width::Half];
+        let is_written = |width| matches!(number, Number::Float(_, given) if given == width);
+        let mut coded = widths.into_iter().enumerate();
+        let width = coded
+            .find(|&(node, width)| pass.bit(row, node + 1, is_written(width)))
+            .map(|(_, width)| width)
+            .ok_or(DecodeError::Malformed)?;
+        let bits = match width {
+            Width::Double => Some(bits),
+            width => float::narrow(bits, width),
+        };
+        self.format.write_float(bits.ok_or(DecodeError::Malformed)?, width, out)?;
+        Ok(Some(seen))
     }
 
     /// Codes a string of text or of bytes.
@@ -189,7 +298,7 @@ impl ScalarCoder<'_> {
             Some(Part::Item(Item::String { start, .. }, end)) => &given[start..end],
             _ => &[],
         };
-        self.texts.code(pass, series, string, limit, out)?;
+        let seen = self.texts.code(pass, series, string, limit, out)?;
         let length = out.len() - start;
         let (mut first, mut width) = self.format.string(text, length);
         let row = pass.single(hash(series.label, STRING));
@@ -201,7 +310,7 @@ impl ScalarCoder<'_> {
         }
         let length = (length as u64).to_be_bytes();
         insert(out, start, &[&[first], &length[8 - width..]]);
-        Ok(None)
+        Ok(Some(seen))
     }
 }
 
@@ -216,14 +325,33 @@ fn code_first<C: Coder + ?Sized>(
     u8::try_from(first).map_err(|_| DecodeError::Malformed)
 }
 
-/// The point of `grid` at which a number is, if it is on the grid.
-fn on_grid(number: Number, grid: u16) -> Option<Point> {
+/// The ordinal of a number among the doubles, if it has one.
+fn ordinal(number: Number) -> Option<i64> {
     match number {
-        Number::Integer(value) if grid == 1 => Some(Point { steps: value, error: 0 }),
+        Number::Float(bits, Width::Double) => float_text::double_ordinal(bits),
+        Number::Float(bits, width) => float_text::double_ordinal(float::widen(bits, width)?),
+        Number::Integer(value) => {
+            let is_small = value.unsigned_abs() < 1 << 30;
+            let fixed =
+                || float_text::DOUBLE.nearest(i128::from(value) << float_text::FRACTION_BITS);
+            is_small.then(fixed)?
+        }
+    }
+}
+
+/// The whole part of the double with this ordinal; of a negative one, the next smaller whole number.
+fn whole_part(ordinal: i64) -> i64 {
+    (float_text::DOUBLE.fixed(ordinal) >> float_text::FRACTION_BITS) as i64
+}
+
+/// The point of `grid` at which a number is, if it is on the grid.
+fn on_grid(number: Number, grid: u16) -> Option<float::Point> {
+    match number {
+        Number::Integer(value) if grid == 1 => Some(float::Point { steps: value, error: 0 }),
         Number::Integer(value) => value
             .checked_mul(i64::from(grid))
             .filter(|steps| steps.unsigned_abs() < float::STEPS_MAX)
-            .map(|steps| Point { steps, error: 0 }),
+            .map(|steps| float::Point { steps, error: 0 }),
         Number::Float(bits, width) => float::locate(bits, width, grid),
     }
 }

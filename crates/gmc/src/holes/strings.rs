@@ -65,8 +65,8 @@ impl HoleCoder for PrefixedCoder<'_> {
         let given = value.given;
         let string = prefix.string(given, 0).map_or(&[][..], |range| &given[range]);
         let limit = value.limit.min(prefix.limit());
-        texts.code(pass, value.series(), string, limit, out)?;
+        let seen = texts.code(pass, value.series(), string, limit, out)?;
         prefix.insert(out, start);
-        Ok(None)
+        Ok(Some(seen))
     }
 }

@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::template::{Hole, HoleKind, Template};
-use crate::token::{self, Kind, Token};
+use crate::token;
+
+use super::parts::{Kind, Token};
 
 /// A part of the base template: a token (number, word or other byte) of its example, or a text hole.
 pub(crate) struct Item {
@@ -22,6 +24,8 @@ enum ItemKind {
     Number,
     Fixed,
     Text,
+    /// A nested message, or a length that counts it.
+    Envelope(HoleKind),
 }
 
 /// The most differences between two messages of one type.
@@ -51,6 +55,11 @@ pub(crate) fn align(
             let range = tokens[token].range.clone();
             match tokens[token].kind {
                 Kind::Number => holes.push(Hole::new(HoleKind::Number, range)),
+                // A number that is a length in one of the messages only was a length by chance.
+                Kind::Envelope(_) if items[item].kind == ItemKind::Number => {
+                    holes.push(Hole::new(HoleKind::Number, range));
+                }
+                Kind::Envelope(kind) => holes.push(Hole::new(kind, range)),
                 _ => equal += range.len(),
             }
             item += 1;
@@ -74,19 +83,24 @@ pub(crate) fn align(
 fn split(base: &Template, items: &mut Vec<Item>) {
     items.clear();
     let example = base.example();
-    let mut holes =
-        base.holes().iter().filter(|hole| hole.kind == HoleKind::Text).map(Hole::range).peekable();
+    let is_item = |hole: &&Hole| hole.kind == HoleKind::Text || hole.kind.is_envelope();
+    let mut holes = base.holes().iter().filter(is_item).peekable();
     let mut at = 0;
     while at < example.len() || holes.peek().is_some() {
-        let hole = holes.peek().cloned().unwrap_or(example.len()..example.len());
+        let end = example.len()..example.len();
+        let (hole, kind) =
+            holes.peek().map_or((end, HoleKind::Text), |hole| (hole.range(), hole.kind));
         if hole.start == at && holes.next().is_some() {
-            items.push(Item { kind: ItemKind::Text, range: hole.clone() });
+            let kind =
+                if kind == HoleKind::Text { ItemKind::Text } else { ItemKind::Envelope(kind) };
+            items.push(Item { kind, range: hole.clone() });
             at = hole.end;
             continue;
         }
         let token = token::token_at(example, at);
         let end = token.range.end.min(hole.start);
-        let kind = if token.kind == Kind::Number { ItemKind::Number } else { ItemKind::Fixed };
+        let kind =
+            if token.kind == token::Kind::Number { ItemKind::Number } else { ItemKind::Fixed };
         items.push(Item { kind, range: at..end });
         at = end;
     }
@@ -105,7 +119,10 @@ impl Texts<'_> {
             return false;
         };
         match (item.kind, token.kind) {
-            (ItemKind::Number, Kind::Number) => true,
+            (ItemKind::Number, Kind::Number)
+            | (ItemKind::Number, Kind::Envelope(HoleKind::Length(_)))
+            | (ItemKind::Envelope(HoleKind::Length(_)), Kind::Number) => true,
+            (ItemKind::Envelope(known), Kind::Envelope(given)) => known == given,
             (ItemKind::Fixed, Kind::Word | Kind::Other) => {
                 self.example[item.range.clone()] == self.message[token.range.clone()]
             }
@@ -142,11 +159,11 @@ impl Texts<'_> {
             for items in 0..=distance {
                 let (next_item, next_token) = (item + items, token + distance - items);
                 if self.agree(next_item, next_token) {
-                    let plain = self.items[item..next_item].iter().all(|item| {
-                        item.kind == ItemKind::Text || is_plain(&self.example[item.range.clone()])
-                    }) && is_plain(
-                        &self.message[self.start(token)..self.start(next_token)],
-                    );
+                    let plain =
+                        self.items[item..next_item].iter().all(|item| {
+                            !matches!(item.kind, ItemKind::Number | ItemKind::Fixed)
+                                || is_plain(&self.example[item.range.clone()])
+                        }) && is_plain(&self.message[self.start(token)..self.start(next_token)]);
                     return plain.then_some((next_item, next_token));
                 }
             }

@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::envelope;
 use super::grammar::{self, Grammar};
 use super::places;
 use super::scratch::{Learned, Scratch};
@@ -32,20 +33,25 @@ pub(crate) fn learn(
     if !is_binary {
         return None;
     }
+    let envelope = envelope::in_binary(message, tokens);
+    if envelope::is_in_text(message, &envelope) {
+        return None;
+    }
     if let Some(base) = base
         && base.holes().iter().all(|hole| is_place(hole.kind))
     {
-        if let Some((holes, replaces_base)) = places::holes(base, message) {
+        if let Some((holes, replaces_base)) = places::holes(base, message, &envelope) {
             return Some(Learned { template: Template::new(message, holes), replaces_base });
         }
         if base.example().len() != message.len()
             && base.holes().iter().all(|hole| !hole.varies())
+            && envelope.is_empty()
             && let Some(holes) = middle(base, message, spans)
         {
             return Some(Learned { template: Template::new(message, holes), replaces_base: false });
         }
     }
-    Some(Learned { template: Template::new(message, Vec::new()), replaces_base: false })
+    Some(Learned { template: Template::new(message, envelope), replaces_base: false })
 }
 
 /// Searches again for the fields (numbers at fixed places) of a template, given another message that fits it. `None` if
@@ -55,7 +61,13 @@ pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
     if holes.is_empty() || !holes.iter().all(|hole| is_place(hole.kind)) {
         return None;
     }
-    let (revised, _) = places::holes(template, message)?;
+    let mut spans = Vec::new();
+    if !template.matches(message, &mut spans) {
+        return None;
+    }
+    let envelope = holes.iter().zip(spans).filter(|(hole, _)| hole.kind.is_envelope());
+    let envelope = envelope.map(|(hole, span)| Hole::new(hole.kind, span)).collect::<Vec<_>>();
+    let (revised, _) = places::holes(template, message, &envelope)?;
     let is_same = |(a, b): (&Hole, &Hole)| {
         let is_placed = a.varies() || a.range().len() == b.range().len();
         a.kind == b.kind && is_placed && a.shape.has_form_of(&b.shape)
@@ -68,6 +80,7 @@ pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
 
 fn is_place(kind: HoleKind) -> bool {
     matches!(kind, HoleKind::Field | HoleKind::Opaque | HoleKind::String(_) | HoleKind::Varint)
+        || kind.is_envelope()
 }
 
 /// The holes of a message that starts and ends like the example of `base` but is longer or shorter.

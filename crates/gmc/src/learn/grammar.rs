@@ -8,6 +8,8 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::document;
+use super::document::NESTED_MAX;
 use crate::binary::fixed::from_little_endian;
 use crate::binary::float::{self, Width};
 use crate::binary::format::Format;
@@ -16,6 +18,7 @@ use crate::binary::prefix::Prefix;
 use crate::binary::shape::Shape;
 use crate::binary::varint::{read_varint, varint_end};
 use crate::hash::{hash, hash_bytes};
+use crate::nested;
 use crate::template::{Hole, HoleKind, Template};
 
 /// A known format, in which the values of a message can be found.
@@ -68,6 +71,14 @@ impl Grammar {
         candidates.copied().find(|grammar| grammar.split(message, tokens))
     }
 
+    /// The self-describing format in which bytes are a map, whose parts fill `tokens`.
+    pub(crate) fn of_map(bytes: &[u8], tokens: &mut Vec<Token>) -> Option<Self> {
+        let formats = [Format::MessagePack, Format::Cbor];
+        let is_map = |format: &Format| matches!(format.read(bytes, 0), Some(Part::Map(1.., _)));
+        let grammars = formats.into_iter().filter(is_map).map(Self::SelfDescribing);
+        grammars.into_iter().find(|grammar| grammar.split(bytes, tokens))
+    }
+
     /// Splits a message that is in this format. Returns `false` if it is not.
     fn split(self, message: &[u8], tokens: &mut Vec<Token>) -> bool {
         tokens.clear();
@@ -93,6 +104,10 @@ pub(crate) fn holes(
     tokens: &[Token],
     base_tokens: &mut Vec<Token>,
 ) -> Vec<Hole> {
+    // More nested messages than this would take long to code.
+    if tokens.iter().filter(|token| token.is_nested()).count() > NESTED_MAX {
+        return Vec::new();
+    }
     if let Some(base) = base
         && grammar.split(base.example(), base_tokens)
         && let Some(holes) = align(base, base_tokens, message, tokens)
@@ -144,6 +159,10 @@ fn align(
 }
 
 impl Token {
+    fn is_nested(&self) -> bool {
+        matches!(self.kind, Kind::Number(kind) if kind.is_nested())
+    }
+
     fn hole(&self, kind: HoleKind, message: &[u8]) -> Hole {
         let mut hole = Hole::named(kind, self.range.clone(), self.name);
         // In the name of a number the lowest bit tells the byte order: odd for little-endian, as in Protocol Buffers,
@@ -185,6 +204,31 @@ fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Optio
         let mut opened = None;
         let kind = match part {
             Part::Item(..) if is_root => return None,
+            Part::Item(Item::String { start: text, .. }, end)
+                if !is_key && document::is_nested(&message[text..end]) =>
+            {
+                let document = HoleKind::Document(format);
+                let value = &message[at..end];
+                let mut kind = document;
+                if nested::end(document, value, value, 0).is_none() {
+                    // Its length is longer than it would have to be: the type in front of the length is structure.
+                    kind = HoleKind::Record(match text - at {
+                        2 => Prefix::Byte,
+                        3 => Prefix::Big16,
+                        5 => Prefix::Big32,
+                        _ => return None,
+                    });
+                    tokens.push(Token { kind: Kind::Structure, range: at..at + 1, name });
+                    at += 1;
+                }
+                tokens.push(Token { kind: Kind::Number(kind), range: at..end, name });
+                at = end;
+                close(&mut levels);
+                if levels.is_empty() {
+                    break;
+                }
+                continue;
+            }
             Part::Item(item, end) => {
                 at = end;
                 let hole = HoleKind::Scalar(format);
@@ -324,17 +368,26 @@ fn split_fields(
             2 => {
                 let string = Prefix::Varint.string(bytes, value)?;
                 let end = string.end;
+                let mut is_nested = document::is_nested(&bytes[string.clone()]);
                 if depth < MESSAGE_DEPTH_MAX && !is_plain(&bytes[string.clone()]) {
                     let known = tokens.len();
                     let kind = Kind::Number(HoleKind::Varint);
                     tokens.push(Token { kind, range: value..string.start, name });
                     if split_fields(message, string, name, depth + 1, tokens).is_some() {
-                        at = end;
-                        continue;
+                        // A message around another one is a nested message itself.
+                        is_nested = tokens[known..].iter().any(Token::is_nested);
+                        if !is_nested {
+                            at = end;
+                            continue;
+                        }
                     }
                     tokens.truncate(known);
                 }
-                (Kind::Value(HoleKind::String(Prefix::Varint)), end)
+                if is_nested {
+                    (Kind::Number(HoleKind::Record(Prefix::Varint)), end)
+                } else {
+                    (Kind::Value(HoleKind::String(Prefix::Varint)), end)
+                }
             }
             _ => return None,
         };

@@ -3,8 +3,11 @@
 
 mod align;
 pub(crate) mod binary;
+pub(crate) mod document;
+pub(crate) mod envelope;
 mod grammar;
 mod lengths;
+mod parts;
 mod places;
 pub(crate) mod scratch;
 
@@ -13,7 +16,8 @@ use alloc::vec::Vec;
 use scratch::{Learned, Scratch};
 
 use crate::template::{Hole, HoleKind, Template};
-use crate::token::{self, Kind, Token};
+use crate::token;
+use parts::{Kind, Token};
 
 /// The most tokens (numbers, words and other bytes) of a message that is learned. One with more is not one of many
 /// small similar messages, and learning from it would take long.
@@ -31,16 +35,12 @@ pub(crate) fn learn(
     if let Some(learned) = binary::learn(base, message, scratch) {
         return (learned.template.holes().len() <= HOLES_MAX).then_some(learned);
     }
-    scratch.tokens.clear();
-    let mut at = 0;
-    while at < message.len() {
-        if scratch.tokens.len() == TOKENS_MAX {
-            return None;
-        }
-        let token = token::token_at(message, at);
-        at = token.range.end;
-        scratch.tokens.push(token);
-    }
+    let envelope = if token::is_binary(message) {
+        envelope::in_binary(message, &mut scratch.binary_tokens)
+    } else {
+        envelope::in_text(message, &mut scratch.binary_tokens)
+    };
+    parts::split(message, &envelope, TOKENS_MAX, &mut scratch.tokens)?;
     let holes = base
         .and_then(|base| align::align(base, message, &scratch.tokens, &mut scratch.base))
         .unwrap_or_else(|| likely_holes(message, &scratch.tokens));
@@ -60,6 +60,7 @@ fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
                 (behind.kind == Kind::Other && mark.is_ascii_punctuation())
                     .then_some(HoleKind::Text)?
             }
+            Kind::Envelope(kind) => kind,
             _ => return None,
         };
         Some(Hole::new(kind, token.range.clone()))

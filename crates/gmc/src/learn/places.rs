@@ -16,6 +16,7 @@ use crate::binary::prefix::Prefix;
 use crate::binary::shape::Shape;
 use crate::binary::varint::varint_end;
 use crate::integer::size;
+use crate::nested;
 use crate::template::{Hole, HoleKind, Template};
 
 /// The widest number, in bytes.
@@ -48,14 +49,40 @@ const SMALL: usize = 512;
 const NEW_SMALL: usize = 3;
 
 /// The holes of a template that fits both messages, and whether that template replaces the base. `None` if the messages
-/// have too little in common.
-pub(crate) fn holes(base: &Template, message: &[u8]) -> Option<(Vec<Hole>, bool)> {
+/// have too little in common. `envelope` has the nested messages in the message and the lengths that count them.
+pub(crate) fn holes(
+    base: &Template,
+    message: &[u8],
+    envelope: &[Hole],
+) -> Option<(Vec<Hole>, bool)> {
     let mut found = Vec::new();
     let mut stretches = Vec::new();
-    align(base, message, &mut found, &mut stretches)?;
-    let is_new = base.holes().is_empty();
-    let strings =
-        found.len() - base.holes().iter().filter(|hole| hole.kind != HoleKind::Field).count();
+    let pairs = pair(base, message, envelope)?;
+    // A protocol that writes lengths as variable-length integers writes other numbers in the same way.
+    let has_varints = pairs.iter().any(|(_, hole)| hole.kind == HoleKind::Record(Prefix::Varint));
+    let mut from = (0, 0);
+    let mut budget = message.len().max(SMALL) * SEARCH_PER_BYTE;
+    for (known, hole) in pairs.iter() {
+        let to = (known.start, hole.range().start);
+        Alignment { base, message, from, to, has_varints }.walk(
+            &mut budget,
+            &mut found,
+            &mut stretches,
+        )?;
+        found.push(hole.clone());
+        from = (known.end, hole.range().end);
+    }
+    let to = (base.example().len(), message.len());
+    Alignment { base, message, from, to, has_varints }.walk(
+        &mut budget,
+        &mut found,
+        &mut stretches,
+    )?;
+    let is_new = base.holes().iter().all(|hole| hole.kind.is_envelope());
+    let is_varying = |hole: &&Hole| hole.kind != HoleKind::Field && !hole.kind.is_envelope();
+    let varying = base.holes().iter().filter(is_varying).count();
+    // In an envelope a number that becomes longer, such as a counter, does not make another type.
+    let strings = if pairs.is_empty() { found.len() - varying } else { 0 };
     let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
     let differing: usize = stretches.iter().map(Stretch::differing).sum();
     let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
@@ -94,78 +121,139 @@ fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
     merged
 }
 
-/// Walks both messages from the left. Fills `found` with the holes of varying length, and `stretches` with what lies
-/// between them.
-fn align<'a>(
+/// Pairs the nested messages, and the lengths that count them, of the base with those of the message: for each its range
+/// in the example, and the hole in the message. `None` if the two have different nested messages.
+fn pair(base: &Template, message: &[u8], envelope: &[Hole]) -> Option<Vec<(Range<usize>, Hole)>> {
+    let nested = |holes: &[Hole]| holes.iter().filter(|hole| hole.kind.is_nested()).count();
+    if nested(base.holes()) != nested(envelope) {
+        return None;
+    }
+    let mut pairs = Vec::new();
+    let mut given = envelope.iter().peekable();
+    for known in base.holes().iter().filter(|hole| hole.kind.is_envelope()) {
+        let value = |hole: &Hole| (hole.kind, hole.range().start);
+        if !known.kind.is_nested() {
+            // A number that is a length in one of the messages only was a length by chance.
+            let same = given.clone().take_while(|hole| !hole.kind.is_nested());
+            let same = same.filter(|hole| value(hole) == value(known)).count();
+            if same == 1 {
+                while given.next_if(|hole| value(hole) != value(known)).is_some() {}
+                pairs.push((known.range(), given.next()?.clone()));
+            }
+            continue;
+        }
+        while given.next_if(|hole| !hole.kind.is_nested()).is_some() {}
+        let hole = given.next()?;
+        let bytes = &message[hole.range()];
+        let kind = common_kind(known.kind, &base.example()[known.range()], hole.kind, bytes)?;
+        pairs.push((known.range(), Hole::new(kind, hole.range())));
+    }
+    Some(pairs)
+}
+
+/// The kind of hole that both values can fill.
+fn common_kind(known: HoleKind, a: &[u8], given: HoleKind, b: &[u8]) -> Option<HoleKind> {
+    if known == given {
+        return Some(given);
+    }
+    // A short length may be a byte or a variable-length integer.
+    [known, given].into_iter().find(|&kind| {
+        let fits = |value: &[u8]| nested::end(kind, &[], value, 0) == Some(value.len());
+        matches!(kind, HoleKind::Record(_)) && fits(a) && fits(b)
+    })
+}
+
+/// A part of both messages: of the base's example and of the message, from two positions up to two others.
+struct Alignment<'a> {
     base: &'a Template,
     message: &'a [u8],
-    found: &mut Vec<Hole>,
-    stretches: &mut Vec<Stretch<'a>>,
-) -> Option<()> {
-    let example = base.example();
-    let mut old = base.holes().iter().peekable();
-    let (mut i, mut j) = (0, 0);
-    let mut from = (0, 0);
-    let mut known: Vec<Hole> = Vec::new();
-    let mut budget = message.len().max(SMALL) * SEARCH_PER_BYTE;
-    let mut lengths = Lengths::new(message);
-    let mut end_stretch = |known: &mut Vec<Hole>, from: (usize, usize), to: (usize, usize)| {
-        stretches.push(Stretch {
-            example: &example[from.0..to.0],
-            message: &message[from.1..to.1],
-            start: from.1,
-            known: core::mem::take(known),
-        });
-    };
-    while i < example.len() || j < message.len() {
-        if let Some(hole) = old.next_if(|hole| hole.range().start == i) {
-            let length = hole.range().len();
-            match hole.kind {
-                HoleKind::Field => {
-                    let mut hole = hole.clone();
-                    hole.set_range(i - from.0..i - from.0 + length);
-                    known.push(hole);
-                    (i, j) = (i + length, j + length);
+    from: (usize, usize),
+    to: (usize, usize),
+    /// Whether numbers are variable-length integers.
+    has_varints: bool,
+}
+
+impl<'a> Alignment<'a> {
+    /// Walks both parts from the left. Fills `found` with the holes of varying length, and `stretches` with what lies
+    /// between them. `budget` is the work that is left for the search for strings.
+    fn walk(
+        &self,
+        budget: &mut usize,
+        found: &mut Vec<Hole>,
+        stretches: &mut Vec<Stretch<'a>>,
+    ) -> Option<()> {
+        let base = self.base;
+        let (example, message) = (&base.example()[..self.to.0], &self.message[..self.to.1]);
+        let mut from = self.from;
+        let (mut i, mut j) = from;
+        let mut old = base
+            .holes()
+            .iter()
+            .filter(|hole| !hole.kind.is_envelope() && hole.range().start >= self.from.0)
+            .take_while(|hole| hole.range().end <= example.len())
+            .peekable();
+        let mut known: Vec<Hole> = Vec::new();
+        let mut lengths = Lengths::new(message);
+        let mut end_stretch = |known: &mut Vec<Hole>, from: (usize, usize), to: (usize, usize)| {
+            stretches.push(Stretch {
+                example: &example[from.0..to.0],
+                message: &message[from.1..to.1],
+                start: from.1,
+                known: core::mem::take(known),
+            });
+        };
+        while i < example.len() || j < message.len() {
+            if let Some(hole) = old.next_if(|hole| hole.range().start == i) {
+                let length = hole.range().len();
+                match hole.kind {
+                    HoleKind::Field => {
+                        let mut hole = hole.clone();
+                        hole.set_range(i - from.0..i - from.0 + length);
+                        known.push(hole);
+                        (i, j) = (i + length, j + length);
+                    }
+                    _ => {
+                        let end = hole.own_end(&example[hole.range()], message, j)?;
+                        let mut hole = hole.clone();
+                        hole.set_range(j..end);
+                        found.push(hole);
+                        end_stretch(&mut known, from, (i, j));
+                        (i, j) = (i + length, end);
+                        from = (i, j);
+                    }
                 }
-                _ => {
-                    let end = hole.own_end(message, j)?;
-                    let mut hole = hole.clone();
-                    hole.set_range(j..end);
-                    found.push(hole);
-                    end_stretch(&mut known, from, (i, j));
-                    (i, j) = (i + length, end);
-                    from = (i, j);
+                if j > message.len() {
+                    return None;
                 }
+                continue;
             }
-            if j > message.len() {
+            if i == example.len() || j == message.len() {
                 return None;
             }
-            continue;
+            if example[i] == message[j] {
+                (i, j) = (i + 1, j + 1);
+                continue;
+            }
+            let before = known.last().map_or(0, |hole| hole.range().end);
+            let free = (i - from.0).saturating_sub(before);
+            let next = old.peek().map_or(example.len(), |hole| hole.range().start);
+            let more = (message.len() - j) as isize - (example.len() - i) as isize;
+            let place = Place { example: &example[..next], message, i, j, free, more };
+            let number = if self.has_varints { place.whole_varint() } else { None };
+            let variable =
+                number.or_else(|| place.string(&mut lengths, budget)).or_else(|| place.varint());
+            if let Some((back, kind, ends)) = variable {
+                end_stretch(&mut known, from, (i - back, j - back));
+                found.push(Hole::new(kind, j - back..ends.1));
+                (i, j) = ends;
+                from = ends;
+            } else {
+                (i, j) = (i + 1, j + 1);
+            }
         }
-        if i == example.len() || j == message.len() {
-            return None;
-        }
-        if example[i] == message[j] {
-            (i, j) = (i + 1, j + 1);
-            continue;
-        }
-        let before = known.last().map_or(0, |hole| hole.range().end);
-        let free = (i - from.0).saturating_sub(before);
-        let next = old.peek().map_or(example.len(), |hole| hole.range().start);
-        let more = (message.len() - j) as isize - (example.len() - i) as isize;
-        let place = Place { example: &example[..next], message, i, j, free, more };
-        let variable = place.string(&mut lengths, &mut budget).or_else(|| place.varint());
-        if let Some((back, kind, ends)) = variable {
-            end_stretch(&mut known, from, (i - back, j - back));
-            found.push(Hole::new(kind, j - back..ends.1));
-            (i, j) = ends;
-            from = ends;
-        } else {
-            (i, j) = (i + 1, j + 1);
-        }
+        end_stretch(&mut known, from, (i, j));
+        Some(())
     }
-    end_stretch(&mut known, from, (i, j));
-    Some(())
 }
 
 /// A value of varying length: how many bytes before the difference it begins, its kind, and the positions of its end in
@@ -227,6 +315,16 @@ impl<'a> Place<'a> {
             }
         }
         likely
+    }
+
+    /// The variable-length integer at this place.
+    fn whole_varint(&self) -> Option<Variable> {
+        let &Self { example, message, i, j, .. } = self;
+        let is_inside =
+            |back: usize| example[i - back - 1] >= 0x80 && message[j - back - 1] >= 0x80;
+        let back = (0..self.free).take_while(|&back| is_inside(back)).count();
+        let (a, b) = (varint_end(example, i - back)?, varint_end(message, j - back)?);
+        (a > i && b > j).then_some((back, HoleKind::Varint, (a, b)))
     }
 
     /// The variable-length integer at this place, if it is longer in one of the messages than in the other.

@@ -6,9 +6,8 @@ use core::ops::Range;
 
 use super::align;
 use super::grammar;
-use crate::binary::shape::Shape;
+use super::parts::Token;
 use crate::template::Template;
-use crate::token::Token;
 
 /// A template that was made of a message.
 pub(crate) struct Learned {
@@ -25,7 +24,4 @@ pub(crate) struct Scratch {
     pub(crate) base: Vec<align::Item>,
     pub(crate) binary_tokens: Vec<grammar::Token>,
     pub(crate) binary_base: Vec<grammar::Token>,
-    /// For each hole whose shape (how its values are stored) the present message changes: its index in the template,
-    /// and its new shape.
-    pub(crate) shapes: Vec<(usize, Shape)>,
 }

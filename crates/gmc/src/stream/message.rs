@@ -6,8 +6,10 @@
 //! object the other values belong; a label is a number that names a hole.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::batch::{BULK, Batch, Message};
+use crate::binary::shape::Shape;
 use crate::budget::Budget;
 use crate::choice::Choices;
 use crate::config::Config;
@@ -17,12 +19,14 @@ use crate::hash::hash;
 use crate::history::Place;
 use crate::holes::{Holes, Value};
 use crate::keys::{Keys, Seen};
+use crate::learn::envelope::LENGTHS_MAX;
 use crate::learn::scratch::Scratch;
 use crate::literal::Setting;
+use crate::nested;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
-use crate::template::TemplateId;
+use crate::template::{Hole, HoleKind, Template, TemplateId};
 use crate::templates::Templates;
 
 /// The label of the text of a message that fits no template.
@@ -45,11 +49,39 @@ pub(crate) struct MessageCoder {
 /// Buffers that are reused for each message.
 #[derive(Default)]
 struct Buffers {
-    /// The value of the key hole of the message.
-    key: Vec<u8>,
-    /// The values of the holes of the message, in the order in which they were coded.
+    /// The values of the holes of the message and of those inside of it, in the order in which they were coded.
     seen: Vec<Seen>,
+    levels: [Level; LEVELS],
     scratch: Scratch,
+}
+
+/// Buffers for a message at one level: messages are at level 0, those inside of them at level 1.
+#[derive(Default)]
+struct Level {
+    /// The value of the key hole.
+    key: Vec<u8>,
+    /// In the encoder, the ranges of the values of the holes.
+    spans: Vec<Range<usize>>,
+    /// For each hole whose shape (how its values are stored) the message changes: its index in the template, and its new
+    /// shape.
+    shapes: Vec<(usize, Shape)>,
+    /// The message, taken out of the one around it.
+    content: Vec<u8>,
+}
+
+/// The number of levels: a message, one inside of it, and one inside of that.
+const LEVELS: usize = 4;
+
+/// What is known about a message before it is coded.
+#[derive(Clone, Copy)]
+struct Position {
+    /// The hash that stands for the messages among which this one is: of a sender in a channel, and in a hole.
+    stream: u32,
+    /// The hash that stands for the sender, and for the keys of the messages around this one.
+    sender: u32,
+    level: usize,
+    /// The most bytes that the message may have.
+    limit: usize,
 }
 
 /// The hash that stands for a sender's number.
@@ -124,37 +156,44 @@ impl MessageCoder {
         let stream = channel_hash(channel, sender);
 
         let out = &mut done.bytes;
+        let limit = config.max_message.min(config.max_packet - out.len()).min(BULK);
+        self.buffers.seen.clear();
+        let place = Position { stream, sender: sender_hash(sender), level: 0, limit };
+        self.code_content(pass, place, given.bytes, out)
+    }
+
+    /// Codes a message, or a message inside of another one, and appends it to `out`.
+    fn code_content<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        place: Position,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let Position { stream, limit, level, .. } = place;
         let start = out.len();
-        let limit = config.max_message.min(config.max_packet - start).min(BULK);
-        let choice = if pass.coder.decodes() {
-            None
-        } else {
-            let likely = self.choices.recent(stream).likely();
-            let spans = &mut self.buffers.scratch.spans;
-            self.templates.best(given.bytes, &likely, spans)
-        };
+        let choice = if pass.coder.decodes() { None } else { self.choose(place, given) };
         let choice = self.choices.code(pass, stream, choice)?;
         if let Some(id) = choice {
-            self.code_holes(pass, id, sender_hash(sender), given.bytes, limit, out)?;
+            let first_seen = self.buffers.seen.len();
+            self.code_holes(pass, id, place, given, out)?;
+            let Buffers { levels, seen, .. } = &mut self.buffers;
             // If learning is deferred until the packet is acknowledged, templates and keys learn only then.
             if !pass.is_deferred() {
-                let Buffers { scratch, seen, .. } = &mut self.buffers;
-                for (index, shape) in scratch.shapes.drain(..) {
+                for (index, shape) in levels[level].shapes.drain(..) {
                     self.templates.reshape(id, index, shape);
                 }
                 self.templates.touch(id, &out[start..]);
-                self.keys.learn(id, seen);
+                self.keys.learn(id, &seen[first_seen..]);
             }
+            // The message around this one can only have a key among its own holes.
+            seen[first_seen..].iter_mut().for_each(|seen| seen.is_key = false);
         } else {
             let setting =
                 Setting { label: MISS, before: [0; 2], like: Some(self.last_miss[0]), limit };
             let literals = &mut self.holes.texts.literals;
-            *self.last_miss.change(0) = literals.code(pass, &setting, given.bytes, out)?;
-            let scratch = &mut self.buffers.scratch;
-            if let Some(id) = self.templates.learn(&out[start..], scratch) {
-                self.choices.learned(pass.is_read_only(), stream, id);
-                self.keys.start(id);
-            }
+            *self.last_miss.change(0) = literals.code(pass, &setting, given, out)?;
+            self.learn(pass.is_read_only(), place, &out[start..]);
         }
         if out.len() - start > limit {
             return Err(DecodeError::TooLarge);
@@ -162,58 +201,153 @@ impl MessageCoder {
         Ok(())
     }
 
+    /// The template with which a message is coded.
+    fn choose(&mut self, place: Position, message: &[u8]) -> Option<TemplateId> {
+        let likely = self.choices.recent(place.stream).likely();
+        let spans = &mut self.buffers.levels[place.level].spans;
+        let id = self.templates.best(message, &likely, spans)?;
+        let is_deepest = place.level + 1 == LEVELS;
+        let is_nesting = || self.templates.get(id).is_some_and(Template::is_nesting);
+        (!is_deepest || !is_nesting()).then_some(id)
+    }
+
+    /// Makes templates of a message that fitted none, and of the messages inside of it.
+    fn learn(&mut self, read_only: bool, place: Position, message: &[u8]) {
+        let inner = place.level + 1;
+        let spans = &mut self.buffers.levels[place.level].spans;
+        // At the last level a message is not coded with a template of nested messages, even if it fits one.
+        if inner == LEVELS && self.templates.best(message, &[], spans).is_some() {
+            return;
+        }
+        let id = self.templates.learn(message, &mut self.buffers.scratch);
+        let Some(id) = id else { return };
+        self.choices.learned(read_only, place.stream, id);
+        self.keys.start(id);
+        let template = self.templates.share(id);
+        let Some(template) = template.filter(|it| it.is_nesting() && inner < LEVELS) else {
+            return;
+        };
+        let mut content = core::mem::take(&mut self.buffers.levels[inner].content);
+        for hole in template.holes().iter().filter(|hole| hole.kind.is_nested()) {
+            content.clear();
+            nested::open(hole.kind, &message[hole.range()], &mut content);
+            let spans = &mut self.buffers.levels[inner].spans;
+            if self.templates.best(&content, &[], spans).is_none() {
+                let stream = hash(place.stream, hole.label);
+                self.learn(read_only, Position { stream, level: inner, ..place }, &content);
+            }
+        }
+        self.buffers.levels[inner].content = content;
+    }
+
     /// Codes what fills the holes of a template, and appends the whole message to `out`.
     fn code_holes<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
         id: TemplateId,
-        sender: u32,
+        place: Position,
         given: &[u8],
-        limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        let template = self.templates.get(id).ok_or(DecodeError::Malformed)?;
+        let Position { level, limit, .. } = place;
+        let template = self.templates.share(id).ok_or(DecodeError::Malformed)?;
         if template.fixed() > limit {
             return Err(DecodeError::TooLarge);
         }
-        let Self { holes, buffers, .. } = self;
-        let Buffers { key: key_value, seen, scratch } = buffers;
-        seen.clear();
+        if template.is_nesting() && (level + 1 == LEVELS || pass.coder.is_exhausted()) {
+            return Err(DecodeError::Malformed);
+        }
         let end = out.len() + limit;
+        self.buffers.levels[level].shapes.clear();
+        let decodes = pass.coder.decodes();
+        let spans = core::mem::take(&mut self.buffers.levels[level].spans);
+        let value = |index: usize| if decodes { &[][..] } else { &given[spans[index].clone()] };
         // The value of the key hole is coded first, since it helps to predict the values of the other holes.
         let key = self.keys.label(id).and_then(|label| template.find(label));
-        let mut sender = sender;
+        let mut place = place;
+        let mut key_value = core::mem::take(&mut self.buffers.levels[level].key);
         key_value.clear();
-        scratch.shapes.clear();
-        let mut code = |index: usize, sender: u32, limit: usize, out: &mut Vec<u8>| {
-            let mut hole = template.holes()[index].clone();
-            let shape = hole.shape;
-            let given =
-                if pass.coder.decodes() { &[] } else { &given[scratch.spans[index].clone()] };
-            let value = Value { hole: &mut hole, sender, given, limit };
-            let coded = holes.code(pass, value, out)?;
-            // The search for keys names a hole by its own label, even if the values are coded under another label.
-            seen.extend(coded.map(|seen| Seen { label: hole.label, ..seen }));
-            if hole.shape != shape {
-                scratch.shapes.push((index, hole.shape));
-            }
-            Ok(coded.map_or(0, |seen| seen.identity))
-        };
         if let Some(key) = key {
-            let identity = code(key, sender, limit, key_value)?;
-            let label = template.holes()[key].label;
-            sender = hash(hash(sender, label), identity);
+            let hole = &template.holes()[key];
+            let identity = self.code_value(pass, (key, hole), place, value(key), &mut key_value)?;
+            place.sender = hash(hash(place.sender, hole.label), identity);
         }
-        for index in 0..template.holes().len() {
+        let mut lengths = [(0, 0); LENGTHS_MAX];
+        let mut counted = 0;
+        for (index, hole) in template.holes().iter().enumerate() {
             out.extend_from_slice(template.fixed_before(index));
             if key == Some(index) {
-                out.extend_from_slice(key_value);
+                out.extend_from_slice(&key_value);
                 continue;
             }
-            let left = end.saturating_sub(out.len());
-            code(index, sender, left, out)?;
+            place.limit = end.checked_sub(out.len()).ok_or(DecodeError::TooLarge)?;
+            if hole.kind.is_nested() {
+                self.code_nested(pass, &template, hole, place, value(index), out)?;
+            } else if matches!(hole.kind, HoleKind::Length(_)) {
+                *lengths.get_mut(counted).ok_or(DecodeError::Malformed)? = (index, out.len());
+                counted += 1;
+            } else {
+                self.code_value(pass, (index, hole), place, value(index), out)?;
+            }
         }
         out.extend_from_slice(template.fixed_before(template.holes().len()));
+        // A length counts the lengths behind it, so that these are written first.
+        for &(index, at) in lengths[..counted].iter().rev() {
+            let HoleKind::Length(prefix) = template.holes()[index].kind else { continue };
+            let length = template.counted(index, out.len() - at).ok_or(DecodeError::Malformed)?;
+            if length > prefix.limit() {
+                return Err(DecodeError::TooLarge);
+            }
+            prefix.insert_length(out, at, length);
+        }
+        self.buffers.levels[level].spans = spans;
+        self.buffers.levels[level].key = key_value;
         Ok(())
+    }
+
+    /// Codes the value of a hole that holds no message. Returns a hash that stands for the value.
+    fn code_value<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        (index, hole): (usize, &Hole),
+        place: Position,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<u32, DecodeError> {
+        let mut hole = hole.clone();
+        let shape = hole.shape;
+        let value = Value { hole: &mut hole, sender: place.sender, given, limit: place.limit };
+        let coded = self.holes.code(pass, value, out)?;
+        let Buffers { seen, levels, .. } = &mut self.buffers;
+        // The search for keys names a hole by its own label, even if the values are coded under another label.
+        seen.extend(coded.map(|seen| Seen { label: hole.label, ..seen }));
+        if hole.shape != shape {
+            levels[place.level].shapes.push((index, hole.shape));
+        }
+        Ok(coded.map_or(0, |seen| seen.identity))
+    }
+
+    /// Codes the message inside of a hole.
+    fn code_nested<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        template: &Template,
+        hole: &Hole,
+        place: Position,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let level = place.level + 1;
+        let stream = hash(place.stream, hole.label);
+        let inner = Position { stream, level, ..place };
+        let mut content = core::mem::take(&mut self.buffers.levels[level].content);
+        content.clear();
+        nested::open(hole.kind, given, &mut content);
+        let start = out.len();
+        self.code_content(pass, inner, &content, out)?;
+        let example = &template.example()[hole.range()];
+        let closed = nested::close(hole.kind, example, out, start, &mut content);
+        self.buffers.levels[level].content = content;
+        closed
     }
 }

@@ -16,6 +16,8 @@ use crate::binary::shape::Shape;
 use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::learn::HOLES_MAX;
+use crate::learn::document::NESTED_MAX;
+use crate::learn::envelope::LENGTHS_MAX;
 use crate::range_coder::Coder;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token::{self, Kind};
@@ -36,8 +38,10 @@ const LENGTH: u32 = 0x70b;
 const LABEL: u32 = 0x70c;
 const NAME: u32 = 0x70d;
 
-/// The kinds of holes by number, which must fit into four bits.
-const KINDS: [HoleKind; 14] = [
+/// The number that says that another number follows, for kinds that do not fit into four bits.
+const LONG: usize = 15;
+/// The kinds of holes by number. No kind has the number [`LONG`].
+const KINDS: [HoleKind; 33] = [
     HoleKind::Number,
     HoleKind::Text,
     HoleKind::Bytes,
@@ -52,6 +56,25 @@ const KINDS: [HoleKind; 14] = [
     HoleKind::String(Prefix::ALL[3]),
     HoleKind::String(Prefix::ALL[4]),
     HoleKind::String(Prefix::ALL[5]),
+    HoleKind::Rest,
+    HoleKind::Rest,
+    HoleKind::Record(Prefix::ALL[0]),
+    HoleKind::Record(Prefix::ALL[1]),
+    HoleKind::Record(Prefix::ALL[2]),
+    HoleKind::Record(Prefix::ALL[3]),
+    HoleKind::Record(Prefix::ALL[4]),
+    HoleKind::Record(Prefix::ALL[5]),
+    HoleKind::Length(Prefix::ALL[0]),
+    HoleKind::Length(Prefix::ALL[1]),
+    HoleKind::Length(Prefix::ALL[2]),
+    HoleKind::Length(Prefix::ALL[3]),
+    HoleKind::Length(Prefix::ALL[4]),
+    HoleKind::Length(Prefix::ALL[5]),
+    HoleKind::Length(Prefix::Decimal),
+    HoleKind::Base64,
+    HoleKind::Escaped,
+    HoleKind::Document(Format::MessagePack),
+    HoleKind::Document(Format::Cbor),
 ];
 
 impl Templates {
@@ -139,6 +162,11 @@ fn archive_template<C: Coder + ?Sized>(
         holes.push(hole);
         archive.check()?;
     }
+    let nested = holes.iter().filter(|hole| hole.kind.is_nested()).count();
+    let lengths = holes.iter().filter(|hole| matches!(hole.kind, HoleKind::Length(_))).count();
+    if nested > NESTED_MAX || lengths > LENGTHS_MAX {
+        return Err(SnapshotError::Malformed);
+    }
     let mut template = Template::new(&example, holes);
     let mut labels = Vec::new();
     for index in 0..template.holes().len() {
@@ -199,7 +227,12 @@ impl Place<'_> {
             }
         }
         let kind = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0) as u8;
-        let kind = archive.nibble(KIND, kind);
+        let mut kind = archive.nibble(KIND, kind.min(LONG as u8));
+        if usize::from(kind) == LONG {
+            let most = KINDS.len() - 1 - LONG;
+            let given = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0);
+            kind += archive.up_to(hash(KIND, 1), most, given.saturating_sub(LONG))? as u8;
+        }
         let &kind_of_hole = KINDS.get(usize::from(kind)).ok_or(SnapshotError::Malformed)?;
         let space = self.example.len() - self.end;
         let kind = u32::from(kind);

@@ -8,7 +8,10 @@ use std::collections::VecDeque;
 
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder, Message};
 
-use crate::common::formats::{self, Value};
+use crate::common::{
+    envelopes,
+    formats::{self, Value},
+};
 
 /// Messages in a session.
 const MESSAGES: u32 = 700;
@@ -18,11 +21,11 @@ const RECORDED: &[(&str, u64)] = &[
     ("ordered text", 0x163c5d14972025a0),
     ("datagrams text", 0x8953208f58926301),
     ("ordered json", 0x76251269f4cfe16f),
-    ("datagrams json", 0x432323830d2dd200),
-    ("ordered xml", 0x6d566dd1a7081235),
-    ("datagrams xml", 0x46b941125d904744),
-    ("ordered float text", 0x263dc49ed84da63b),
-    ("datagrams float text", 0xa4b50bb868aa6d90),
+    ("datagrams json", 0x4a72764809baa1f8),
+    ("ordered xml", 0x9260062fbb665908),
+    ("datagrams xml", 0xc4de4faac493dee1),
+    ("ordered float text", 0xa3edb3278d933a78),
+    ("datagrams float text", 0xce7107ba7026bc74),
     ("ordered message pack", 0x860b3c60079e10c2),
     ("datagrams message pack", 0x87c9378106e6f163),
     ("ordered wide message pack", 0x77cf9d4f42fb89a7),
@@ -36,22 +39,25 @@ const RECORDED: &[(&str, u64)] = &[
     ("ordered packed", 0xeefb39f97e94fcd7),
     ("datagrams packed", 0x1bad008d003c4238),
     ("ordered record", 0x79f60d09abebf1d1),
-    ("datagrams record", 0x9e4c2c82ed191991),
+    ("datagrams record", 0x898aeb05af7e2b99),
     ("ordered any", 0xf51719549921df7c),
     ("datagrams any", 0xbe4ffda1181602b3),
+    ("ordered enveloped", 0x5d8acabbd67b110f),
+    ("datagrams enveloped", 0xf8b0caa32b9b476c),
     ("ordered senders", 0xea82560e9b4fd161),
     ("ordered controls", 0x9c9c1ba8ccd2ea76),
     ("ordered small", 0xc346c6951792df53),
-    ("ordered large", 0x01c3418ddcd5693b),
+    ("ordered large", 0xb227ca0eab6ac5b2),
     ("ordered large messages", 0xfd6fb62dbb967212),
     ("ordered snapshots", 0x5829d78127ea8449),
-    ("datagrams delayed", 0x7cf5fc7b6d026bdf),
+    ("ordered enveloped snapshots", 0xe19b40fcf2d86849),
+    ("datagrams delayed", 0xa211f4c5a31fb79b),
     ("datagrams very late", 0x3311256b438f9fc1),
     ("datagrams controls", 0xf58946faad8b2de7),
     ("datagrams small", 0xfd29b3868d8fa7f1),
     ("datagrams large messages", 0x4ca6f92adbefe92f),
-    ("room", 0x9e0c71053fac1622),
-    ("room binary", 0x29acd3edbd616951),
+    ("room", 0x8a485ea79c4e906b),
+    ("room binary", 0x7f69ac96b33c792d),
     ("room small", 0x1de5b4499914da50),
     ("room everything", 0x852b7449a0441d91),
     ("room losses", 0x4c0001bd9a6eaf4a),
@@ -129,6 +135,11 @@ impl People {
             Format::FloatText => self.float_text(user, x, y).into_bytes(),
             Format::Binary(format) => formats::write(&self.value(user, x, y, index), format),
             Format::Record => self.record(person, x, y, index),
+            Format::Enveloped => {
+                let payload = self.json(user, x, y, index).into_bytes();
+                let envelope = (index / 50) as u8 % envelopes::COUNT;
+                envelopes::wrap(envelope, index, &payload)
+            }
             Format::Large => vec![b'a' + (index % 7) as u8; 100 + 900 * (index % 9) as usize],
             Format::Any => {
                 let format = *self.random.of(&[
@@ -264,6 +275,8 @@ enum Format {
     Large,
     /// All but the large ones.
     Any,
+    /// Messages inside of others.
+    Enveloped,
 }
 
 /// What becomes of packets and settings in a session.
@@ -444,6 +457,7 @@ fn cases() -> Vec<(String, u64)> {
         ("packed", Format::Binary(5)),
         ("record", Format::Record),
         ("any", Format::Any),
+        ("enveloped", Format::Enveloped),
     ];
     let none = Events::default();
     let lossy = Events { loses: 9, delay: 3, several: true, ..none };
@@ -465,6 +479,7 @@ fn cases() -> Vec<(String, u64)> {
     run("ordered large", large(senders(ordered())), Format::Any, 1, snapshots);
     run("ordered large messages", checked(ordered()), Format::Large, 1, several);
     run("ordered snapshots", senders(checked(ordered())), Format::Any, 2, everything);
+    run("ordered enveloped snapshots", ordered(), Format::Enveloped, 2, everything);
     run("datagrams delayed", senders(datagrams()), Format::Json, 1, Events { delay: 12, ..lossy });
     run("datagrams very late", datagrams(), Format::Any, 1, Events { delay: 60, ..lossy });
     run(

@@ -20,8 +20,9 @@ pub const VERSION: u8 = 1;
 
 /// The bits of `capabilities` in HELLO and WELCOME. A feature is used only where both ends stated its bit (wire W10).
 pub(crate) mod capability {
-    /// CODED payloads: gmc compresses records together, on the ordered stream (wire W27).
-    pub(crate) const CODED: u64 = 1;
+    /// CODED payloads: gmc compresses records together, on the ordered stream (wire W27). Bit 0 stood for gmc before it
+    /// found messages inside of messages.
+    pub(crate) const CODED: u64 = 1 << 10;
     /// Awareness messages travel in datagrams as well as on the stream (wire W38).
     pub(crate) const DATAGRAMS: u64 = 2;
     /// Fan-out groups on datagrams: many receivers are sent the same encoded bytes (wire W70).

@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use crate::conversation::{replay, stories};
 
-/// The wire that is spoken today: version 1, with capabilities 0 to 9.
+/// The wire that is spoken today: version 1, with capabilities 1 to 10.
 const TODAY: &str = "version-1";
 
 /// All recordings together, in octets: they are read by people, and by each run of the tests.

@@ -1,12 +1,28 @@
 //! Helpers for several tests.
 
+pub(crate) mod envelopes;
 pub(crate) mod formats;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A message of any kind.
+/// A message of any kind, alone or inside of others.
 pub(crate) fn message() -> impl Strategy<Value = Vec<u8>> {
+    let payload = (r#"\{"[ab]":"[xy]{6}","c":-?[0-9]{1,5}\}"#, alone());
+    let payload = (payload, 0..3).prop_map(|((json, other), kind)| match kind {
+        0 => other,
+        _ => json.into_bytes(),
+    });
+    let envelopes = vec((0..envelopes::COUNT, 0u32..500), 1..6);
+    let nested = (payload, envelopes).prop_map(|(payload, envelopes)| {
+        envelopes.into_iter().fold(payload, |payload, (envelope, count)| {
+            if payload.len() > 200 { payload } else { envelopes::wrap(envelope, count, &payload) }
+        })
+    });
+    prop_oneof![3 => alone(), 1 => nested]
+}
+
+fn alone() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         vec(any::<u8>(), 0..60),
         vec(prop_oneof![Just(0u8), Just(1), any::<u8>()], 0..30),

@@ -142,7 +142,7 @@ fn packets() -> Vec<Case> {
         ("a key of 257 octets", "W26", key, 4),
         ("4,097 records", "W26", many, 5),
         ("a transaction that skips one", "W28", says(fine.num("gap", 1)), 2),
-        ("CODED without capability 0", "W27", unhex("8700"), 2),
+        ("CODED without capability 10", "W27", unhex("8700"), 2),
         ("PACKED_MESSAGES without capability 5", "W52", unhex("9c0000"), 2),
         ("RATE without capability 7", "W10", frame("RATE", one.clone().num("rate", 0)), 2),
         ("SHUT of a channel that is not open", "W85", frame("SHUT", far.clone()), 7),
