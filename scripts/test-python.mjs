@@ -22,6 +22,7 @@ if (!python) {
   process.exit(1);
 }
 run("test_vectors.py");
+run("test_gmc.py");
 run("test_session.py");
 run("test_client.py");
 const server = await start(binary);
