@@ -62,15 +62,13 @@ const GROUPWIRE = /^groupwire(\/|$)/;
 const YJS = /^(yjs$|y-protocols\/|lib0\/)/;
 const entry = (name) => `${root}web/client/dist/${name}.js`;
 const GLUE = "groupwire_wasm.js";
-const wasm = (name) =>
-  readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
+const wasm = (name) => readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
 
 /** A line of text for each size, and whether all sizes keep their limits. */
 export function judge(sizes, limits = LIMITS) {
   const names = Object.keys(limits);
   const lines = names.map((name) => {
-    const verdict =
-      sizes[name] <= limits[name] ? "at most" : "TOO LARGE, at most";
+    const verdict = sizes[name] <= limits[name] ? "at most" : "TOO LARGE, at most";
     return `size: ${name}: ${sizes[name]} bytes, ${verdict} ${limits[name]}`;
   });
   return { lines, keeps: names.every((name) => sizes[name] <= limits[name]) };
@@ -78,8 +76,7 @@ export function judge(sizes, limits = LIMITS) {
 
 /** The chunks that are loaded before the first message: the entry, the glue, and their static imports. */
 export function loadedFirst(chunks) {
-  const holdsGlue = ({ moduleIds }) =>
-    moduleIds.some((id) => basename(id) === GLUE);
+  const holdsGlue = ({ moduleIds }) => moduleIds.some((id) => basename(id) === GLUE);
   if (!chunks.some(holdsGlue)) throw new Error(`no chunk holds ${GLUE}`);
   return withImports(chunks, (chunk) => chunk.isEntry || holdsGlue(chunk));
 }
@@ -90,9 +87,7 @@ export function withImports(chunks, isFirst) {
   const add = (chunk) => {
     if (!chunk || first.has(chunk)) return;
     first.add(chunk);
-    chunk.imports.forEach((name) =>
-      add(chunks.find(({ fileName }) => fileName === name)),
-    );
+    chunk.imports.forEach((name) => add(chunks.find(({ fileName }) => fileName === name)));
   };
   chunks.filter(isFirst).forEach(add);
   return [...first];
@@ -101,9 +96,7 @@ export function withImports(chunks, isFirst) {
 /** The chunks of a module as an application would load them, minified. */
 export async function bundle(input, external = []) {
   // Rolldown, the bundler that Vite depends on.
-  const require = createRequire(
-    createRequire(`${root}web/package.json`).resolve("vite"),
-  );
+  const require = createRequire(createRequire(`${root}web/package.json`).resolve("vite"));
   const { build } = await import(pathToFileURL(require.resolve("rolldown")));
   const { output } = await build({
     input,
@@ -123,30 +116,19 @@ async function main() {
   const widgets = await bundle(`${root}web/widgets/dist/index.js`, GROUPWIRE);
   const bindings = [];
   for (const name of BINDINGS) {
-    bindings.push([
-      `${name}, gzip`,
-      sum((await bundle(binding(name), PRESENT)).map(zipped)),
-    ]);
+    bindings.push([`${name}, gzip`, sum((await bundle(binding(name), PRESENT)).map(zipped))]);
   }
   const { lines, keeps } = judge({
     "first part, gzip": first,
     "both parts, gzip": sum(parts.map((part) => gzip(part).length)),
     "both parts, brotli": sum(parts.map((part) => brotli(part).length)),
-    "javascript, gzip": sum(
-      loadedFirst(await bundle(entry("index"))).map(zipped),
-    ),
+    "javascript, gzip": sum(loadedFirst(await bundle(entry("index"))).map(zipped)),
     "shared, gzip": sum((await bundle(entry("shared"))).map(zipped)),
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
-    "store, gzip": sum(
-      (await bundle(entry("store"), /^groupwire$/)).map(zipped),
-    ),
+    "store, gzip": sum((await bundle(entry("store"), /^groupwire$/)).map(zipped)),
     ...Object.fromEntries(bindings),
-    "yjs, gzip": sum(
-      (await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped),
-    ),
-    "widgets, gzip": sum(
-      withImports(widgets, ({ isEntry }) => isEntry).map(zipped),
-    ),
+    "yjs, gzip": sum((await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped)),
+    "widgets, gzip": sum(withImports(widgets, ({ isEntry }) => isEntry).map(zipped)),
     "codecs, gzip": gzip(wasm("codecs_bg")).length,
     "brotli, gzip": gzip(wasm("brotli_bg")).length,
   });

@@ -1,5 +1,7 @@
 //! A message inside of another one takes little more than alone.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
 
 use crate::common::envelopes::{COUNT, wrap};
