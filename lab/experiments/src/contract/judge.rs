@@ -49,8 +49,7 @@ impl Verdict {
 
     /// What so many of a hundred took at most, in ms.
     pub(super) fn percentile(&self, percent: f64) -> f64 {
-        let rank = (self.latencies.len().saturating_sub(1) as f64 * percent / 100.0).round();
-        self.latencies.get(rank as usize).copied().unwrap_or(0.0)
+        percentile(&self.latencies, percent)
     }
 
     /// Messages per second that senders made meanwhile.
@@ -62,6 +61,12 @@ impl Verdict {
     pub(super) fn rate(&self) -> f64 {
         self.offered() * self.arrived as f64 / self.addressed.max(1) as f64
     }
+}
+
+/// What so many of a hundred sorted values are at most.
+pub(super) fn percentile(values: &[f64], percent: f64) -> f64 {
+    let rank = (values.len().saturating_sub(1) as f64 * percent / 100.0).round();
+    values.get(rank as usize).copied().unwrap_or(0.0)
 }
 
 /// Judges each channel, by what those receivers saw of those senders that `is_asked` is true of.

@@ -8,6 +8,7 @@ mod channels;
 mod hand;
 mod judge;
 mod live;
+mod narrow;
 mod notes;
 mod page;
 mod path;

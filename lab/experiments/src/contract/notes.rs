@@ -30,6 +30,8 @@ pub(super) struct Notes {
     pub(super) channels: Vec<ChannelId>,
     /// Of each: whether there was news that it is not kept.
     pub(super) told: Vec<bool>,
+    /// Of each: when there was the first. Pages in a browser do not note it.
+    pub(super) told_at: Vec<Option<Duration>>,
     /// Of the last transaction that came.
     position: Position,
     pub(super) arrivals: Vec<Arrival>,
@@ -45,6 +47,7 @@ impl Notes {
             script: Arc::clone(script),
             who,
             told: vec![false; script.channels.len()],
+            told_at: vec![None; script.channels.len()],
             channels,
             position: Position(0),
             arrivals: Vec::new(),
@@ -75,8 +78,12 @@ impl Notes {
                 }
             }
             Event::Contract(news) if news.state != ContractState::Met => {
-                let places = self.channels.iter().zip(&mut self.told);
-                places.filter(|(id, _)| **id == news.channel).for_each(|(_, told)| *told = true);
+                let told = self.told.iter_mut().zip(&mut self.told_at);
+                let places = self.channels.iter().zip(told);
+                for (_, (told, at)) in places.filter(|(id, _)| **id == news.channel) {
+                    *told = true;
+                    at.get_or_insert(now);
+                }
             }
             Event::Error { error, .. } => self.fail(now, &error.to_string()),
             Event::Gap { reason, .. } => self.fail(now, &format!("a gap: {reason:?}")),

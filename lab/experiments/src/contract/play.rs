@@ -52,6 +52,8 @@ pub(super) struct Played {
     pub(super) new: usize,
     /// By receiver and channel: whether the application was told of a contract that is not kept.
     pub(super) told: Vec<Vec<bool>>,
+    /// The same: when the application was first told, if it was.
+    pub(super) told_at: Vec<Vec<Option<Duration>>>,
     /// The first delivery that was wrong: a message that nobody sent, or a transaction that came twice or out of order.
     pub(super) wrong: Option<String>,
     /// The first failure of a connection, such as a gap or a message that was not taken.
@@ -112,6 +114,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
         arrivals: people().map(|person| person.arrivals.clone()).collect(),
         wire_bytes,
         told: people().map(|person| person.told.clone()).collect(),
+        told_at: people().map(|person| person.told_at.clone()).collect(),
         wrong: people().find_map(|person| person.wrong.clone()),
         failure: people().find_map(|person| person.failure.clone()),
         ..played

@@ -14,7 +14,7 @@ use crate::options::{Common, named};
 const FIELDS: &str = "setup real chromium class link loss rtt_ms participants transport tick_ms browser_acks ablation channel target \
     deadline_ms feasible mer on_time never p50_ms p99_ms longest_ms rate_min rate_offered rate met messages \
     wire_bytes_per_message plain_wire_bytes_per_message aggregated_wire_bytes_per_message repeat_bytes repeats told \
-    raised seeds bytes_apart p50_apart p99_apart mer_apart";
+    told_s age_p99_ms raised seeds bytes_apart p50_apart p99_apart mer_apart";
 
 /// A room and its network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -25,6 +25,8 @@ pub(crate) enum Setup {
     Straggler,
     /// Four pointers behind modems.
     Modem,
+    /// Table 1 among four behind 2G links, with deadlines that are longer than the way.
+    Gprs,
     /// Ten pointers over the network `lossy`, and the same over WebSockets.
     Lossy,
     /// One of four goes from Wi-Fi to a mobile network and back.

@@ -132,7 +132,7 @@ impl Scene {
         Scene { link: Some(recording.to_string()), ..scene }
     }
 
-    fn new(setup: Setup, loss: String, script: Arc<Script>, paths: Vec<Path>) -> Self {
+    pub(super) fn new(setup: Setup, loss: String, script: Arc<Script>, paths: Vec<Path>) -> Self {
         Scene { setup, loss, link: None, script, paths, tick: TICK, turns: Vec::new() }
     }
 }

@@ -10,7 +10,8 @@ use super::Options;
 use super::cellular::{self, Recording};
 use super::channels::{pointers, table1};
 use super::hand::Hands;
-use super::judge::{Verdict, judge};
+use super::judge::{Verdict, judge, percentile};
+use super::narrow;
 use super::path::Path;
 use super::plain::play_plain;
 use super::play::{Played, Setting, play};
@@ -34,6 +35,7 @@ pub(super) enum Job {
     Table1(Loss),
     Straggler,
     Modem,
+    Gprs,
     Lossy,
     Handover,
     Cellular(Recording),
@@ -47,6 +49,7 @@ pub(super) fn jobs(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Job> 
         Setup::Table1 => losses(options).into_iter().map(Job::Table1).collect(),
         Setup::Straggler => vec![Job::Straggler],
         Setup::Modem => vec![Job::Modem],
+        Setup::Gprs => vec![Job::Gprs],
         Setup::Lossy => vec![Job::Lossy],
         Setup::Handover => vec![Job::Handover],
         Setup::Cellular => {
@@ -68,6 +71,7 @@ impl fmt::Display for Job {
             Job::Table1(loss) => write!(out, "{} {loss}", Setup::Table1),
             Job::Straggler => write!(out, "{}", Setup::Straggler),
             Job::Modem => write!(out, "{}", Setup::Modem),
+            Job::Gprs => write!(out, "{}", Setup::Gprs),
             Job::Lossy => write!(out, "{}", Setup::Lossy),
             Job::Handover => write!(out, "{}", Setup::Handover),
             Job::Cellular(recording) => write!(out, "{} {recording}", Setup::Cellular),
@@ -85,7 +89,7 @@ impl Job {
             Job::Lossy => Scene::lossy(Lane::WebTransport, hands, seed, length),
             Job::Handover => Scene::handover(hands, seed, length),
             Job::Cellular(recording) => Scene::cellular(recording, hands, seed, length),
-            Job::Straggler | Job::Room(_) => return None,
+            Job::Straggler | Job::Gprs | Job::Room(_) => return None,
         })
     }
 
@@ -94,6 +98,7 @@ impl Job {
             Job::Table1(loss) => table1_rows(loss, hands, options),
             Job::Straggler => straggler_rows(hands, options),
             Job::Modem => modem_rows(hands, options),
+            Job::Gprs => gprs_rows(hands, options),
             Job::Lossy => lossy_rows(hands, options),
             Job::Handover => handover_rows(hands, options),
             Job::Cellular(recording) => cellular_rows(recording, hands, options),
@@ -155,6 +160,24 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
 fn modem_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let scene = Scene::modem(hands, options.common.seed, options.length(300, 30));
     scene_rows(&scene, options)
+}
+
+fn gprs_rows(hands: &Hands, options: &Options) -> Vec<Row> {
+    let scene = narrow::scene(hands, options.common.seed, options.length(300, 30));
+    let script = &scene.script;
+    let setting = of_scene(&scene, options);
+    let played = play(&setting);
+    let ages = narrow::ages(script, &played.arrivals);
+    let outcome = Outcome::of(&scene, script, played.clone());
+    let mut rows = outcome.rows(&conditions(scene.setup, &setting, &scene.loss, options), &scene);
+    for (place, row) in rows.iter_mut().enumerate() {
+        let wire = script.channels[place].wire;
+        row.set("told_s", narrow::told_after(script, &played.told_at, wire));
+        if wire == narrow::POINTERS {
+            row.set("age_p99_ms", percentile(&ages, 99.0));
+        }
+    }
+    rows
 }
 
 fn lossy_rows(hands: &Hands, options: &Options) -> Vec<Row> {
