@@ -122,7 +122,7 @@ fn contract_prints_a_row_of_json_per_line() {
 fn contract_prints_tables() {
     let output = lab(&["contract", "--setup", "lossy", "--length", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("setup lossy, rtt_ms 80, participants 10"), "{text}");
+    assert!(text.contains("setup lossy, chromium 0, rtt_ms 80, participants 10"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains("telepointer")).count(), 2, "{text}");
 }
 

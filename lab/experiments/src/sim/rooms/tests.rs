@@ -151,11 +151,3 @@ fn a_long_outage_breaks_transports_and_loses_nothing() {
     assert!(people.iter().any(|person| person.client().stats().reconnects > 0));
     check(&people, "outage");
 }
-
-#[test]
-fn a_minute_in_which_six_of_ten_packets_are_lost_breaks_no_transport() {
-    let (_, people, lost) = meet(Lane::WebTransport, "step60-0", 5, 120_000 * MS);
-    assert!(lost > 1000, "{lost}");
-    assert!(people.iter().all(|person| person.client().stats().reconnects == 0));
-    check(&people, "60 %");
-}
