@@ -92,5 +92,5 @@ fn under_loss_udp_loses_and_tcp_waits() {
     assert_eq!(come, expected);
     assert!((0.15..0.25).contains(&never(udp)), "{}", never(udp));
     assert_eq!(never(tcp), 0.0);
-    assert!(quantile(tcp, 0.99) > 100 * MS, "four times the delay, and more");
+    assert!(quantile(tcp, 0.99) > 70 * MS, "a repeat takes a round trip and the delay");
 }
