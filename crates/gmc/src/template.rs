@@ -193,6 +193,12 @@ impl Template {
         self.match_from_left(message, spans) == Some(message.len())
     }
 
+    /// Whether matching finds the holes of the template's own example where they are.
+    pub(crate) fn matches_itself(&self, spans: &mut Vec<Range<usize>>) -> bool {
+        self.matches(&self.example, spans)
+            && spans.iter().cloned().eq(self.holes.iter().map(Hole::range))
+    }
+
     /// How many bytes of `message` fit the template, counted from the left: a measure of likeness.
     pub(crate) fn likeness(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> usize {
         spans.clear();

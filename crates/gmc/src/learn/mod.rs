@@ -32,9 +32,18 @@ pub(crate) fn learn(
     message: &[u8],
     scratch: &mut Scratch,
 ) -> Option<Learned> {
-    if let Some(learned) = binary::learn(base, message, scratch) {
-        return (learned.template.holes().len() <= HOLES_MAX).then_some(learned);
-    }
+    let learned = match binary::learn(base, message, scratch) {
+        Some(learned) => learned,
+        None => Learned { template: learn_text(base, message, scratch)?, replaces_base: false },
+    };
+    let template = &learned.template;
+    // Words that a similar message has elsewhere may lead to holes that matching finds in other places.
+    let is_usable = template.holes().len() <= HOLES_MAX && template.matches_itself(&mut Vec::new());
+    is_usable.then_some(learned)
+}
+
+/// Makes a template of a message by its words and numbers.
+fn learn_text(base: Option<&Template>, message: &[u8], scratch: &mut Scratch) -> Option<Template> {
     let envelope = if token::is_binary(message) {
         envelope::in_binary(message, &mut scratch.binary_tokens)
     } else {
@@ -44,8 +53,7 @@ pub(crate) fn learn(
     let holes = base
         .and_then(|base| align::align(base, message, &scratch.tokens, &mut scratch.base))
         .unwrap_or_else(|| likely_holes(message, &scratch.tokens));
-    (holes.len() <= HOLES_MAX)
-        .then(|| Learned { template: Template::new(message, holes), replaces_base: false })
+    Some(Template::new(message, holes))
 }
 
 /// The holes of a message without a similar template: its numbers and identifiers, which are most likely to differ.
