@@ -103,30 +103,24 @@ async function reload(stage) {
 /** Ada sees that Bo is gone, once because he goes elsewhere and once because he closes the window, and never that he is away. */
 function goodbye(name) {
   return async (stage) => {
-    // Beside other work a browser's close may come too late, and is a break then: the second time it has to come.
-    await goodbyeIn(stage, name, `engine-goodbye-${name}`).catch(() =>
-      goodbyeIn(stage, name, `engine-goodbye-${name}-again`),
-    );
+    const room = `engine-goodbye-${name}`;
+    const [ada, bo] = await openBoth(stage, room, name);
+    await ada.run(({ room, seen }) => {
+      const note = (others) => seen.events.push([...others.values()].some(({ away }) => away) ? "away" : others.size);
+      room.on("participants", note);
+      note(room.participants);
+    });
+    const sees = (count) => until(`${count} others`, async () => (await ada.events()).at(-1) === count);
+    await sees(1);
+    await bo.page.goto(address(stage, { room: "elsewhere", name: "Bo" }));
+    await sees(0);
+    const window = await stage.browser.open();
+    await window.goto(address(stage, { room, name: "Cy", transports: name }));
+    await sees(1);
+    await window.close();
+    await sees(0);
+    assert.ok(!(await ada.events()).includes("away"));
   };
-}
-
-async function goodbyeIn(stage, name, room) {
-  const [ada, bo] = await openBoth(stage, room, name);
-  await ada.run(({ room, seen }) => {
-    const note = (others) => seen.events.push([...others.values()].some(({ away }) => away) ? "away" : others.size);
-    room.on("participants", note);
-    note(room.participants);
-  });
-  const sees = (count) => until(`${count} others`, async () => (await ada.events()).at(-1) === count);
-  await sees(1);
-  await bo.page.goto(address(stage, { room: "elsewhere", name: "Bo" }));
-  await sees(0);
-  const window = await stage.browser.open();
-  await window.goto(address(stage, { room, name: "Cy", transports: name }));
-  await sees(1);
-  await window.close();
-  await sees(0);
-  assert.ok(!(await ada.events()).includes("away"));
 }
 
 /** The page is not one of the server's own: the proxy has another port. */
