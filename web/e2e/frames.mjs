@@ -20,14 +20,14 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const [rounds = "3", ...given] = process.argv.slice(2);
 const boards = given.length > 0 ? given : [here("../whiteboard/dist")];
 
-/** What a page is: its folder, the channel of its pointers, the address of a room, and whether all are seen. */
+/** A page: its folder, the channel of its pointers, the address of a room, and how many others it shows. */
 const whiteboard = (root, at) => ({
   name: `whiteboard ${boards.length > 1 ? at + 1 : ""}`.trim(),
   root,
   channel: "pointer",
   room: (round) => `frames-${at}-${round}`,
   query: (room, server) => ({ room, server, transport: "websocket" }),
-  isFull: (page) => page.evaluate(() => window.groupwireBoard?.participants.length),
+  othersShown: (page) => page.evaluate(() => window.groupwireBoard?.participants.length),
 });
 const REACT = {
   name: "React page",
@@ -36,7 +36,7 @@ const REACT = {
   // The page has one room, which everybody has left before the next round.
   room: () => "cursors",
   query: (_room, server) => ({ server, name: "Me", color: "#1d4ed8" }),
-  isFull: (page) => page.locator("li").count(),
+  othersShown: (page) => page.locator("li").count(),
 };
 
 /** A second in which one person drags, and one in which all of them move. */
@@ -91,7 +91,7 @@ async function measure(kind, round) {
   const devtools = await context.newCDPSession(page);
   await devtools.send("Performance.enable");
   await page.goto(`${served.resolvedUrls.local[0]}?${new URLSearchParams(kind.query(room, server.url))}`);
-  await until("all are there", async () => (await kind.isFull(page)) === PEOPLE - 1);
+  await until("all are there", async () => (await kind.othersShown(page)) === PEOPLE - 1);
   // Pages load what shows others, and the rest of the core.
   await page.waitForTimeout(3000);
   const found = {};

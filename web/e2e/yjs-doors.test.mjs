@@ -2,18 +2,15 @@
 // document and see each other, while server and connections are killed and packets are lost, and nothing that was confirmed is lost.
 
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { connect } from "groupwire";
 import { WebSocket } from "ws";
 import * as Y from "yjs";
 import { random } from "./random.mjs";
-import { Server } from "./server.mjs";
 import { LossyProxy } from "./stalls.mjs";
+import { stored } from "./stored.mjs";
 import { until } from "./wait.mjs";
-import { Client, Participant, Writer, same } from "./yjs.mjs";
+import { Client, Participant, Writer, disturb, same } from "./yjs.mjs";
 
 /** How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number. */
 const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 8);
@@ -29,15 +26,6 @@ const CLIENTS = 4;
 const LOSS = 0.02;
 
 process.setMaxListeners(0);
-
-const folders = [];
-after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-async function stored(...options) {
-  const folder = await mkdtemp(join(tmpdir(), "groupwire-yjs-"));
-  folders.push(folder);
-  return Server.start("--data", folder, ...options);
-}
 
 /** What a client shows, and what of others is compared. */
 function show(client, at) {
@@ -83,38 +71,7 @@ test(
     const open = (at) => new (at % 2 === 0 ? Client : Participant)(network.url, "folder/plan");
     const clients = Array.from({ length: 2 * CLIENTS }, (_, at) => open(at));
     await converge(clients, t);
-    let kills = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [at, client] of clients.entries()) {
-        for (let count = below(6); count > 0; count -= 1) client.edit(below, `${round}`);
-        if (below(2)) show(client, at);
-      }
-      const killed = below(3) === 0 || (round === ROUNDS - 1 && kills === 0) ? server.kill() : undefined;
-      for (let count = below(4); count > 0; count -= 1) {
-        const at = below(clients.length);
-        const happening = below(4);
-        if (happening === 0) clients[at].cut();
-        if (happening === 1) clients[at].provider.disconnect();
-        if (happening === 2) clients[at].provider.connect();
-        if (happening === 3) {
-          // What it has not sent is its own loss.
-          clients[at].leave(below(2) === 0);
-          clients[at] = open(at);
-        }
-      }
-      for (const client of clients) client.edit(below, `${round}'`);
-      if (killed) {
-        await killed;
-        kills += 1;
-        await server.restart();
-      }
-      // At times the next round comes before everybody is back.
-      if (below(3) > 0) {
-        for (const { provider } of clients) provider.connect();
-        await converge(clients, t);
-      }
-    }
-    for (const { provider } of clients) provider.connect();
+    const kills = await disturb(ROUNDS, { server, clients, below, open, show, converge: (all) => converge(all, t) });
     const fresh = [open(0), open(1)];
     await converge([...clients, ...fresh], t);
     assert.ok(fresh[0].doc.getText("text").length > 0 && fresh[0].doc.getArray("list").length > 0);

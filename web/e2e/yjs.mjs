@@ -169,3 +169,43 @@ function canonical(doc) {
   const clocks = [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(([a], [b]) => a - b);
   return Buffer.from(JSON.stringify([doc.getText("text").toString(), doc.getArray("list").toJSON(), map, clocks]));
 }
+
+/**
+ * In each round clients edit at random, lose connections, leave and are replaced, and at times the server is killed, at least once in all.
+ * `open` makes the client at a place, `show` changes what it shows, `converge` waits until all agree. Returns the number of kills.
+ */
+export async function disturb(rounds, { server, clients, below, open, show, converge }) {
+  let kills = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [at, client] of clients.entries()) {
+      for (let count = below(6); count > 0; count -= 1) client.edit(below, `${round}`);
+      if (below(2)) show(client, at, round);
+    }
+    const killed = below(3) === 0 || (round === rounds - 1 && kills === 0) ? server.kill() : undefined;
+    for (let count = below(4); count > 0; count -= 1) {
+      const at = below(clients.length);
+      const happening = below(4);
+      if (happening === 0) clients[at].cut();
+      if (happening === 1) clients[at].provider.disconnect();
+      if (happening === 2) clients[at].provider.connect();
+      if (happening === 3) {
+        // What it has not sent is its own loss.
+        clients[at].leave(below(2) === 0);
+        clients[at] = open(at);
+      }
+    }
+    for (const client of clients) client.edit(below, `${round}'`);
+    if (killed) {
+      await killed;
+      kills += 1;
+      await server.restart();
+    }
+    // At times the next round comes before everybody is back.
+    if (below(3) > 0) {
+      for (const { provider } of clients) provider.connect();
+      await converge(clients);
+    }
+  }
+  for (const { provider } of clients) provider.connect();
+  return kills;
+}

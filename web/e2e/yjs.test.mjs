@@ -3,17 +3,14 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { WebSocket } from "ws";
 import * as Y from "yjs";
 import { SelfSigned } from "./certificate.mjs";
 import { random } from "./random.mjs";
-import { Server } from "./server.mjs";
+import { stored } from "./stored.mjs";
 import { until } from "./wait.mjs";
-import { Client, Writer, same } from "./yjs.mjs";
+import { Client, Writer, disturb, same } from "./yjs.mjs";
 
 /** How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number. */
 const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 10);
@@ -27,15 +24,6 @@ const CLIENTS = 8;
 
 // Each provider listens for the end of the process.
 process.setMaxListeners(0);
-
-const folders = [];
-after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-async function stored(...options) {
-  const folder = await mkdtemp(join(tmpdir(), "groupwire-yjs-"));
-  folders.push(folder);
-  return Server.start("--data", folder, ...options);
-}
 
 /** All have the same document, and see exactly each other, with what each of them shows. */
 async function converge(clients, t) {
@@ -71,38 +59,9 @@ test(
     const open = () => new Client(server.url, "folder/of documents/plan", { params: { unknown: "1" } });
     const clients = Array.from({ length: CLIENTS }, open);
     await converge(clients, t);
-    let kills = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const client of clients) {
-        for (let count = below(6); count > 0; count -= 1) client.edit(below, `${round}`);
-        if (below(2)) client.show({ name: "somebody", at: round });
-      }
-      const killed = below(3) === 0 || (round === ROUNDS - 1 && kills === 0) ? server.kill() : undefined;
-      for (let count = below(4); count > 0; count -= 1) {
-        const at = below(CLIENTS);
-        const happening = below(4);
-        if (happening === 0) clients[at].cut();
-        if (happening === 1) clients[at].provider.disconnect();
-        if (happening === 2) clients[at].provider.connect();
-        if (happening === 3) {
-          // What it has not sent is its own loss.
-          clients[at].leave(below(2) === 0);
-          clients[at] = open();
-        }
-      }
-      for (const client of clients) client.edit(below, `${round}'`);
-      if (killed) {
-        await killed;
-        kills += 1;
-        await server.restart();
-      }
-      // At times the next round comes before everybody is back.
-      if (below(3) > 0) {
-        for (const { provider } of clients) provider.connect();
-        await converge(clients, t);
-      }
-    }
-    for (const { provider } of clients) provider.connect();
+    const shown = (client, _, round) => client.show({ name: "somebody", at: round });
+    const converging = (all) => converge(all, t);
+    const kills = await disturb(ROUNDS, { server, clients, below, open, show: shown, converge: converging });
     const fresh = open();
     await converge([...clients, fresh], t);
     assert.ok(fresh.doc.getText("text").length > 0 && fresh.doc.getArray("list").length > 0);

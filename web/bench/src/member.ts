@@ -1,4 +1,5 @@
 import { awareness, connect, transaction, type Channel, type ConnectOptions, type Message, type Room } from "groupwire";
+import { synced } from "./join";
 import { fill, read, type Load } from "./load";
 import type { ReceiveCommand, Received, SendCommand } from "./protocol";
 import { pause, turn } from "./time";
@@ -33,14 +34,7 @@ export class Member {
       bulk: joined.channel("bulk", transaction()),
       latest: joined.channel("latest", awareness()),
     };
-    await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`not joined within ${JOINING_MS} ms`)), JOINING_MS);
-      joined.on("error", ({ message, fatal }) => fatal && reject(new Error(message)));
-      joined.on("synced", () => {
-        clearTimeout(late);
-        resolve();
-      });
-    });
+    await synced(joined, JOINING_MS);
     return new Member(joined, channels, performance.now() - start);
   }
 

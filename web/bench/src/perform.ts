@@ -1,15 +1,16 @@
-/** A participant of the experiment `contract`: does what a script says and notes when what comes. */
+/** A participant of the experiment `contract`: sends what a script says, and records when which message arrived. */
 
 import { connect, type Channel, type ConnectOptions, type Room } from "groupwire";
+import { synced } from "./join";
 import type { Acted, ActCommand, AttendCommand } from "./protocol";
 import { pause } from "./time";
 
-/** Time limit (ms) for joining, as of native participants. */
+/** Time limit (ms) for joining, the same as for native participants. */
 const JOINING_MS = 30_000;
 
 export class Performer {
   private failure: string | null = null;
-  /** By the places of channels: whether there was news that the contract is not kept. */
+  /** For each channel, in the order of `channels`: true if an event said that its contract is not met. */
   private readonly told: boolean[];
 
   private constructor(
@@ -29,14 +30,7 @@ export class Performer {
   static async attend({ server, room, transport, channels }: AttendCommand): Promise<Performer> {
     const joined = connect(server, room, { transports: [transport] } as ConnectOptions);
     const opened = channels.map(({ name, qos }) => joined.channel(name, qos));
-    await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`not joined within ${JOINING_MS} ms`)), JOINING_MS);
-      joined.on("error", ({ message, fatal }) => fatal && reject(new Error(message)));
-      joined.on("synced", () => {
-        clearTimeout(late);
-        resolve();
-      });
-    });
+    await synced(joined, JOINING_MS);
     return new Performer(joined, opened);
   }
 

@@ -1,6 +1,6 @@
-import type { Qos } from "groupwire";
-
 /** The commands of the lab and the page's answers, in the order of `lab/experiments/src/browsers/protocol.rs`. */
+
+import type { Qos } from "groupwire";
 
 export type App = "whiteboard" | "puzzle" | "pointer";
 
