@@ -54,7 +54,7 @@ build: ## build the groupwire command with the web parts inside
 lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
 
-quick-rows: lab ## run every experiment with --quick, and check that no row is missing; not part of test, as it takes minutes
+quick-rows: lab ## run the experiments but fairness and yjs with --quick, and check that no row is missing; not part of test, as it takes minutes
 	node scripts/quick-rows.mjs $(dir $(BINARY))groupwire-lab
 
 package: web ## pack the Rust crates as for publishing, and build each from its package

@@ -1,6 +1,6 @@
-// Runs every experiment of the laboratory with --quick, and checks that it ends with 0, within the time, and that no row is
-// missing: lab/experiments/quick-rows.json has, for each of them, how many rows have which value of the fields that identify
-// rows (keys.json). A row that is lost or has another name changes some of these numbers.
+// Runs the experiments of the laboratory with --quick, except for fairness and yjs, whose rows depend on the machine, and checks
+// that each ends with 0 and that no row is missing: lab/experiments/quick-rows.json has, for each of them, how many rows have
+// which value of the fields that identify rows (keys.json). A row that is lost or has another name changes some of these numbers.
 //
 //   node scripts/quick-rows.mjs GROUPWIRE-LAB [--only 'afec --real'] [--out FOLDER] [--record]
 //

@@ -3,7 +3,7 @@ import { OURS, groupBy, number, plain, tone } from "./rows.js";
 
 const FAIRNESS_LEAD = `One flow of ours that offers 2 Mbit/s, and flows of the kernel's TCP that send as much as they may, through one
 emulated link with a drop-tail queue.`;
-/** Goals: our part of a fair share, and the queue that we make alone. */
+/** Goals: our part of a fair share, and the wait of our datagrams when we are alone, that in our own endpoint included. */
 const LEAST_OF_FAIR = 0.5;
 const MOST_OF_FAIR = 1;
 const MOST_QUEUE = 50;
@@ -39,7 +39,7 @@ function shares(rows) {
   };
   return {
     caption: "below: what is aimed at, and missed or met",
-    head: ["beside", "link kbit/s", "ours kbit/s", "one other", "of our fair share", "our packets' queue p99 ms"],
+    head: ["beside", "link kbit/s", "ours kbit/s", "one other", "of our fair share", "our datagrams' wait p99 ms"],
     rows: rows.map((row) => [
       beside(row),
       plain(row.link_kbit),

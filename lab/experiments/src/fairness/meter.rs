@@ -11,12 +11,13 @@ pub(super) struct Meter(Arc<Counts>);
 #[derive(Debug)]
 struct Counts {
     start: Instant,
-    /// How long a packet travels without a queue.
+    /// The one-way delay of the path without a queue.
     delay: Duration,
     ours: AtomicU64,
     others: AtomicU64,
     steps: Mutex<Vec<Step>>,
-    /// Of our packets: when each arrived, and how long it had waited in the queue, in ms.
+    /// For each of our datagrams: when it arrived, and its delay since it was made beyond that of the path, in ms. Waits in our own
+    /// endpoint count.
     queues: Mutex<Vec<(Duration, f64)>>,
 }
 
@@ -46,7 +47,7 @@ impl Meter {
         self.0.start.elapsed()
     }
 
-    /// A packet of ours arrived that was made at `made`.
+    /// Counts a datagram of ours that arrives now. The application made it at `made`, before it waited in our endpoint.
     pub(super) fn ours(&self, made: Duration, bytes: usize) {
         self.0.ours.fetch_add(bytes as u64, Ordering::Relaxed);
         let now = self.now();
@@ -75,14 +76,12 @@ impl Meter {
         steps.iter().map(|step| Step { at: step.at - first, ..*step }).collect()
     }
 
-    /// How long our packets waited after this time of the steps, in ms, sorted.
+    /// The delays of our datagrams beyond that of the path, in ms, of those that arrived after this time of the steps.
     pub(super) fn queues_after(&self, at: Duration) -> Vec<f64> {
         let first = lock(&self.0.steps).first().map_or(Duration::ZERO, |step| step.at);
         let queues = lock(&self.0.queues);
         let late = queues.iter().filter(|(when, _)| *when >= first + at);
-        let mut queues: Vec<f64> = late.map(|(_, queue)| *queue).collect();
-        queues.sort_by(f64::total_cmp);
-        queues
+        late.map(|(_, queue)| *queue).collect()
     }
 }
 

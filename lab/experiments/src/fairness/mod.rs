@@ -1,5 +1,5 @@
 //! The experiment `fairness`: what our congestion control takes and leaves at a bottleneck that it shares with the
-//! kernel's TCP, and how long a queue it makes when it is alone.
+//! kernel's TCP, and how long its datagrams wait, in its own endpoint and at the link, when it is alone.
 //!
 //! Both kinds of flows are real sockets, QUIC with the settings of `groupwire-quic` and TCP of the kernel, through one
 //! emulated link with a drop-tail queue. lab/README.md says what each figure means.
@@ -15,6 +15,7 @@ use clap::Args;
 use crate::emulator::{Emulator, Namespace, Path};
 use crate::options::{Common, or_usual};
 use crate::sim::{Capacity, LinkConfig, Queue};
+use crate::statistics::Summary;
 use crate::{Result, Row, Update};
 use meter::Meter;
 
@@ -155,7 +156,7 @@ fn measure(namespace: &Namespace, run: &Run) -> Result<Meter> {
     if others.is_some() {
         std::thread::sleep(HEAD_START.min(run.length));
     }
-    quic::offer(client, OFFERED, run.length, &meter, STEP)?;
+    quic::offer(client, run.length, &meter)?;
     if let Some(others) = others {
         others.stop();
     }
@@ -192,21 +193,17 @@ fn rows(run: &Run, meter: &Meter, common: &Common) -> Vec<Row> {
         let kbit = |bytes: u64| bytes as f64 / 125.0 / seconds;
         let (ours, others) = (kbit(to.ours - from.ours), kbit(to.others - from.others));
         let fair = ((ours + others) / (run.flows + 1) as f64).min(OFFERED);
-        let queue = meter.queues_after(from.at);
+        let queue = Summary::of(&meter.queues_after(from.at));
+        let known = queue.count > 0;
         rows.push(
             row()
                 .with("kbit", ours)
                 .with("other_kbit", others / flows)
                 .with("fair_kbit", fair)
                 .with("of_fair", ours / fair)
-                .with("queue_p50_ms", percentile(&queue, 50))
-                .with("queue_p99_ms", percentile(&queue, 99)),
+                .with("queue_p50_ms", known.then_some(queue.median))
+                .with("queue_p99_ms", known.then_some(queue.p99)),
         );
     }
     rows
-}
-
-/// Of sorted values.
-fn percentile(values: &[f64], percent: usize) -> Option<f64> {
-    values.get(values.len().saturating_sub(1) * percent / 100).copied()
 }

@@ -10,6 +10,7 @@ use groupwire_quic::{Datagrams, End, endpoint_settings, settings};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use super::meter::Meter;
+use super::{OFFERED, STEP};
 use crate::Result;
 use crate::emulator::Host;
 
@@ -18,30 +19,18 @@ const DATAGRAM: usize = 1000;
 const MAX_PACKET: usize = 65_536;
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Offers so many kbit/s for `length`, from the client to the server, and notes each `step` what has arrived.
+/// Offers [`OFFERED`] kbit/s for `length`, from the client to the server, and notes at each [`STEP`] what has arrived.
 ///
 /// # Errors
 /// The connection cannot be made.
-pub(super) fn offer(
-    client: Host,
-    kbit: f64,
-    length: Duration,
-    meter: &Meter,
-    step: Duration,
-) -> Result<()> {
+pub(super) fn offer(client: Host, length: Duration, meter: &Meter) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let outcome = runtime.block_on(converse(client, kbit, length, meter, step));
+    let outcome = runtime.block_on(converse(client, length, meter));
     runtime.shutdown_background();
     outcome
 }
 
-async fn converse(
-    client: Host,
-    kbit: f64,
-    length: Duration,
-    meter: &Meter,
-    step: Duration,
-) -> Result<()> {
+async fn converse(client: Host, length: Duration, meter: &Meter) -> Result<()> {
     let identity = Identity::self_signed(["localhost"])?;
     let hash = identity.certificate_chain().as_slice()[0].hash();
     let address = SocketAddr::from((Host::SERVER.local(), 0));
@@ -70,12 +59,12 @@ async fn converse(
         async move {
             loop {
                 meter.step();
-                sleep(step).await;
+                sleep(STEP).await;
             }
         }
     });
     // What cannot be sent in its turn is not sent at all, as a session has newer values by then.
-    let mut ticks = interval(Duration::from_secs_f64(DATAGRAM as f64 / (kbit * 125.0)));
+    let mut ticks = interval(Duration::from_secs_f64(DATAGRAM as f64 / (OFFERED * 125.0)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let end = Instant::now() + length;
     let mut packet = vec![0; DATAGRAM];

@@ -1,6 +1,6 @@
 //! The systems: Groupwire and its peers.
 
-use std::net::TcpListener;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,6 +8,7 @@ use super::room::ROOM;
 use super::speaker::Protocol;
 use super::{Options, Plan};
 use crate::Result;
+use crate::host::free_port;
 use crate::options::{is_wanted, or_usual};
 use crate::program::installed;
 use crate::server::{Start, UNLIMITED, groupwire};
@@ -149,8 +150,8 @@ fn centrifugo(peers: &Path) -> Result<Start> {
         return Err("centrifugo is not on the path; the system centrifuge is its library".into());
     };
     let mut command = Command::new(program);
-    // It does not say which port it took for 0. Free now, and so most likely in a moment.
-    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+    // It does not say which port it took for 0.
+    let port = free_port(Ipv4Addr::LOCALHOST)?;
     for (name, value) in [
         ("CLIENT_INSECURE", "true"),
         ("LOG_LEVEL", "error"),

@@ -12,13 +12,14 @@ mod event;
 mod flood;
 mod row;
 
-use std::net::TcpListener;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use self::door::Door;
+use crate::host::free_port;
 use crate::options::{Common, Program, between, is_wanted, named};
 use crate::server::{Server, allow_files};
 use crate::{Result, Update};
@@ -130,11 +131,6 @@ impl Plan<'_> {
     }
 }
 
-/// A port of this machine that nobody uses.
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
 /// Runs the experiment.
 ///
 /// # Errors
@@ -146,7 +142,7 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         options,
         program: options.program.path()?,
         door: Door::new(options.root.as_deref(), options.tokens.as_deref())?,
-        plain_port: options.root.as_ref().map(|_| free_port()).transpose()?,
+        plain_port: options.root.as_ref().map(|_| free_port(Ipv4Addr::LOCALHOST)).transpose()?,
         data: options.data.clone().unwrap_or_else(std::env::temp_dir),
         clients: common.quick_or(options.clients.min(50), options.clients),
         rooms: common.quick_or(options.rooms.min(5), options.rooms),

@@ -38,11 +38,6 @@ pub(super) fn run(
     Ok(())
 }
 
-/// A port that was free a moment ago.
-fn free_port(address: std::net::Ipv4Addr) -> io::Result<u16> {
-    Ok(std::net::TcpListener::bind((address, 0))?.local_addr()?.port())
-}
-
 /// A folder of our own, gone when this is dropped.
 struct Folder(PathBuf);
 

@@ -5,7 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::{Folder, free_port};
+use super::Folder;
+use crate::host::free_port;
 
 /// What a tunnel's ends show each other. Nobody else is on these networks.
 const TOKEN: &str = "of the experiment ace";

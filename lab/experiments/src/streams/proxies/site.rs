@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Files, Folder, free_port};
+use super::{Files, Folder};
+use crate::host::free_port;
 
 /// How long the server may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
