@@ -149,13 +149,17 @@ export class Cursors extends StageWidget<CursorTexts> {
     const idle = this.number("idle", IDLE_S) * 1000;
     const shown = new Set<number>();
     let next = Infinity;
+    let lines = traces;
     for (const { sender, place, isGone, rested } of views) {
       if (isGone) continue;
       shown.add(sender);
       const isIdle = rested >= idle;
       if (!isIdle) next = Math.min(next, idle - rested);
       const held = this.#held?.(sender);
-      if (held) this.#follow?.clearTraces(sender);
+      if (held) {
+        this.#follow?.clearTraces(sender);
+        lines = lines.filter((trace) => trace.sender !== sender);
+      }
       this.#figure(sender).place(stage.toWindow(held ?? place), isIdle, this.#chat?.textOf(sender) ?? "");
     }
     for (const [id, figure] of this.#figures) {
@@ -164,7 +168,7 @@ export class Cursors extends StageWidget<CursorTexts> {
       this.#figures.delete(id);
     }
     if (this.#canvas.isConnected)
-      this.#drawTraces?.(this.#canvas, traces, stage, (id) => this.#people.get(id)?.color ?? "gray");
+      this.#drawTraces?.(this.#canvas, lines, stage, (id) => this.#people.get(id)?.color ?? "gray");
     clearTimeout(this.#alarm);
     if (next < Infinity) this.#alarm = setTimeout(() => this.refresh(), next + 1);
   }
