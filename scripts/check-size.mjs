@@ -32,10 +32,10 @@ import { brotli, gzip } from "./compress.mjs";
  * into one message, and what applications with live messages of their own need (whose operation came, the author of an action),
  * cost 200, and to tell that the state became incomplete or was restored 50. The goal of `motion` is 4,000, which `follow`
  * alone keeps with 3,500. The goal of `react` is 3,000 and of the other bindings 1,000. The goal of `widgets` is 12,000; it has
- * all elements, their styles (2,500) and texts, without messages at the pointer, which a page loads only if it wants them. A
- * page that takes single elements loads less: the cursors alone are 6,000. The goal of `yjs` is 4,000: what brings a document
- * back after a loss of the room or of its history is 1,600 of it, and the pieces of large updates in rooms in memory are 900,
- * which the core could save if it cut transactions there, too (W97).
+ * all elements, their styles (2,500) and texts, without what a page loads only if it wants it: messages at the pointer, traces,
+ * and who is idle. A page that takes single elements loads less: the cursors alone are 5,800. The goal of `yjs` is 4,000: what
+ * brings a document back after a loss of the room or of its history is 1,600 of it, and the pieces of large updates in rooms in
+ * memory are 900, which the core could save if it cut transactions there, too (W97).
  */
 export const LIMITS = {
   "first part, gzip": 84_350,

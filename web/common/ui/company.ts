@@ -1,4 +1,4 @@
-/** Tells when somebody else is in the room. */
+/** Loads the widgets that show others once somebody else is in the room, and tells tests of the page where pointers are shown. */
 
 import type { Room } from "groupwire";
 import type { Cursors } from "groupwire-widgets/cursors";
@@ -9,7 +9,7 @@ export function whenOthersCome(room: Room, load: () => Promise<void>): void {
   const look = (): void => {
     if (isAsked || room.participants.size === 0) return;
     isAsked = true;
-    // What the network did not bring is tried again at the next change.
+    // If loading fails, the next change of participants tries again.
     load().catch(() => (isAsked = false));
   };
   room.on("participants", look);

@@ -24,8 +24,6 @@ function join(name: string) {
   const document = new Document("test");
   const nothing = (): void => {};
   const events = {
-    status: nothing,
-    pending: nothing,
     synced: nothing,
     participants: nothing,
     moved: nothing,

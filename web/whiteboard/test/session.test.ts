@@ -25,8 +25,6 @@ function join(name: string) {
   const [live, recorder, document] = [new Live(), new Recorder(), new Document()];
   const nothing = (): void => {};
   const events = {
-    status: nothing,
-    pending: nothing,
     synced: nothing,
     participants: nothing,
     moved: nothing,

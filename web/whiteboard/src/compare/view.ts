@@ -142,7 +142,7 @@ function drawGhost(context: CanvasRenderingContext2D, { x, y }: Position, color:
   context.fill();
 }
 
-/** The arrow of the whiteboard's telepointers. */
+/** The arrow of a cursor. */
 const ARROW = new Path2D("M0 0 L0.9 15.4 L5.2 11.4 L11.2 11.3 Z");
 
 function drawPointer(
