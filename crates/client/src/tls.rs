@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::error::DialError;
 use crate::trust::Pins;
 
-/// Sessions of TLS that are remembered. All are of one server.
+/// The size of rustls's cache of sessions. It rounds this up to one server, of which it keeps up to eight tickets.
 const SESSIONS: usize = 2;
 
 /// The configurations of TLS of one room. The last one is kept with its sessions, so that a client that comes back resumes one:

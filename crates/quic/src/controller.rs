@@ -20,10 +20,12 @@ pub(crate) struct ConversationFactory;
 pub(crate) struct Needs {
     minimum_rate: AtomicU32,
     is_limited: AtomicBool,
+    /// True from a change of this end's address until the congestion control has started over.
+    has_moved: AtomicBool,
 }
 
 impl Needs {
-    /// Those of the path that a connection uses now, if its congestion control is this one.
+    /// The needs that the congestion control of the connection's present path reads. `None` if that is not this crate's.
     pub(crate) fn of(connection: &quinn::Connection) -> Option<Arc<Needs>> {
         let control = connection.congestion_state().into_any().downcast::<ConversationControl>();
         Some(control.ok()?.needs)
@@ -34,7 +36,15 @@ impl Needs {
         self.is_limited.store(is_limited, Ordering::Relaxed);
     }
 
+    /// Makes the congestion control start over at the next packet: what it has measured is of another path.
+    pub(crate) fn start_over(&self) {
+        self.has_moved.store(true, Ordering::Relaxed);
+    }
+
     fn tell(&self, congestion: &mut Congestion) {
+        if self.has_moved.load(Ordering::Relaxed) && self.has_moved.swap(false, Ordering::Relaxed) {
+            congestion.start_over();
+        }
         congestion.set_minimum_rate(self.minimum_rate.load(Ordering::Relaxed));
         congestion.set_limited(self.is_limited.load(Ordering::Relaxed));
     }
@@ -181,6 +191,13 @@ mod tests {
             needs.tell(&mut congestion);
             congestion.on_lost(Duration::ZERO, Duration::ZERO, 100);
             assert_eq!(congestion.window(Duration::ZERO), 8400);
+            // The client's own move is of another path.
+            needs.start_over();
+            needs.tell(&mut congestion);
+            assert_eq!(congestion.window(Duration::ZERO), 12_000);
+            needs.tell(&mut congestion);
+            congestion.on_lost(Duration::from_millis(2), Duration::from_millis(1), 100);
+            assert_eq!(congestion.window(Duration::from_millis(2)), 8400, "once");
         }
     }
 }

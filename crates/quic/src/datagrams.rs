@@ -26,7 +26,7 @@ pub struct ConnectionClosed;
 pub enum Fate {
     /// It is on its way, or QUIC is about to send it.
     Sent,
-    /// It was dropped, or an older one for it.
+    /// It was dropped, or QUIC dropped an older datagram to make space for it.
     Dropped,
 }
 

@@ -2,10 +2,12 @@
 
 use wtransport::Connection;
 
+use crate::controller::Needs;
 use crate::settings::{receive_window, window};
 
 /// Tells the other end the address of this one, which has changed for the `moves`-th time: QUIC only takes notice of it
-/// when a packet comes from there. `max_packet` is that of [`settings`](crate::settings()).
+/// when a packet comes from there. The congestion control of this end starts over, as what it has measured is of another
+/// path. `max_packet` is that of [`settings`](crate::settings()).
 ///
 /// ```no_run
 /// # fn example(connection: &groupwire_quic::wtransport::Connection) {
@@ -13,6 +15,9 @@ use crate::settings::{receive_window, window};
 /// # }
 /// ```
 pub fn show_address(connection: &Connection, max_packet: usize, moves: usize) {
+    if let Some(needs) = Needs::of(connection.quic_connection()) {
+        needs.start_over();
+    }
     // A window that grows is told at once, in a packet that has to be acknowledged. A byte does not matter.
     let bytes = receive_window(max_packet).saturating_add(moves);
     connection.quic_connection().set_receive_window(window(bytes));

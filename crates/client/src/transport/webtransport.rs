@@ -42,8 +42,8 @@ const DATAGRAMS: usize = 2;
 /// timeout.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long the first attempt is alone: two round trips of 600 ms. It goes on beside the others, which narrow paths are too
-/// slow for.
+/// The time until a second attempt begins: two round trips of 600 ms. The first attempt goes on, because on a narrow path
+/// a handshake takes longer than [`NEXT_ATTEMPT`].
 const FIRST_ANSWER: Duration = Duration::from_millis(1500);
 
 /// How long each further attempt takes, so that one begins at most this long after the path is back: three round trips of
@@ -89,8 +89,13 @@ impl WebTransport {
                 dialled = &mut first => return dialled,
                 other = timeout(NEXT_ATTEMPT, WebTransport::dial(address, trust, configs)) => match other {
                     Ok(Ok(transport)) => return Ok(transport),
-                    // The path is there, and the server refuses: the first attempt tells why.
-                    Ok(Err(_)) => return first.await,
+                    // The server refuses, and the first attempt will tell why; or this machine has no network or no DNS
+                    // just now, and another attempt follows.
+                    Ok(Err(_)) => {
+                        if let Ok(dialled) = timeout(NEXT_ATTEMPT, &mut first).await {
+                            return dialled;
+                        }
+                    }
                     Err(_) => {}
                 },
             }
@@ -245,6 +250,8 @@ async fn receive_all(connection: Connection, received: mpsc::Sender<Bytes>) {
 /// address leads to the server, and QUIC goes on from there.
 async fn follow_moves(connection: Connection) {
     let server = connection.remote_address();
+    // A socket for both address families shows an address of IPv4 as a mapped one, to which not all systems find a route.
+    let server = SocketAddr::from((server.ip().to_canonical(), server.port()));
     let mut address = local_address(server).ok();
     for moves in 1.. {
         address = Some(another_address(server, address).await);

@@ -76,7 +76,7 @@ async fn socket(address: Ipv4Addr) -> Arc<UdpSocket> {
 
 /// Another port is what a router gives a connection anew; another address is what another network gives.
 #[tokio::test(flavor = "multi_thread")]
-async fn t24_a_webtransport_connection_goes_on_from_another_address() {
+async fn t26_a_webtransport_connection_goes_on_from_another_address() {
     let server = Running::start(any_port()).await;
     let relay = Relay::start(server.udp()).await;
     let url = format!("https://{}", relay.front.local_addr().unwrap());

@@ -15,7 +15,7 @@ const STANDING: Duration = Duration::from_millis(30);
 pub(super) struct QueueDelay {
     /// The round trip without a queue.
     least: Least,
-    /// The least round trip of late.
+    /// The least round trip of the last tens of milliseconds.
     standing: Least,
 }
 
@@ -44,11 +44,6 @@ impl QueueDelay {
     /// The least round trip of late, which includes the standing queue.
     pub(super) fn standing(&self) -> Duration {
         self.standing.value().unwrap_or_else(|| self.least()).max(self.least())
-    }
-
-    /// The same, to wait for.
-    pub(super) fn round_trip(&self) -> Duration {
-        self.standing()
     }
 
     /// The queue that did not drain of late.

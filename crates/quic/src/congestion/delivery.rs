@@ -1,13 +1,14 @@
-//! What arrives.
+//! The rate at which sent bytes arrive at the other end.
 
 use std::time::Duration;
 
 /// The length of a period in which arriving bytes are counted: some acknowledgements of a pointer.
 const PERIOD: Duration = Duration::from_millis(250);
-/// The periods among which the best counts: two seconds, as long as a burst of losses may hide what the path carries.
+/// The number of past periods that are remembered: two seconds, as long as a burst of losses may hide what the path carries.
+/// Periods in which nothing was acknowledged do not count, so after a pause they are older.
 const PERIODS: usize = 8;
 
-/// The bytes that arrive at the other end in a time, at best of late.
+/// The highest rate at which bytes were acknowledged, over the present period and the remembered ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Delivery {
     began: Duration,

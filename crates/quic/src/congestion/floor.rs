@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const FLOOR_MOST: u32 = 8000;
 
 /// The floor ends when no acknowledgement came for this long (T24).
-pub const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// A bucket that fills at the minimum rate, and that every packet drains: what the window permits is not granted again.
 /// It holds what is needed in [`SILENCE`], so that bursts of losses, in which acknowledgements are missing, do not end
@@ -15,7 +15,7 @@ pub const SILENCE: Duration = Duration::from_secs(1);
 pub(super) struct Floor {
     /// In bytes per second.
     rate: u32,
-    /// Bytes; below zero after a packet that was larger than what was there.
+    /// The bytes that may be sent now. Below zero after a packet that was larger than that.
     tokens: f64,
     filled: Duration,
     acknowledged: Option<Duration>,

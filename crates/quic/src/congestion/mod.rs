@@ -4,7 +4,7 @@
 //!
 //! A conversation sends little and needs it soon. Losses alone say nothing about what the path carries, since wireless
 //! links lose at any rate; what counts is whether packets wait in a queue. The *queue* is the round trip without the
-//! other end's delay of acknowledgements, above the least round trip of the last half minute ([`QueueDelay`]).
+//! other end's delay of acknowledgements, above the least round trip of the last 15 to 30 s ([`QueueDelay`]).
 //!
 //! - While there is no queue the window grows, and losses do not lower it below twice what arrives.
 //! - A queue above the target is assumed to be our own: the window is lowered to what the path holds without one.
@@ -25,7 +25,7 @@ use delay::QueueDelay;
 use delivery::Delivery;
 use floor::Floor;
 
-pub use floor::{FLOOR_MOST, SILENCE};
+pub use floor::FLOOR_MOST;
 
 /// The queue above which the window is lowered. Until that shows, one or two round trips pass, in which the queue
 /// grows further: less than half of the 50 ms that a conversation may wait for itself.
@@ -37,7 +37,7 @@ const GROWN: Duration = Duration::from_millis(8);
 
 /// How often the window is lowered in a row, with two round trips between, until the queue is taken for that of others.
 const PATIENCE: u32 = 3;
-/// The same within [`REMEMBERED`] after others were there.
+/// The number of steps before that within [`REMEMBERED`] after the queue was last taken for that of others.
 const IMPATIENCE: u32 = 1;
 const REMEMBERED: Duration = Duration::from_secs(10);
 
@@ -114,7 +114,7 @@ pub struct Congestion {
     is_limited: bool,
     /// The attempts to drain a queue that does not go.
     drains: Option<Drains>,
-    /// When others were last known to be there.
+    /// The last time at which the queue was taken for that of other connections.
     beside: Option<Duration>,
     /// Whether the window was full at some time since it was lowered.
     was_full: bool,
@@ -151,6 +151,13 @@ impl Congestion {
     pub fn set_packet(&mut self, packet: u16) {
         self.packet = u64::from(packet.max(1));
         self.set_window(self.window as f64);
+    }
+
+    /// Forgets what was measured: the packets take another path from now on. What was sent before says nothing about it.
+    pub fn start_over(&mut self) {
+        let packet = u16::try_from(self.packet).unwrap_or(u16::MAX);
+        let (in_flight, now) = (self.in_flight, self.now);
+        *self = Congestion { in_flight, now, lowered: Some(now), ..Congestion::new(packet) };
     }
 
     /// Sets what the channels need at least, in bytes per second; of more than [`FLOOR_MOST`] that much counts.
@@ -194,7 +201,7 @@ impl Congestion {
             if self.mode == Mode::Starting {
                 self.mode = Mode::Alone;
             }
-        } else if self.delay.round_trip() + *self.quiet_since.get_or_insert(now) <= now {
+        } else if self.delay.standing() + *self.quiet_since.get_or_insert(now) <= now {
             // A queue of others drains for an instant when they lower their windows.
             self.drains = None;
             if self.mode == Mode::Beside {
@@ -215,14 +222,10 @@ impl Congestion {
             return;
         }
         if self.has_queue(GROWN) || self.is_limited {
-            self.lower(self.window as f64 * AFTER_LOSS);
-            if self.mode == Mode::Starting {
-                self.mode = Mode::Alone;
-            }
-            return;
+            return self.back_off();
         }
         // Losses alone do not lower the window, but a path that lost most of a large window does not carry that much.
-        let arrives = self.delivery.bytes_in(now, self.delay.round_trip());
+        let arrives = self.delivery.bytes_in(now, self.delay.standing());
         let most = (2 * arrives).max(INITIAL * self.packet);
         if self.window > most {
             self.lower(most as f64);
@@ -233,10 +236,7 @@ impl Congestion {
     pub fn on_marked(&mut self, now: Duration, sent: Duration) {
         self.advance(now);
         if self.lowered.is_none_or(|at| sent > at) {
-            self.lower(self.window as f64 * AFTER_LOSS);
-            if self.mode == Mode::Starting {
-                self.mode = Mode::Alone;
-            }
+            self.back_off();
         }
     }
 
@@ -261,7 +261,7 @@ impl Congestion {
         self.window.max(self.in_flight.saturating_add(self.packet + 1)).min(MOST)
     }
 
-    /// The present queue, of whomever, as far as it shows in the delay.
+    /// The delay that queues on the path add at present, whoever's packets are in them.
     pub fn queue(&self) -> Duration {
         self.delay.queue()
     }
@@ -278,7 +278,7 @@ impl Congestion {
     /// Whether what was done last shows in the delay by now: a round trip until the queue has shrunk, and one until
     /// that is seen.
     fn has_settled(&self) -> bool {
-        self.lowered.is_none_or(|at| self.now >= at + 2 * self.delay.round_trip())
+        self.lowered.is_none_or(|at| self.now >= at + 2 * self.delay.standing())
     }
 
     fn grow(&mut self, bytes: u64) {
@@ -313,6 +313,14 @@ impl Congestion {
         self.drains = Some(drains);
         let share = self.delay.least().as_secs_f64() / self.delay.standing().as_secs_f64();
         self.lower(used as f64 * share * DRAIN);
+    }
+
+    /// Lowers the window after a sign of congestion.
+    fn back_off(&mut self) {
+        self.lower(self.window as f64 * AFTER_LOSS);
+        if self.mode == Mode::Starting {
+            self.mode = Mode::Alone;
+        }
     }
 
     fn lower(&mut self, window: f64) {

@@ -30,7 +30,7 @@ impl Line {
         self.take_some(1.0)
     }
 
-    /// The last one of this many next places, for somebody who takes as long as several.
+    /// Takes this many places and returns the last one, for a connection that costs as much as several.
     pub(super) fn take_some(&mut self, places: f64) -> Place {
         self.given += places;
         Place(self.given)

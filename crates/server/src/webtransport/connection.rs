@@ -15,7 +15,7 @@ use crate::transport::ends::{self, DatagramSink, Gone, Incoming, Receive, Transm
 use crate::transport::framing::{Framed, framed};
 use crate::transport::socket_writer::SocketWriter;
 
-/// HTTP/3 has nothing to complain of (RFC 9114, section 8.1).
+/// The code of HTTP/3 for a connection that is closed without an error (RFC 9114, section 8.1).
 const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);
 
 /// The path of WebTransport sessions (T5).

@@ -105,7 +105,7 @@ impl Leg {
         if is_copy {
             return Ok(Some(Record { number: copied_number(&record, back)?, ..record }));
         }
-        self.open(ChannelNo(channel), needs);
+        self.open(ChannelNo(channel), needs, false);
         let key = key_of(&record, &qos).map(|key| (key, back));
         let age = record.age + reserve_behind(&qos, takes);
         let arrival = Arrival { channel, index: leg_index as u16, key, age, repeated };

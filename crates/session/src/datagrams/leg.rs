@@ -75,12 +75,21 @@ pub(crate) struct OutgoingDatagram {
     pub(crate) parts: Vec<Part>,
 }
 
+/// An open channel.
+struct Opened {
+    channel: ChannelNo,
+    needs: Needs,
+    /// True once this end has sent a message of the channel.
+    is_sent: bool,
+}
+
 /// See the [module](self).
 pub(super) struct Leg {
     pub(super) settings: Settings,
     pub(super) endpoint: Endpoint,
-    /// The open channels and what each needs.
-    opened: Vec<(ChannelNo, Needs)>,
+    opened: Vec<Opened>,
+    /// Bytes per second that the minimum rates of the sent channels take, headers included.
+    minimum_rate: u32,
     /// Messages submitted since a packet was last made.
     submitted: usize,
     copies: Copies,
@@ -109,6 +118,7 @@ impl Leg {
             settings,
             endpoint: Endpoint::new(config),
             opened: Vec::new(),
+            minimum_rate: 0,
             submitted: 0,
             copies: Copies::default(),
             writer: PayloadWriter::new(redundancy == Redundancy::Alone),
@@ -129,7 +139,7 @@ impl Leg {
     }
 
     pub(super) fn submit(&mut self, now: Duration, record: &Record<'_>, needs: Needs) {
-        self.open(record.channel, needs);
+        self.open(record.channel, needs, true);
         self.kept.clear();
         keep(record, self.settings.sends, &mut self.kept);
         let key = key_of(record, &needs.qos).unwrap_or(0);
@@ -169,26 +179,35 @@ impl Leg {
         self.endpoint.report_misses(channel.get(), beyond);
     }
 
-    /// Opens the afec channel on first use. When the needs changed, updates its loss target and deadline.
-    pub(super) fn open(&mut self, channel: ChannelNo, needs: Needs) {
+    /// Opens the afec channel on first use. When the needs changed, updates its loss target and deadline. `sends` says that
+    /// this end sends a message of the channel.
+    pub(super) fn open(&mut self, channel: ChannelNo, needs: Needs, sends: bool) {
+        let known = self.opened.iter_mut().find(|opened| opened.channel == channel);
+        if known.as_ref().is_some_and(|known| known.needs == needs && (known.is_sent || !sends)) {
+            return;
+        }
         let [sent, received] = needs.of_leg(self.settings.sends);
-        match self.opened.iter_mut().find(|(opened, _)| *opened == channel) {
-            Some((_, known)) if *known == needs => {}
-            Some((_, known)) => {
-                let before = known.of_leg(self.settings.sends);
-                let anew = known.qos.loss != needs.qos.loss;
-                *known = needs;
+        match known {
+            Some(known) => {
+                let before = known.needs.of_leg(self.settings.sends);
+                let anew = known.needs.qos.loss != needs.qos.loss;
+                known.needs = needs;
+                known.is_sent |= sends;
                 if before != [sent, received] {
                     self.endpoint.set_qos(channel.get(), sent, received, anew);
                 }
             }
             None => {
-                if self.endpoint.open(channel.get(), sent).is_ok() {
-                    self.endpoint.set_qos(channel.get(), sent, received, false);
-                    self.opened.push((channel, needs));
+                if self.endpoint.open(channel.get(), sent).is_err() {
+                    return;
                 }
+                self.endpoint.set_qos(channel.get(), sent, received, false);
+                self.opened.push(Opened { channel, needs, is_sent: sends });
             }
         }
+        let sent = self.opened.iter().filter(|opened| opened.is_sent);
+        let messages: f64 = sent.map(|opened| opened.needs.qos.rate_min.hertz()).sum();
+        self.minimum_rate = (messages * MESSAGE_ALONE) as u32;
     }
 
     /// Stops sending and repeating the messages that were submitted on the channel. The channel's indices continue when
@@ -307,8 +326,8 @@ impl Leg {
             afec::Notice::Overloaded { channel } => (channel, Some(1.0)),
         };
         let channel = ChannelNo(channel);
-        let (_, needs) = self.opened.iter().find(|(opened, _)| *opened == channel)?;
-        Some(Notice::new(channel, &needs.qos, expected))
+        let opened = self.opened.iter().find(|opened| opened.channel == channel)?;
+        Some(Notice::new(channel, &opened.needs.qos, expected))
     }
 
     pub(super) fn before_body(&self) -> usize {
@@ -321,10 +340,8 @@ impl Leg {
     }
 
     pub(super) fn path_needs(&self, now: Duration) -> PathNeeds {
-        let per_second = |(_, needs): &(ChannelNo, Needs)| needs.qos.rate_min.hertz();
-        let messages: f64 = self.opened.iter().map(per_second).sum();
-        let minimum_rate = (messages * MESSAGE_ALONE) as u32;
-        PathNeeds { minimum_rate, is_limited: self.endpoint.rate(now).is_some() }
+        let is_limited = self.endpoint.rate(now).is_some();
+        PathNeeds { minimum_rate: self.minimum_rate, is_limited }
     }
 
     pub(super) fn path(&self, now: Duration) -> Path {
