@@ -35,11 +35,14 @@ impl Category {
     const VALUES: usize = 8;
 
     fn known(&self) -> impl ExactSizeIterator<Item = i64> + '_ {
-        let known = self.values[..usize::from(self.used)].iter().enumerate();
-        known.map(|(rank, &value)| match self.unsigned >> rank & 1 {
-            0 => value.into(),
-            _ => (value as u32).into(),
-        })
+        (0..usize::from(self.used)).map(|rank| self.value(rank))
+    }
+
+    fn value(&self, rank: usize) -> i64 {
+        match self.unsigned >> rank & 1 {
+            0 => self.values[rank].into(),
+            _ => (self.values[rank] as u32).into(),
+        }
     }
 
     /// Whether the hole has one of a few values as a rule.

@@ -22,7 +22,7 @@ pub(crate) enum HoleKind {
     Varint,
     /// A value of a self-describing format, such as a number or a string, that contains no other values.
     Scalar(Format),
-    /// A length: the number of bytes that follow it up to the end of the message, less as many as in the example.
+    /// A length: the number of bytes from its end to the end of the message, plus a constant that the example shows.
     Length(Prefix),
     /// A nested message that reaches up to the fixed part at the end. It starts with the same byte as in the example.
     Rest,

@@ -253,7 +253,7 @@ impl Template {
         let (length, _) = prefix.read(&self.example, range.start)?;
         let behind = self.example.len() - range.end;
         // In the example `behind` bytes follow.
-        (rest + length).checked_sub(behind)
+        rest.checked_add(length)?.checked_sub(behind)
     }
 
     /// Whether the template has a hole with a nested message.

@@ -174,9 +174,9 @@ impl Templates {
         let alike = self.most_alike(message, &mut scratch.spans);
         let base = alike.and_then(|id| self.get(id));
         let learned = learn::learn(base, message, scratch)?;
-        // A text hole ends at the first place that looks like its end. If that place is too early even in the
-        // template's own example, no message of the type fits.
-        if !learned.template.matches(message, &mut scratch.spans) {
+        // Matching may find the holes of the template's own example elsewhere: a text hole ends at the first place that looks
+        // like its end. Then no message of the type would fit, or its values would be mixed up.
+        if !learned.template.matches_itself(&mut scratch.spans) {
             return None;
         }
         if learned.replaces_base

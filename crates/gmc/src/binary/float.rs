@@ -115,7 +115,7 @@ fn convert(bits: u64, from: Width, to: Width) -> Option<u64> {
     }
     let stored = power + from.mantissa() as i32 + to.bias();
     let is_normal = stored > 0 && stored < (1 << to.exponent()) - 1;
-    // All mantissas as that of a double, whose highest bit is not stored.
+    // The mantissa is aligned with that of a double. The format does not store its highest bit.
     let mantissa = mantissa << (Width::Double.mantissa() - from.mantissa());
     let dropped = Width::Double.mantissa() - to.mantissa();
     let is_exact = mantissa.trailing_zeros() >= dropped;

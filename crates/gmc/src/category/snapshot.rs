@@ -4,8 +4,6 @@
 //! for a decoder that joins late; the archive writes and reads it. Compaction makes a model small by rounding and
 //! forgetting.
 
-use alloc::vec::Vec;
-
 use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
 use crate::range_coder::Coder;
@@ -26,10 +24,8 @@ impl Category {
         self.used = used as u8;
         self.rank = archive.up_to(RANK, Self::VALUES - 1, self.rank.into())? as u8;
         let mut before = 0;
-        let known = self.known().collect::<Vec<_>>();
         for rank in 0..used {
-            let value = known.get(rank).copied().unwrap_or(0);
-            let value = archive.number_like(VALUE, before, value);
+            let value = archive.number_like(VALUE, before, self.value(rank));
             self.values[rank] = value as i32;
             self.unsigned |= u8::from(value > i32::MAX.into()) << rank;
             before = value;

@@ -28,7 +28,7 @@ const AROUND: usize = 4;
 const TAIL: usize = 4;
 /// The shortest text without brackets around it that is taken for a message, in bytes.
 const TEXT_MIN: usize = 24;
-/// In such a text at least one of so many bytes is punctuation, which prose has less of.
+/// A text without brackets is taken for a message if at least one of [`MARKS`] bytes is punctuation. Prose has less.
 const MARKS: usize = 16;
 /// How many bytes are read in the search for the ends of documents, for each byte of the message.
 const SEARCH: usize = 4;

@@ -36,10 +36,7 @@ pub(crate) fn learn(
         Some(learned) => learned,
         None => Learned { template: learn_text(base, message, scratch)?, replaces_base: false },
     };
-    let template = &learned.template;
-    // Words that a similar message has elsewhere may lead to holes that matching finds in other places.
-    let is_usable = template.holes().len() <= HOLES_MAX && template.matches_itself(&mut Vec::new());
-    is_usable.then_some(learned)
+    (learned.template.holes().len() <= HOLES_MAX).then_some(learned)
 }
 
 /// Makes a template of a message by its words and numbers.

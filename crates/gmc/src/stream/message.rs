@@ -49,7 +49,7 @@ pub(crate) struct MessageCoder {
 /// Buffers that are reused for each message.
 #[derive(Default)]
 struct Buffers {
-    /// The values of the holes of the message and of those inside of it, in the order in which they were coded.
+    /// The values of the holes of the message and of its nested messages, in the order in which they were coded.
     seen: Vec<Seen>,
     levels: [Level; LEVELS],
     scratch: Scratch,
@@ -69,7 +69,7 @@ struct Level {
     content: Vec<u8>,
 }
 
-/// The number of levels: a message, one inside of it, and one inside of that.
+/// The number of levels: a message is at level 0, and messages are nested up to three levels deep.
 const LEVELS: usize = 4;
 
 /// What is known about a message before it is coded.
@@ -215,12 +215,11 @@ impl MessageCoder {
     fn learn(&mut self, read_only: bool, place: Position, message: &[u8]) {
         let inner = place.level + 1;
         let spans = &mut self.buffers.levels[place.level].spans;
-        // At the last level a message is not coded with a template of nested messages, even if it fits one.
+        // The deepest level uses no template with nested messages. A message that fits one is not learned again.
         if inner == LEVELS && self.templates.best(message, &[], spans).is_some() {
             return;
         }
-        let id = self.templates.learn(message, &mut self.buffers.scratch);
-        let Some(id) = id else { return };
+        let Some(id) = self.templates.learn(message, &mut self.buffers.scratch) else { return };
         self.choices.learned(read_only, place.stream, id);
         self.keys.start(id);
         let template = self.templates.share(id);

@@ -40,7 +40,7 @@ const NAME: u32 = 0x70d;
 
 /// The number that says that another number follows, for kinds that do not fit into four bits.
 const LONG: usize = 15;
-/// The kinds of holes by number. No kind has the number [`LONG`].
+/// The kinds of holes by number. `KINDS[LONG]` only fills its place: `Rest` is written as the number before it.
 const KINDS: [HoleKind; 33] = [
     HoleKind::Number,
     HoleKind::Text,
@@ -227,16 +227,15 @@ impl Place<'_> {
                 return Ok(guess);
             }
         }
-        let kind = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0) as u8;
-        let mut kind = archive.nibble(KIND, kind.min(LONG as u8));
-        if usize::from(kind) == LONG {
+        let given_kind = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0);
+        let mut kind = usize::from(archive.nibble(KIND, given_kind.min(LONG) as u8));
+        if kind == LONG {
             let most = KINDS.len() - 1 - LONG;
-            let given = KINDS.iter().position(|&kind| kind == given.0).unwrap_or(0);
-            kind += archive.up_to(hash(KIND, 1), most, given.saturating_sub(LONG))? as u8;
+            kind += archive.up_to(hash(KIND, 1), most, given_kind.saturating_sub(LONG))?;
         }
-        let &kind_of_hole = KINDS.get(usize::from(kind)).ok_or(SnapshotError::Malformed)?;
+        let &kind_of_hole = KINDS.get(kind).ok_or(SnapshotError::Malformed)?;
         let space = self.example.len() - self.end;
-        let kind = u32::from(kind);
+        let kind = kind as u32;
         let gap = given.1.start.saturating_sub(self.end);
         let gap = archive.up_to(hash(GAP, kind), space, gap)?;
         let length = archive.up_to(hash(LENGTH, kind), space - gap, given.1.len())?;
