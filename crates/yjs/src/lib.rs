@@ -68,5 +68,6 @@ pub use limits::{MAX_DEPTH, MAX_STATES, MAX_UPDATE};
 pub use merge::{diff, merge, without_deleted};
 pub use message::{Message, State};
 pub use pieces::{Piece, Pieces};
+pub use reader::MAX_NUMBER;
 pub use state_vector::StateVector;
 pub use update::Update;

@@ -73,12 +73,13 @@ pub(crate) fn write_structs(
     blocks.sort_by_key(|(_, block)| Reverse(block.client));
     let mut body = Vec::new();
     let mut clients = 0;
+    let mut kept = Vec::new();
     for alike in blocks.chunk_by(|(_, a), (_, b)| a.client == b.client) {
         let Some((_, first)) = alike.first() else { continue };
         let sources = alike.iter().map(|(update, block)| update.structs(block));
         let mut run = Run::new(since.get(first.client));
         merge_client(sources, |one| match garbage {
-            Some(garbage) => one.parts(garbage, |part| run.add(part)),
+            Some(garbage) => one.parts(garbage, &mut kept, |part| run.add(part)),
             None => run.add(one),
         });
         clients += u64::from(run.finish(first.client, &mut body));

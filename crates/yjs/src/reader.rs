@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// The largest number that JavaScript represents exactly.
-pub(crate) const MAX_NUMBER: u64 = (1 << 53) - 1;
+pub const MAX_NUMBER: u64 = (1 << 53) - 1;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {

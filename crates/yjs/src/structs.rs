@@ -88,15 +88,23 @@ impl<'a> Struct<'a> {
         }
     }
 
-    /// Hands it over in parts: those that were deleted have no content any more, which Yjs, too, forgets, unless they are short. Shared types and subdocuments stay, because
-    /// others refer to them.
-    pub(crate) fn parts(&self, deleted: &Ranges, mut each: impl FnMut(Struct<'a>)) {
+    /// Splits the struct into parts. Long deleted parts lose their content, as in Yjs' garbage collection. Shared types and
+    /// subdocuments keep theirs, because other structs refer to them. `kept` is a buffer.
+    pub(crate) fn parts(
+        &self,
+        deleted: &Ranges,
+        kept: &mut Vec<(u64, u64)>,
+        mut each: impl FnMut(Struct<'a>),
+    ) {
         let Body::Item(item) = self.body else { return each(*self) };
-        let mut kept = Vec::new();
-        deleted.missing(self.id, self.end(), &mut kept);
-        self.keep_short(&mut kept);
+        kept.clear();
+        deleted.missing(self.id, self.end(), kept);
+        self.keep_short(kept);
+        if kept[..] == [(self.id.clock, self.end())] {
+            return each(*self);
+        }
         match item.content {
-            Content::Text(text) => match self.cut_text(&item, text, &kept) {
+            Content::Text(text) => match self.cut_text(&item, text, kept) {
                 Some(parts) => parts.into_iter().for_each(each),
                 None => each(*self),
             },
@@ -305,13 +313,14 @@ impl Content<'_> {
     }
 }
 
-/// Cuts a text behind so many units of UTF-16. `None` if that is within a character.
+/// Splits a text after this number of UTF-16 code units. `None` if the split is within a character.
 fn cut(text: &str, units: u64) -> Option<(&str, &str)> {
     let (is_broken, rest) = split(text, units);
     if is_broken { None } else { text.split_at_checked(text.len() - rest.len()) }
 }
 
-/// Splits a text behind so many units of UTF-16. Returns whether that is within a character, and the text behind that character.
+/// Splits a text after this number of UTF-16 code units. Returns whether the split is within a character, and the text after that
+/// character.
 fn split(text: &str, units: u64) -> (bool, &str) {
     let mut seen = 0;
     for (at, character) in text.char_indices() {
@@ -339,7 +348,7 @@ mod tests {
         let mut ranges = Ranges::default();
         deleted.iter().for_each(|&(clock, end)| ranges.insert(Id { clock, ..id }, end));
         let mut parts = Vec::new();
-        one.parts(&ranges, |part| {
+        one.parts(&ranges, &mut Vec::new(), |part| {
             let Body::Item(item) = part.body else { panic!("an item") };
             assert_eq!(item.origin.map(|origin| origin.clock), part.id.clock.checked_sub(1));
             parts.push((
