@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::secret::random_secret;
-use crate::wall::wall;
+use crate::wall::wall_ms;
 
 /// Makes the secrets of all sessions of a server.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl HmacSecrets {
         match &self.0 {
             Source::Volatile(key) => vec![ticket_key(key, period)],
             Source::Stored(keys) => {
-                let now = wall().as_millis() as u64;
+                let now = wall_ms();
                 keys.accepted(now).map(|key| ticket_key(key, period)).collect()
             }
         }
@@ -70,7 +70,7 @@ impl Secrets for HmacSecrets {
         match &self.0 {
             Source::Volatile(key) => is_same(&secret(key, session), given),
             Source::Stored(keys) => {
-                let now = wall().as_millis() as u64;
+                let now = wall_ms();
                 keys.accepted(now).any(|key| is_same(&secret(key, session), given))
             }
         }

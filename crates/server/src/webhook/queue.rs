@@ -12,7 +12,7 @@ use super::config::WebhookConfig;
 use super::event::{Event, EventKind};
 use super::memory::MemoryQueue;
 use super::report::WebhookFigures;
-use crate::wall::wall;
+use crate::wall::{wall, wall_ms};
 
 /// The largest age of an event that is still delivered. A receiver that was away for a day has to read the present state by other
 /// means.
@@ -68,7 +68,7 @@ impl Queue {
             Some(store) => Place::Stored(store),
             None => {
                 let max_age = MAX_AGE.as_millis() as u64;
-                Place::Memory(Mutex::new(MemoryQueue::new(MAX_MEMORY, max_age, now())))
+                Place::Memory(Mutex::new(MemoryQueue::new(MAX_MEMORY, max_age, wall_ms())))
             }
         };
         let (changed, lost) = (Notify::new(), Mutex::new(None));
@@ -96,7 +96,7 @@ impl Queue {
         match &self.place {
             Place::Memory(queue) => {
                 let mut queue = lock(queue);
-                events.into_iter().for_each(|event| queue.put(event.0, now()));
+                events.into_iter().for_each(|event| queue.put(event.0, wall_ms()));
                 drop(queue);
                 self.wake();
             }
@@ -132,7 +132,7 @@ impl Queue {
         let (state, events) = match &self.place {
             Place::Memory(queue) => {
                 let mut queue = lock(queue);
-                let events = queue.events(last, most, MOST_BYTES, now());
+                let events = queue.events(last, most, MOST_BYTES, wall_ms());
                 (queue.state(), events)
             }
             Place::Stored(store) => {
@@ -196,7 +196,7 @@ impl Queue {
                 (waiting, bytes, oldest, dropped)
             })
             .unwrap_or_default();
-        let lag = oldest.map_or(0, |oldest| now().saturating_sub(oldest));
+        let lag = oldest.map_or(0, |oldest| wall_ms().saturating_sub(oldest));
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let Counts { delivered, requests, failed, retried, lost } = &self.counts;
         WebhookFigures {
@@ -214,11 +214,6 @@ impl Queue {
     fn lost(&self) -> MutexGuard<'_, Option<Lost>> {
         lock(&self.lost)
     }
-}
-
-/// Milliseconds since 1970.
-fn now() -> u64 {
-    u64::try_from(wall().as_millis()).unwrap_or(u64::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::body::Bytes;
-use groupwire_yjs::{Awareness, Document, Message, Recall, State, StateVector, Update, reply};
+use groupwire_yjs::{
+    Awareness, Document, MAX_NUMBER, Message, Recall, State, StateVector, Update, reply,
+};
 
 use super::config::YjsLimits;
 use super::ending::Ending;
@@ -35,6 +37,8 @@ pub(super) struct OpenDocument {
     pub(super) waiting: usize,
     /// Clients of connections whose state has changed since the room was told.
     untold: Vec<u64>,
+    /// Bytes of memory that [`Shared`](super::room::Shared) takes.
+    room_bytes: usize,
     /// The bytes of memory that the counters know of.
     counted: usize,
 }
@@ -84,6 +88,7 @@ impl OpenDocument {
             limits,
             waiting: 0,
             untold: Vec::new(),
+            room_bytes: 0,
             counted: 0,
         };
         open.count_memory();
@@ -212,13 +217,16 @@ impl OpenDocument {
         for Change { sender, client, json } in changes {
             let connection = PARTICIPANTS | u64::from(sender.0);
             let clock = self.awareness.states([client]).next().map_or(0, |state| state.clock);
-            // Who leaves has the clock of its last state.
-            let clock = if json.is_some() { wall_ms.max(clock + 1) } else { clock };
+            // Who leaves has the clock of its last state. A state with a larger clock than MAX_NUMBER could not be read.
+            let next = wall_ms.max(clock + 1).min(MAX_NUMBER);
+            let clock = if json.is_some() { next } else { clock };
             let state = State { client, clock, json: json.as_deref() };
             if let Ok(applied) = self.awareness.apply(connection, &[state]) {
                 changed.extend(applied.changed);
             }
         }
+        // A client that changes its participant comes twice.
+        changed.dedup();
         if !changed.is_empty() {
             add(&self.counters.states, changed.len());
             self.tell_all(reply::awareness(self.awareness.states(changed)));
@@ -314,9 +322,17 @@ impl OpenDocument {
         }
     }
 
+    /// Tells the counters how much memory [`Shared`](super::room::Shared) takes.
+    pub(super) fn count_room(&mut self, bytes: usize) {
+        if self.room_bytes != bytes {
+            self.room_bytes = bytes;
+            self.count_memory();
+        }
+    }
+
     /// Tells the counters how much memory it takes.
     pub(super) fn count_memory(&mut self) {
-        let now = self.document.memory() + self.awareness.memory() + self.waiting;
+        let now = self.document.memory() + self.awareness.memory() + self.waiting + self.room_bytes;
         self.counters.memory.fetch_add(now, Ordering::Relaxed);
         self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
         self.counted = now;
@@ -378,6 +394,25 @@ mod tests {
         match open.take(connection, &reply::update(&written(clock, length))) {
             Todo::Publish(update) => open.pass_on(update),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_largest_clock_of_a_client_that_has_left_leaves_states_readable() {
+        let mut open = open();
+        let reader = join(&mut open, 1, ALL);
+        join(&mut open, 2, ALL);
+        let largest = State { client: 9, clock: MAX_NUMBER, json: Some("1") };
+        open.take(2, &reply::awareness([largest]));
+        open.leave(2);
+        sent(&reader);
+        let here = |client| Change { sender: ParticipantId(3), client, json: Some("2".to_owned()) };
+        open.show_all([here(9), here(10)], 5);
+        let shown = sent(&reader);
+        assert!(!shown.is_empty());
+        for next in shown {
+            let Next::Send(message) = next else { panic!("a message") };
+            assert!(matches!(Message::parse(&message), Ok(Message::Awareness(_))));
         }
     }
 

@@ -19,7 +19,7 @@ use super::open_document::{OpenDocument, Peer, Todo};
 use super::pace::Cost;
 use super::room::{News, Shared};
 use crate::hub::Hub;
-use crate::wall::wall;
+use crate::wall::wall_ms;
 
 /// A message to the task of a document.
 pub(super) enum Message {
@@ -85,7 +85,7 @@ impl Task {
     }
 
     /// # Errors
-    /// The document has to be opened anew: why, for its clients.
+    /// The document ends and can be opened again. The Ending tells its clients why.
     async fn drive(&mut self, documents: &Arc<Documents>) -> Result<(), Ending> {
         let shared = Shared::join(Arc::clone(&self.hub), &self.name);
         let shared = shared.map_err(|error| Ending::refused(&error))?;
@@ -227,7 +227,7 @@ impl Driver {
                         return Err(Ending::too_large("the document is too large for this server"));
                     }
                 }
-                News::State(change) => self.open.show_all([change], wall_ms()),
+                News::States(changes) => self.open.show_all(changes, wall_ms()),
                 News::SnapshotWanted { as_of, begun } => self.snapshot(as_of, begun).await?,
                 News::Lead(there) => {
                     let rest = self.difference(there).await?;
@@ -239,6 +239,7 @@ impl Driver {
                 }
             }
         }
+        self.open.count_room(self.shared.memory());
         self.release();
         Ok(())
     }
@@ -301,11 +302,6 @@ impl Driver {
             }
         }
     }
-}
-
-/// The time of day in milliseconds.
-fn wall_ms() -> u64 {
-    u64::try_from(wall().as_millis()).unwrap_or_default()
 }
 
 /// The document as one update, if that says the same as its updates: it has the same structs and deletions.

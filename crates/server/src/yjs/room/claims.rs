@@ -1,5 +1,5 @@
-//! Who sends what somebody lacks and the room no longer has. Whoever can makes a *claim*, and the first in the room's order *leads*: it sends
-//! the update and says when that is done. All see the same order, so nobody has to wait for a timer. `web/yjs/src/claims.ts` is the same
+//! Decides which participant sends content that another one lacks and the room no longer has. Each participant that has content makes a
+//! *claim*. The first claim in the room's order *leads*: its sender sends the update, then says that it is done. All see the same order, so nobody has to wait for a timer. `web/yjs/src/claims.ts` is the same
 //! for browsers.
 
 use std::collections::VecDeque;
@@ -18,7 +18,6 @@ struct Claim {
 struct Ask {
     sender: ParticipantId,
     is_own: bool,
-    there: StateVector,
     /// This end has sent what it has.
     is_answered: bool,
 }
@@ -30,6 +29,8 @@ const MOST: usize = 1000;
 pub(super) struct Claims {
     claims: VecDeque<Claim>,
     asks: Vec<Ask>,
+    /// What all unanswered questions of others have in common. It may be less after an asker has left.
+    common: StateVector,
     has_led: bool,
     /// This end has made a claim that is not done.
     pub(super) is_waiting: bool,
@@ -43,18 +44,12 @@ impl Claims {
 
     /// True if this end has not answered some question of others.
     pub(super) fn is_asked(&self) -> bool {
-        self.asked().next().is_some()
+        self.asks.iter().any(|ask| !ask.is_own && !ask.is_answered)
     }
 
-    /// What all have who ask, and whom this end has not answered; `None` if nobody asks.
+    /// The content that all unanswered askers have; `None` if there is no unanswered question of others.
     pub(super) fn least(&self) -> Option<StateVector> {
-        let first = self.asked().next()?.clone();
-        Some(self.asked().skip(1).fold(first, |least, other| least.least(other)))
-    }
-
-    fn asked(&self) -> impl Iterator<Item = &StateVector> {
-        let asked = self.asks.iter().filter(|ask| !ask.is_own && !ask.is_answered);
-        asked.map(|ask| &ask.there)
+        self.is_asked().then(|| self.common.clone())
     }
 
     /// This end has sent what it had to send.
@@ -71,9 +66,13 @@ impl Claims {
     }
 
     pub(super) fn ask(&mut self, sender: ParticipantId, is_own: bool, there: StateVector) {
-        if self.asks.len() < MOST {
-            self.asks.push(Ask { sender, is_own, there, is_answered: false });
+        if self.asks.len() >= MOST {
+            return;
         }
+        if !is_own {
+            self.common = if self.is_asked() { self.common.least(&there) } else { there };
+        }
+        self.asks.push(Ask { sender, is_own, is_answered: false });
     }
 
     /// A participant has sent what it claimed: all that anybody may lack, if it is complete. Returns true if that answers a question of this
@@ -101,7 +100,7 @@ impl Claims {
         self.advance();
     }
 
-    /// Claims, and what ended them, may be among what never came.
+    /// Drops all claims after a gap: claims and the messages that end them may be among the lost messages.
     pub(super) fn forget(&mut self) {
         self.claims.clear();
         self.end_own();

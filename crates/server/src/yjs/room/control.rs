@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use groupwire_yjs::{Piece, StateVector};
+use groupwire_yjs::{MAX_NUMBER, Piece, StateVector};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +24,6 @@ const MAX_TEXT: usize = 1 << 20;
 
 /// As base64 and with the other fields, a piece of this size fits into a message of 60,000 bytes.
 const PIECE: usize = 44_000;
-
-/// Numbers in JavaScript are exact up to here.
-const MAX_NUMBER: u64 = (1 << 53) - 1;
 
 impl Control {
     /// Reads a text of another participant; `None` if it is malformed.

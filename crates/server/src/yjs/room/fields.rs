@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use groupwire_session::ParticipantId;
+use groupwire_yjs::MAX_NUMBER;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The states of this end's clients, as the room was sent them: the fields of each client, in JSON.
 #[derive(Default)]
@@ -84,7 +86,8 @@ impl Own {
             }
             is_there
         });
-        for (field, text) in fields {
+        for (field, value) in fields {
+            let text = value.get();
             if known.get(&field).is_none_or(|before| before != text) {
                 told.push(Keyed::new(client, Some(&field), text));
                 known.insert(field, text.to_owned());
@@ -95,34 +98,8 @@ impl Own {
 }
 
 /// The fields of a JSON object, with their values as they are written, so that no number is rounded. `None` if it is no object.
-fn fields_of(json: &str) -> Option<BTreeMap<String, &str>> {
-    // From here on it is known to be well-formed.
-    serde_json::from_str::<IgnoredAny>(json).ok()?;
-    let inner = json.trim().strip_prefix('{')?.strip_suffix('}')?;
-    let mut fields = BTreeMap::new();
-    for member in split_outside(inner, b',').filter(|member| !member.trim().is_empty()) {
-        let name = split_outside(member, b':').next()?;
-        let value = member.get(name.len() + 1..)?;
-        fields.insert(serde_json::from_str(name).ok()?, value.trim());
-    }
-    Some(fields)
-}
-
-/// Splits well-formed JSON at the separators that are in no text, list or object.
-fn split_outside(json: &str, separator: u8) -> impl Iterator<Item = &str> {
-    let (mut depth, mut is_text, mut is_escaped) = (0, false, false);
-    json.split(move |character: char| {
-        let was_escaped = std::mem::replace(&mut is_escaped, false);
-        match character {
-            '\\' if is_text => is_escaped = !was_escaped,
-            '"' if !was_escaped => is_text = !is_text,
-            _ if is_text => {}
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth -= 1,
-            _ => return depth == 0 && character == char::from(separator),
-        }
-        false
-    })
+fn fields_of(json: &str) -> Option<BTreeMap<String, &RawValue>> {
+    serde_json::from_str(json).ok()
 }
 
 impl Keyed {
@@ -142,16 +119,24 @@ impl Others {
         let is_number =
             (1..=16).contains(&client.len()) && client.bytes().all(|it| it.is_ascii_digit());
         let client: u64 = client.parse().ok().filter(|_| is_number)?;
-        if client >= 1 << 53 {
+        if client > MAX_NUMBER {
             return None;
         }
         let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
         if field.is_some() && !text.is_empty() && !is_json() {
             return None;
         }
-        let more = key.len() + text.len() + 2 * OVERHEAD;
         let known = self.senders.entry(sender).or_default();
-        if self.bytes + more > MAX_BYTES || known.bytes + more > MAX_BYTES_OF_ONE {
+        let replaced = field.and_then(|field| {
+            let before = known.clients.get(&client)?.fields.get(field)?;
+            Some(field.len() + before.len() + OVERHEAD)
+        });
+        let more = key.len() + text.len() + 2 * OVERHEAD;
+        let exceeds = |bytes: usize, most| bytes - replaced.unwrap_or(0) + more > most;
+        // A removal takes no memory if the client is known.
+        let is_removal = text.is_empty() && known.clients.contains_key(&client);
+        let is_full = exceeds(self.bytes, MAX_BYTES) || exceeds(known.bytes, MAX_BYTES_OF_ONE);
+        if is_full && !is_removal {
             return None;
         }
         let before = known.bytes;
@@ -196,6 +181,11 @@ impl Others {
         owners
             .map(|(&client, &sender)| Change { sender, client, json: self.json(sender, client) })
             .collect()
+    }
+
+    /// The bytes of memory that the states take.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes
     }
 
     /// The participants that are here.
@@ -320,5 +310,10 @@ mod tests {
         assert_eq!(others.take(ADA, "7/y", &large), None);
         assert_eq!(others.take(ADA, "7/x", ""), Some(7));
         assert_eq!(others.take(ADA, "7/y", &large), Some(7));
+        let other = format!("\"{}\"", "z".repeat(MAX_BYTES_OF_ONE / 2));
+        assert_eq!(others.take(ADA, "7/y", &other), Some(7), "it takes the place of as much");
+        others.bytes = MAX_BYTES;
+        assert_eq!(others.take(ADA, "7", ""), Some(7), "who leaves needs no place");
+        assert_eq!(others.take(ADA, "8", "here"), None);
     }
 }

@@ -23,7 +23,7 @@ const MAX_UNREAD: u32 = 2;
 
 /// See the [module](self).
 pub(super) struct Member {
-    pub(super) client: Client,
+    client: Client,
     hub: Arc<Hub>,
     started: Instant,
     link: LinkId,
@@ -72,6 +72,17 @@ impl Member {
             at: None,
             is_over: false,
         })
+    }
+
+    /// The client, to be asked.
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The client, to be given something to send. [`Member::wait`] returns at once, so that the client is polled again.
+    pub(super) fn client_mut(&mut self) -> &mut Client {
+        self.at = Some(Instant::now());
+        &mut self.client
     }
 
     /// The time on the client's clock.
@@ -150,7 +161,7 @@ impl Member {
     }
 
     fn input(&mut self, input: Input<'_>) {
-        let now = self.started.elapsed();
+        let now = self.now();
         self.client.handle_input(now, input);
     }
 

@@ -1,7 +1,7 @@
 //! What a document's task and the room of its name tell each other: updates on one channel and awareness on another, as `groupwire-yjs` in `web/yjs`
 //! sends them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use groupwire_session::client::{ChannelId, Event, GapReason, Incoming, Outgoing, Sent};
@@ -29,6 +29,8 @@ pub(in crate::yjs) struct Shared {
     claims: Claims,
     own: Own,
     others: Others,
+    /// Clients whose state may have changed since the last review.
+    changed: BTreeSet<u64>,
     /// Messages of the document that the client has not taken yet, and whether they are texts.
     unsent: VecDeque<(Vec<u8>, bool)>,
     /// Own updates on their way through the room, in their order: the bytes that wait with each.
@@ -48,11 +50,11 @@ pub(in crate::yjs) struct Shared {
 pub(in crate::yjs) enum News {
     /// The room has given an update its place: it counts from now on.
     Update { update: Vec<u8>, waited: usize },
-    /// The client of another participant has another state.
-    State(Change),
+    /// Clients of other participants have other states.
+    States(Vec<Change>),
     /// The room wants the document, behind what is begun of it: answer with [`Shared::snapshot`].
     SnapshotWanted { as_of: Position, begun: Vec<u8> },
-    /// Somebody lacks what the room no longer has: answer with [`Shared::answer`].
+    /// This end leads: it sends what askers with this state vector lack. Answer with [`Shared::answer`].
     Lead(StateVector),
     /// The room no longer has what this end lacks: ask with [`Shared::ask`].
     Lacking,
@@ -62,7 +64,7 @@ impl Shared {
     /// Joins the room of this name.
     pub(in crate::yjs) fn join(hub: Arc<Hub>, name: &str) -> Result<Self, Error> {
         let mut member = Member::new(hub, name)?;
-        let client = &mut member.client;
+        let client = member.client_mut();
         let document = client.channel(DOCUMENT, Qos::transaction().departures())?;
         let awareness = client.channel(AWARENESS, Qos::awareness().rate(0, 25))?;
         client.provide(DOCUMENT, &[document])?;
@@ -74,6 +76,7 @@ impl Shared {
             claims: Claims::default(),
             own: Own::default(),
             others: Others::default(),
+            changed: BTreeSet::new(),
             unsent: VecDeque::new(),
             under_way: VecDeque::new(),
             series: 0,
@@ -95,7 +98,7 @@ impl Shared {
 
     /// True if the room outlives the server.
     pub(in crate::yjs) fn is_stored(&self) -> bool {
-        self.member.client.durability() != Durability::Memory
+        self.member.client().durability() != Durability::Memory
     }
 
     /// Waits until something happens; [`Shared::poll`] then says what. The future may be dropped without losing anything.
@@ -115,6 +118,11 @@ impl Shared {
         let mut news = Vec::new();
         for event in events {
             self.on_event(event, &mut news)?;
+        }
+        let changed = std::mem::take(&mut self.changed);
+        let states: Vec<_> = changed.into_iter().flat_map(|one| self.others.review(one)).collect();
+        if !states.is_empty() {
+            news.push(News::States(states));
         }
         match self.member.is_over() {
             true if self.is_synced => Err(Ending::restart()),
@@ -144,7 +152,7 @@ impl Shared {
             let key = Some(keyed.key.as_bytes());
             let value =
                 Outgoing { bytes: keyed.text.as_bytes(), text: true, key, ..Outgoing::default() };
-            if let Err(error) = self.member.client.send(now, self.awareness, value) {
+            if let Err(error) = self.member.client_mut().send(now, self.awareness, value) {
                 tracing::debug!(client, %error, "a state of awareness cannot be shown in the room");
             }
         }
@@ -153,6 +161,11 @@ impl Shared {
     /// The states of the clients of all other participants.
     pub(in crate::yjs) fn states(&self) -> Vec<Change> {
         self.others.all()
+    }
+
+    /// The bytes of memory that others' states and unfinished updates take.
+    pub(in crate::yjs) fn memory(&self) -> usize {
+        self.pieces.memory() + self.others.memory()
     }
 
     /// Answers [`News::SnapshotWanted`] with the document as one update.
@@ -166,10 +179,10 @@ impl Shared {
         document: &[u8],
     ) -> Result<(), Error> {
         begun.extend_from_slice(document);
-        self.member.client.snapshot(DOCUMENT, as_of, &begun)
+        self.member.client_mut().snapshot(DOCUMENT, as_of, &begun)
     }
 
-    /// Answers [`News::Lead`] with what those lack who ask.
+    /// Answers [`News::Lead`] with an update that has what the askers lack.
     pub(in crate::yjs) fn answer(&mut self, update: Vec<u8>) {
         self.publish(update, 0);
         self.post(control::done(self.is_complete && !self.has_unread));
@@ -194,7 +207,7 @@ impl Shared {
         let now = self.member.now();
         while let Some((bytes, text)) = self.unsent.front() {
             let message = Outgoing { bytes, text: *text, ..Outgoing::default() };
-            match self.member.client.send(now, self.document, message) {
+            match self.member.client_mut().send(now, self.document, message) {
                 Ok(Sent::Accepted | Sent::Conflated) => drop(self.unsent.pop_front()),
                 // It says when to go on.
                 Ok(Sent::NotNow) => return,
@@ -209,7 +222,7 @@ impl Shared {
     fn on_event(&mut self, event: Event, news: &mut Vec<News>) -> Result<(), Ending> {
         match event {
             Event::Message(message) if message.channel == self.document => {
-                self.on_document(message, news);
+                self.on_document(message, news)?;
             }
             Event::Message(message) if !message.own => {
                 let key = message.key.unwrap_or_default();
@@ -217,7 +230,7 @@ impl Shared {
                 if let (Ok(key), Ok(text)) = (key, text)
                     && let Some(client) = self.others.take(message.sender, key, text)
                 {
-                    self.review([client], news);
+                    self.changed.insert(client);
                 }
             }
             Event::Snapshot { part, bytes, .. } if part == DOCUMENT => {
@@ -235,13 +248,13 @@ impl Shared {
             }
             Event::Participants { complete, changes } => {
                 if complete {
-                    let is_named = |id: &ParticipantId| changes.iter().any(|one| one.id == *id);
-                    for gone in self.others.here().into_iter().filter(|id| !is_named(id)) {
-                        self.set_here(gone, PresenceState::Left, news);
+                    let named: BTreeSet<_> = changes.iter().map(|one| one.id).collect();
+                    for gone in self.others.here().into_iter().filter(|id| !named.contains(id)) {
+                        self.set_here(gone, PresenceState::Left);
                     }
                 }
                 for change in changes {
-                    self.set_here(change.id, change.state, news);
+                    self.set_here(change.id, change.state);
                 }
             }
             Event::Synced { channel } if channel.is_none_or(|one| one == self.document) => {
@@ -269,21 +282,28 @@ impl Shared {
         Ok(())
     }
 
-    fn on_document(&mut self, message: Incoming, news: &mut Vec<News>) {
+    fn on_document(&mut self, message: Incoming, news: &mut Vec<News>) -> Result<(), Ending> {
         let Incoming { sender, bytes, text, own, departed, .. } = message;
         if let Some(departed) = departed {
             self.pieces.drop(departed.0.into());
             self.claims.departed(departed);
         } else if text {
-            self.on_text(sender, own, str::from_utf8(&bytes).unwrap_or_default(), news);
+            self.on_text(sender, own, str::from_utf8(&bytes).unwrap_or_default(), news)?;
         } else {
             let waited = own.then(|| self.under_way.pop_front().unwrap_or_default());
             self.take(bytes, waited, news);
         }
         self.go_on(news);
+        Ok(())
     }
 
-    fn on_text(&mut self, sender: ParticipantId, own: bool, text: &str, news: &mut Vec<News>) {
+    fn on_text(
+        &mut self,
+        sender: ParticipantId,
+        own: bool,
+        text: &str,
+        news: &mut Vec<News>,
+    ) -> Result<(), Ending> {
         match Control::parse(text) {
             Some(Control::Claim) => self.claims.claim(sender, own),
             Some(Control::Done { is_complete }) => {
@@ -291,13 +311,20 @@ impl Shared {
             }
             Some(Control::Ask(there)) => self.claims.ask(sender, own, there),
             Some(Control::Piece(piece)) => {
-                if let Some(update) = self.pieces.add(sender.0.into(), piece) {
-                    let waited = own.then(|| self.under_way.pop_front().unwrap_or_default());
-                    self.take(update, waited, news);
+                let is_last = piece.index + 1 == piece.count;
+                match self.pieces.add(sender.0.into(), piece) {
+                    Some(update) => {
+                        let waited = own.then(|| self.under_way.pop_front().unwrap_or_default());
+                        self.take(update, waited, news);
+                    }
+                    // Pieces of other participants took all the memory. Clients send the update again when they reconnect.
+                    None if own && is_last => return Err(Ending::restart()),
+                    None => {}
                 }
             }
             None => {}
         }
+        Ok(())
     }
 
     /// Takes an update at its place in the room's order. `waited`: the bytes that waited for it if it is an own one.
@@ -360,20 +387,13 @@ impl Shared {
         }
     }
 
-    fn set_here(&mut self, id: ParticipantId, state: PresenceState, news: &mut Vec<News>) {
-        if Some(id) == self.member.client.participant() {
+    fn set_here(&mut self, id: ParticipantId, state: PresenceState) {
+        if Some(id) == self.member.client().participant() {
             return;
         }
-        let clients = self.others.set_here(id, state == PresenceState::Here);
+        self.changed.extend(self.others.set_here(id, state == PresenceState::Here));
         if state == PresenceState::Left {
             self.others.forget(id);
-        }
-        self.review(clients, news);
-    }
-
-    fn review(&mut self, clients: impl IntoIterator<Item = u64>, news: &mut Vec<News>) {
-        for client in clients {
-            news.extend(self.others.review(client).into_iter().map(News::State));
         }
     }
 }
