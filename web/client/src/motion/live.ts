@@ -31,12 +31,18 @@ export interface Follow {
 /** Shows what others move on an awareness channel. Whoever is away or has left is not shown. */
 export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
   const followers = new Followers(options);
+  const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
+  // A message may come before the one that says that its sender has joined, and after the one that says that it has left.
+  const here = <View extends { readonly sender: number }>(all: View[]): View[] =>
+    all.filter(({ sender }) => isHere(sender));
+  const views = (now: number): FollowedView[] => here(followers.views(now));
+  const traces = (now: number): TraceView[] => here(followers.traces(now));
   const frames = new Frames((now) => {
-    options.draw?.(followers.views(now), followers.traces(now));
+    options.draw?.(views(now), traces(now));
     return !followers.isSettled(now);
   });
-  const keep = (isHere: (sender: number) => boolean): void => {
-    followers.keep(isHere);
+  const keep = (isKept: (sender: number) => boolean): void => {
+    followers.keep(isKept);
     frames.request();
   };
   const stops = [
@@ -47,14 +53,14 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
       if (value !== undefined) followers.receive(message, value, performance.now());
       frames.request();
     }),
-    room.on("participants", (participants) => keep((id) => participants.get(id)?.away === false)),
+    room.on("participants", () => keep(isHere)),
     // Others may have these ids now.
     room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
     () => frames.stop(),
   ];
   return {
-    views: () => followers.views(performance.now()),
-    traces: () => followers.traces(performance.now()),
+    views: () => views(performance.now()),
+    traces: () => traces(performance.now()),
     clearTraces: (sender) => followers.clearTraces(sender),
     stop: () => stops.splice(0).forEach((stop) => stop()),
   };

@@ -39,6 +39,25 @@ test("a pointer is followed smoothly over a network that loses, and is gone with
     shown.stop();
   }));
 
+test("a pointer is gone with its participant, although its last message comes later", () =>
+  forSeeds(10, async (seed) => {
+    const net = simulate({ seed, jitter: 100, fakeTimers: true });
+    const [a, b] = net.join(2);
+    const own = a.channel("pointer", POINTER);
+    const shown = follow(b, b.channel("pointer", POINTER), { trace: 400 });
+    await net.settle();
+    for (let x = 0; x < 10; x++) {
+      own.send([x, x]);
+      await net.run(40);
+    }
+    expect(shown.views()).toMatchObject([{ sender: a.self?.id }]);
+    own.send([10, 10]);
+    net.closeTab(a);
+    await net.run(3000);
+    expect([shown.views(), shown.traces()]).toEqual([[], []]);
+    net.end();
+  }));
+
 test("what is nonsense, or gone, is not followed", async () => {
   const net = simulate(NETWORK);
   const [a, b] = net.join(2);
