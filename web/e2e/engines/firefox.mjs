@@ -85,6 +85,10 @@ class Tab {
     return this.#command("input.performActions", { actions });
   }
 
+  closeWindow() {
+    return this.#command("browsingContext.close");
+  }
+
   close() {
     return this.#bidi.command("browser.removeUserContext", { userContext: this.#userContext });
   }

@@ -1,5 +1,5 @@
 // A page in a browser, as the tests use it, whatever drives the browser. A driver has `goto(url)`, `reload()`, `evaluate(expression)`,
-// which waits for a promise, `perform(actions)` with the actions of WebDriver, and `close()`.
+// which waits for a promise, `perform(actions)` with the actions of WebDriver, `closeWindow()` and `close()`.
 
 import { until } from "../wait.mjs";
 
@@ -34,6 +34,11 @@ export class Page {
     await this.#collectErrors();
     await this.evaluate(() => localStorage.clear());
     await this.#driver.goto(EMPTY);
+  }
+
+  /** Closes the window, while the browser goes on. Then there is nothing left to do but `close`. */
+  closeWindow() {
+    return this.#driver.closeWindow();
   }
 
   close() {

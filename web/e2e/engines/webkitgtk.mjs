@@ -73,8 +73,15 @@ class Session {
     return this.#command("POST", "/actions", { actions });
   }
 
+  /** Closes the window as a person does, who goes on with another one. With the last one the browser may end before it has told the page. */
+  async closeWindow() {
+    const { handle } = await this.#command("POST", "/window/new", { type: "window" });
+    await this.#command("DELETE", "/window");
+    await this.#command("POST", "/window", { handle });
+  }
+
   async close() {
-    // As a person does: the page is told. With the last window, the session ends.
+    // With the last window, the session ends.
     await this.#command("DELETE", "/window");
     await this.#driver.end();
   }

@@ -120,8 +120,9 @@ function goodbye(name) {
     const window = await stage.browser.open();
     await window.goto(address(stage, { room, name: "Cy", transports: name }));
     await sees(1);
-    await window.close();
+    await window.closeWindow();
     await sees(0);
+    await window.close();
     assert.ok(!(await others()).includes("away"));
   };
 }
