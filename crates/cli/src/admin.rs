@@ -21,7 +21,7 @@ use table::table;
 /// The options of `groupwire admin`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
-    /// The administration listener of the server: the address that `groupwire serve` prints, with the token behind #; or
+    /// The administration listener of the server: the address that `groupwire serve` prints, with the token after #; or
     /// http://HOST:PORT with --token-file; or unix:PATH.
     #[arg(long, value_name = "URL", env = "GROUPWIRE_ADMIN", hide_env_values = true)]
     server: String,

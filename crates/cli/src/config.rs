@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Check a configuration file: print every error in it, or what would be in force with the environment as it is.
+    /// Check a configuration file: print every error in it, or the options that would be in force in this environment.
     Check {
         /// The file. Default: the one that the variable GROUPWIRE_CONFIG names, or groupwire.toml.
         file: Option<PathBuf>,

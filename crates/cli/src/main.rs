@@ -30,13 +30,13 @@ enum Command {
     Config(config::Args),
     /// Send a recorded session through a running server and compare the messages that arrive.
     Replay(replay::Args),
-    /// Look into, copy and mend the folder of stored rooms.
+    /// Inspect, copy and repair the folder of stored rooms.
     Store(store::Args),
-    /// Make a token for trying a server that wants JSON web tokens.
+    /// Make a token for trying a server that requires JSON web tokens.
     Token(token::Args),
-    /// Ask a running server about its rooms and people, kick participants, delete rooms, drain the server.
+    /// List the rooms and people of a running server, kick participants, delete rooms, drain the server.
     Admin(admin::Args),
-    /// Carry the connections of programs compressed and encrypted between two machines.
+    /// Carry the connections of programs between two machines, compressed and encrypted.
     Tunnel(tunnel::Args),
 }
 

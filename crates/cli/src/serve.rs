@@ -90,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = codec, conflicts_with = "no_compression")]
     codecs: Vec<String>,
 
-    /// Let everybody set an emulated bad network for a room, which pages may ask for (whiteboard: ?compare): for
+    /// Let everybody set an emulated bad network for a room, for pages that ask for it (whiteboard: ?compare). For
     /// demonstrations, not for servers that people rely on.
     #[arg(long)]
     emulate: bool,
@@ -110,13 +110,13 @@ pub(crate) struct Args {
     #[command(flatten)]
     traces: TracesArgs,
 
-    /// The folder in which rooms are stored, so that confirmed transactions survive the server and its machine. It is made if
-    /// it is missing. Default: a room ends with the server.
+    /// The folder in which rooms are stored, so that confirmed transactions survive crashes of the server and its machine. It
+    /// is created if it is missing. Default: a room ends with the server.
     #[arg(long, value_name = "FOLDER", group = acme::FILES)]
     data: Option<PathBuf>,
 
-    /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'. Of several that match, the
-    /// last one holds. May be given several times. Default with --data: all rooms are.
+    /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'. If several match, the
+    /// last one holds. May be given several times. Default with --data: all rooms are stored.
     #[arg(long = "durable", value_name = "PATTERN=MODE", requires = "data", value_delimiter = ',', value_parser = mode)]
     durable: Vec<String>,
 
@@ -128,8 +128,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240)]
     max_data: u64,
 
-    /// The folder for recordings that users of the inspector, on the administration listener, may start. They contain all messages of a room; `groupwire
-    /// replay --trace` reads them. Default: no recordings.
+    /// The folder for recordings that users of the inspector, on the administration listener, may start. A recording contains all
+    /// messages of a room; `groupwire replay --trace` reads it. Default: no recordings.
     #[arg(long, value_name = "FOLDER")]
     record_dir: Option<PathBuf>,
 

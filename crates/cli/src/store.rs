@@ -19,7 +19,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Read everything, and say what is there and what is damaged. Works while a server runs, and on exports.
+    /// Read everything, and report what is stored and what is damaged. Works while a server runs, and on exports.
     Check {
         /// The folder of `groupwire serve --data`, or the file of an export.
         path: PathBuf,
@@ -52,24 +52,24 @@ enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Delete a room. Works while a server runs: who is in the room comes back to an empty one, and apps that still have the
-    /// content may send it again.
+    /// Delete a room. Works while a server runs: participants of the room come back to an empty one, and apps that still have
+    /// the content may send it again.
     Delete {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
         /// The name of the room.
         room: String,
-        /// Wait until no byte of it is on the disk. Default: a server erases it in the background.
+        /// Wait until no byte of the room is on the disk. Default: a server erases it in the background.
         #[arg(long)]
         now: bool,
     },
-    /// Make a new database of all that can be read. Clients are told of a gap. No server may run on the folder.
+    /// Make a new database of everything that can be read. Clients are told of a gap. No server may run on the folder.
     Repair {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
     },
-    /// Make a new key for the secrets of sessions. Sessions of the one before can be resumed for 24 hours. A running server
-    /// takes it when it is started again.
+    /// Make a new key for the secrets of sessions. Sessions of the previous key can be resumed for 24 hours. A running server
+    /// takes the new key when it is restarted.
     RotateKey {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
   groupwire token --keys keys.json --sub ann --room 'docs/*'
   groupwire serve --jwt-keys keys.json --jwt-issuer groupwire-token --jwt-audience groupwire")]
 pub(crate) struct Args {
-    /// The file with the secret that signs the token, which `groupwire serve --jwt-keys` reads, too. It is made if it is
+    /// The file with the secret that signs the token, which `groupwire serve --jwt-keys` reads, too. It is created if it is
     /// missing.
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long = "room", value_name = "PATTERN", required = true)]
     rooms: Vec<String>,
 
-    /// A channel that the user may publish on. May be given several times. Default: all.
+    /// A channel that the user may publish on; a star stands for any text. May be given several times. Default: all.
     #[arg(long, value_name = "PATTERN")]
     publish: Option<Vec<String>>,
 

@@ -53,12 +53,13 @@ struct ListenArgs {
     #[arg(long, value_name = "HOST:PORT", value_parser = target_of, required_unless_present = "routes")]
     to: Option<String>,
 
-    /// Never compress the connections to the program of --to, because they carry secrets beside text that others can
-    /// choose.
+    /// Never compress the connections to the program of --to: for connections that carry secrets beside text that others
+    /// can choose.
     #[arg(long, requires = "to")]
     never: bool,
 
-    /// A further program with a name; ,never forbids compression of its connections. May be given several times.
+    /// A further program, with the name of its route; ,never forbids compression of its connections. May be given several
+    /// times.
     #[arg(long = "route", value_name = "NAME=HOST:PORT[,never]")]
     routes: Vec<Route>,
 

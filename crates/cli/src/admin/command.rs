@@ -49,7 +49,7 @@ pub(super) enum Command {
         /// The key of a value of a channel that conflates.
         #[arg(long)]
         key: Option<String>,
-        /// Names the request: a repeated one with the same key publishes nothing. Default: a random one.
+        /// Names the request: a second request with the same key publishes nothing. Default: a random key.
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
     },
@@ -65,7 +65,7 @@ pub(super) enum Command {
     },
     /// List the users and tokens that are kept out.
     Bans,
-    /// Keep a user or a token out, and close the connections that this meets.
+    /// Keep a user or a token out, and close their connections.
     Ban(NewBan),
     /// End a ban.
     Unban {
@@ -83,7 +83,7 @@ pub(super) enum Command {
         #[arg(long)]
         yes: bool,
     },
-    /// Delete what is stored of a room. Its participants come back to an empty room.
+    /// Delete the stored content of a room. Its participants come back to an empty room.
     Delete {
         /// The room's name.
         room: String,
@@ -107,40 +107,40 @@ pub(super) enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// List what a stored room can be taken back to.
+    /// List the snapshots and positions that a stored room can be taken back to.
     Snapshots {
         /// The room's name.
         room: String,
     },
-    /// Take a stored room back. Its participants are disconnected, and come back with a gap.
+    /// Take a stored room back to a snapshot or a position. Its participants are disconnected, and come back with a gap.
     Restore {
         /// The room's name.
         room: String,
-        /// This snapshot is the newest of its name again. No transaction is taken back: those behind it are used again.
+        /// Drop the newer snapshots of the same name. No transaction is lost: those after this snapshot are applied again.
         #[arg(long, value_name = "NUMBER", required_unless_present = "position")]
         snapshot: Option<i64>,
-        /// Everything after the transaction at this position is taken back.
+        /// Also drop every transaction after the one at this position.
         #[arg(long, conflicts_with = "snapshot")]
         position: Option<u64>,
         /// Do not ask.
         #[arg(long)]
         yes: bool,
     },
-    /// Make the server not ready at once (/readyz), and stop it after a time.
+    /// Make /readyz answer 503 at once, and stop the server after a time.
     Drain {
-        /// Seconds until the server stops, in which balancers notice. Default: the server's --drain-wait.
+        /// Seconds until the server stops, so that balancers notice first. Default: the server's --drain-wait.
         #[arg(long, value_name = "SECONDS")]
         wait: Option<u64>,
     },
 }
 
-/// What is published.
+/// The content of a published message.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Content {
-    /// A text.
+    /// The message, as text.
     text: Option<String>,
-    /// The content of a file, as bytes.
+    /// A file with the message, as bytes.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -170,13 +170,13 @@ pub(super) struct NewBan {
     /// Only the user's tokens that were issued before this Unix time, in seconds.
     #[arg(long, value_name = "TIME", requires = "user")]
     issued_before: Option<u64>,
-    /// The rooms, where a star stands for any text.
+    /// The rooms from which it is kept out; a star stands for any text.
     #[arg(long, default_value = "*")]
     room: String,
-    /// How long it lasts. Default: until it is ended.
+    /// How long the ban lasts. Default: until it is ended.
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<u64>,
-    /// What the user is told.
+    /// The reason that the user is told.
     #[arg(long)]
     reason: Option<String>,
 }

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive, requires = "rate")]
     pub(super) seconds: f64,
 
-    /// The quality of service of the channels. A channel that the room has already keeps its own.
+    /// The quality of service of the channels. A channel that the room already has keeps its own.
     #[arg(long, value_enum, default_value_t = QosChoice::ByKind)]
     pub(super) qos: QosChoice,
 
@@ -47,8 +47,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COUNT")]
     pub(super) sample: Option<usize>,
 
-    /// The URL of the server: ws://host:port for WebSocket, wss://host:port for WebSocket over TLS, https://host:port for WebTransport, tcp://host:port for its TCP
-    /// port.
+    /// The URL of the server: ws://host:port for WebSocket, wss://host:port for WebSocket over TLS, https://host:port for
+    /// WebTransport, tcp://host:port for its TCP port.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8080")]
     pub(super) url: String,
 

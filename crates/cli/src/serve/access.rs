@@ -39,16 +39,16 @@ pub(crate) struct AccessArgs {
     #[arg(long, value_name = "FILE", requires = "jwt_keys")]
     jwt_root: Option<PathBuf>,
 
-    /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md has
-    /// what is asked and answered.
+    /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md
+    /// describes requests and answers.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"])]
     hook: Option<String>,
 
-    /// A file with the secret that the address of --hook is sent as `Authorization: Bearer`.
+    /// A file with the secret that is sent to the address of --hook as `Authorization: Bearer`.
     #[arg(long, value_name = "FILE", requires = "hook")]
     hook_secret_file: Option<PathBuf>,
 
-    /// How long an answer of --hook that lets a client in holds for the same token and room, in seconds.
+    /// How long an answer of --hook that lets a client in is reused for the same token and room, in seconds.
     #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30)]
     hook_keep: u64,
 

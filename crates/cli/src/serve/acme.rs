@@ -17,9 +17,9 @@ pub(super) const FILES: &str = "acme_files";
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new(FILES).multiple(true)))]
 pub(crate) struct AcmeArgs {
-    /// Order a certificate for this name, and renew it: from Let's Encrypt, unless --acme-directory names another authority, to whose
-    /// terms you agree with this option. TCP port 443 of the name must lead to --listen. May be given several times, for further
-    /// names of this server.
+    /// Order a certificate for this name, and renew it: from Let's Encrypt, unless --acme-directory names another authority. With
+    /// this option you agree to the authority's terms. TCP port 443 of the name must lead to --listen. May be given several times,
+    /// for further names of this server.
     #[arg(
         long = "acme",
         value_name = "DOMAIN",

@@ -19,7 +19,7 @@ pub(crate) struct DrainArgs {
     )]
     drain_wait: u64,
 
-    /// When the server stops, as many clients per second are told to come back: what the next server can take.
+    /// How many clients per second are told to come back when the server stops: as many as the next server can take.
     #[arg(long, value_name = "PER SECOND", default_value = "1000")]
     drain_joins: NonZeroU32,
 }

@@ -34,17 +34,17 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     max_handshakes_per_address: u32,
 
-    /// A reverse proxy that is believed what it says in the header X-Forwarded-For: its address, or a network such as 10.0.0.0/8.
+    /// A reverse proxy whose header X-Forwarded-For is trusted: its address, or a network such as 10.0.0.0/8.
     /// May be given several times. Default: the header is ignored.
     #[arg(long = "trusted-proxy", value_name = "ADDRESS|NETWORK", value_delimiter = ',')]
     trusted_proxies: Vec<TrustedProxy>,
 
-    /// How many clients may join in a second. When more come, each is told when to come back. 0: as many as the server can serve.
+    /// How many clients may join in a second. Further ones are told when to come back. 0: as many as the server can serve.
     #[arg(long, value_name = "PER SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     max_joins: u32,
 
-    /// When rooms send later than this, in milliseconds, because many clients join, the server takes fewer in and tells the others when
-    /// to come back. 0: it does not look at that.
+    /// If rooms send later than this, in milliseconds, because many clients join, the server lets fewer join and tells the others
+    /// when to come back. 0: no limit.
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000))]
     max_join_lag: u64,
 
@@ -52,22 +52,22 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = bytes)]
     participant_bytes: u64,
 
-    /// The deliveries that a participant may cause in a second before it is slowed down: its messages, times those who receive
-    /// them. 0: no limit.
+    /// The deliveries that a participant may cause in a second before it is slowed down: its messages, times their receivers.
+    /// 0: no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
     participant_deliveries: u64,
 
-    /// The bytes that all participants of a room may send together in a second before those are slowed down who send most; at
+    /// The bytes that all participants of a room may send together in a second before those who send most are slowed down; at
     /// least 65536. 0: no limit.
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = bytes)]
     room_bytes: u64,
 
-    /// The deliveries that all participants of a room may cause together in a second before those are slowed down who cause
-    /// most. 0: no limit.
+    /// The deliveries that all participants of a room may cause together in a second before those who cause most are slowed
+    /// down. 0: no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 8_000_000)]
     room_deliveries: u64,
 
-    /// What is left of the limits of bytes and deliveries from this time may be used at once, in seconds.
+    /// How many seconds' worth of unused bytes and deliveries can be saved up and used at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=3600))]
     quota_burst: u64,
 }

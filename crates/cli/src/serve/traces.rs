@@ -19,7 +19,7 @@ pub(crate) struct TracesArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
     otlp_ratio: f64,
 
-    /// Let traces have the names of rooms, which may be secrets.
+    /// Put the names of rooms into traces. The names may be secrets.
     #[arg(long)]
     otlp_room_names: bool,
 }

@@ -6,31 +6,32 @@ use groupwire_server::YjsLimits;
 /// The options of documents of Yjs.
 #[derive(Debug, Args)]
 pub(crate) struct YjsArgs {
-    /// Do not serve documents of Yjs to clients of y-websocket, at /yjs/DOCUMENT.
+    /// Do not serve Yjs documents to clients of y-websocket, at /yjs/DOCUMENT.
     #[arg(long)]
     no_yjs: bool,
 
-    /// The limit of documents of Yjs that are open at the same time.
+    /// The limit of Yjs documents that are open at the same time.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_documents: usize,
 
-    /// The limit of connections to a document of Yjs.
+    /// The limit of connections to a Yjs document.
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     max_document_people: usize,
 
-    /// The largest size of a document of Yjs, in MiB.
+    /// The largest size of a Yjs document, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
     max_document_size: u16,
 
-    /// The largest size of a message to a document of Yjs, in MiB: what somebody pastes, or has written offline.
+    /// The largest size of a message to a Yjs document, in MiB, such as a pasted text or everything that was written offline.
     #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
     max_document_message: u16,
 
-    /// The memory that all open documents of Yjs may take, in MiB. Above it, no further one is opened, none grows, and nobody is answered.
+    /// The memory that all open Yjs documents may take, in MiB. Above it, no further one is opened, none grows, and nobody is answered.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     max_document_memory: u32,
 
-    /// Leave the content of what was deleted out of documents of Yjs whose name has this pattern, such as notes/*, when they are merged. Repeatable.
+    /// Remove deleted content from Yjs documents when they are merged, if their name matches this pattern, such as notes/*. May be
+    /// given several times.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     collect_documents: Vec<String>,
 }
