@@ -1,4 +1,4 @@
-//! [`Congestion`] as quinn asks for it.
+//! Implements quinn's interface of congestion controllers by [`Congestion`].
 
 use std::any::Any;
 use std::sync::Arc;

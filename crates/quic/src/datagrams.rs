@@ -1,4 +1,4 @@
-//! Sending datagrams: soon, or not at all.
+//! Sends datagrams soon, or drops them.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Going on with a connection from another address (docs/transports.md, T26).
+//! Continues a connection from another address of this machine (docs/transports.md, T26).
 
 use wtransport::Connection;
 

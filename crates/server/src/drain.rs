@@ -1,4 +1,5 @@
-//! The way to a server's end: it is not ready any more, waits for balancers, and tells each client when to come back.
+//! Stopping a server: it reports that it is not ready, waits for balancers to notice, and tells each
+//! client when to come back.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

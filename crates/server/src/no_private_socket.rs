@@ -1,4 +1,4 @@
-//! Systems without Unix sockets: none can be made.
+//! For systems without Unix sockets, where no private socket can be made.
 
 use std::convert::Infallible;
 use std::io;

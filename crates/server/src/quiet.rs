@@ -1,4 +1,5 @@
-//! Notices that nothing happens on an HTTP connection: it is idle, or its client takes nothing of a response.
+//! Notices that nothing happens on an HTTP connection: it is idle, or its client does not read a
+//! response.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,8 +1,8 @@
-//! Tickets of TLS 1.3 sessions (RFC 8446, section 4.6.1): a client that comes back is neither sent the certificate nor does the server
-//! sign again, also after a restart of the server, and the server keeps nothing for that.
+//! Tickets of TLS 1.3 sessions (RFC 8446, section 4.6.1). For a client that comes back with a ticket, the
+//! server neither sends the certificate nor signs, even after a restart, and it keeps no state for that.
 //!
-//! A ticket is the session itself, encrypted by a key that is derived from the key of session secrets and from the time: with stored
-//! rooms the key of session secrets is stored, too.
+//! A ticket is the session itself, encrypted by a key that is derived from the key of session secrets
+//! and from the time. With stored rooms the key of session secrets is stored, too.
 
 use std::fmt;
 use std::sync::Arc;

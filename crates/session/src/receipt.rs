@@ -1,4 +1,4 @@
-//! What became of a transaction for one participant (wire W116).
+//! The outcome of a transaction for one participant, which its sender is told (wire W116).
 
 /// What became of a transaction for one participant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What may be sent whatever the window says: the minimum rates of the channels.
+//! The rate that may be sent whatever the window is: the minimum rates of the channels.
 
 use std::time::Duration;
 

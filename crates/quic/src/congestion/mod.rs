@@ -2,16 +2,17 @@
 //! that the same code serves the real QUIC ([`crate::controller`]) and a simulated one. Rules such as *T24* are those
 //! of docs/transports.md.
 //!
-//! A conversation sends little and needs it soon. Losses alone say nothing about what the path carries, since wireless
-//! links lose at any rate; what counts is whether packets wait in a queue. The *queue* is the round trip without the
-//! other end's delay of acknowledgements, above the least round trip of the last 15 to 30 s ([`QueueDelay`]).
+//! A conversation sends little data and needs it delivered soon. Losses alone say nothing about the
+//! capacity of the path, since wireless links lose packets at any rate; what matters is whether packets
+//! wait in a queue. The *queue* is the round trip without the other end's delay of acknowledgements,
+//! above the least round trip of the last 15 to 30 s ([`QueueDelay`]).
 //!
-//! - While there is no queue the window grows, and losses do not lower it below twice what arrives.
+//! - While there is no queue the window grows, and losses do not lower it below twice the delivery rate.
 //! - A queue above the target is assumed to be our own: the window is lowered to what the path holds without one.
-//! - If the queue stays although the window was lowered three times, others make it. Then the window follows losses as
-//!   TCP's does, or this connection would get nothing beside TCP.
-//! - Below all that is a floor: what the channels need at least may be sent while acknowledgements arrive and no queue
-//!   grows ([`Floor`]).
+//! - If the queue stays although the window was lowered three times, other connections cause it. Then the
+//!   window follows losses as TCP's does; otherwise this connection would get nothing beside TCP.
+//! - Below the window is a floor: the minimum rates of the channels may be sent while acknowledgements
+//!   arrive and no queue grows ([`Floor`]).
 
 mod delay;
 mod delivery;

@@ -1,7 +1,8 @@
 //! Limits for each address that clients come from: its connections, and its handshakes in a second.
 //!
-//! Addresses of IPv6 are limited by their first 64 bits, because whoever has one has all that share them. The table of addresses
-//! holds those that have connections, whose number is limited, and those that came lately.
+//! IPv6 addresses are limited by their first 64 bits, because one subscriber has all addresses that
+//! share them. The table holds the addresses that have connections, whose number is limited, and those
+//! that came lately.
 
 mod config;
 mod forwarded;

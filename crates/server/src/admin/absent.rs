@@ -1,4 +1,4 @@
-//! Systems without Unix sockets: commands for the store need the folder for themselves.
+//! For systems without Unix sockets, where commands for the store need the folder for themselves.
 
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;

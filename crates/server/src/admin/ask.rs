@@ -1,4 +1,4 @@
-//! The other end of the socket: `groupwire store`.
+//! The client's end of the socket, in `groupwire store`.
 
 use std::io;
 use std::os::unix::net::UnixStream;

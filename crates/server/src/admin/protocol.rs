@@ -1,4 +1,4 @@
-//! What the two ends of the socket say, and how it is read from a line whose length is bounded.
+//! The requests and replies on the socket, and reading them from lines of bounded length.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::PathBuf;

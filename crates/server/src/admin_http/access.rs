@@ -1,5 +1,5 @@
-//! Who may use the administration listener: requests that name it as their host, come from its own page or from no page, and
-//! bear its token.
+//! Admits requests to the administration listener that name it as their host, come from its own page
+//! or from no page, and have its token.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The administration's requests about who is kept out: `/api/bans`, and closing a participant's connection. `openapi.json`
-//! describes them.
+//! The administration's requests about bans: `/api/bans`, and closing a participant's connection.
+//! `openapi.json` describes them.
 
 use std::sync::Arc;
 

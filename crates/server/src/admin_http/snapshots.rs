@@ -1,4 +1,5 @@
-//! The administration's requests about what a stored room can be taken back to. `openapi.json` describes them.
+//! The administration's requests to list the snapshots and positions that a stored room can be taken
+//! back to, and to take it back. `openapi.json` describes them.
 
 use std::sync::Arc;
 

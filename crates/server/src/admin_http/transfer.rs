@@ -1,6 +1,7 @@
 //! The administration's requests to export and to import stored rooms, as one file. `openapi.json` describes them.
 //!
-//! The file is in the folder of the store meanwhile, because it may be as large as that. One request is carried out at a time.
+//! Meanwhile the file is in the store's folder, because it may be as large as the store. One request is
+//! carried out at a time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! The configuration of how fast a server takes clients in.
+//! The configuration of the rate at which a server lets clients join.
 
 use std::time::Duration;
 

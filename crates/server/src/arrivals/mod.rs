@@ -1,5 +1,5 @@
-//! Takes clients in as fast as the server can serve them, so that neither people in rooms nor those who come notice that many come
-//! at once, such as after a restart.
+//! Lets clients join as fast as the server can serve them, so that a rush of clients, such as after a
+//! restart, disturbs neither the people in rooms nor those who come.
 
 mod config;
 mod line;

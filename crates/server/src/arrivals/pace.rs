@@ -1,11 +1,13 @@
-//! Decides when clients are taken in: at the rate that the server can serve, which is measured by how late its rooms are.
+//! Decides when clients may join: at the rate that the server can serve, which is measured by how late
+//! its rooms are.
 //!
-//! A client that comes stands in a line whose head moves at this rate. While the line is short, its connection waits there. Otherwise
-//! the client is told when to come back, and connects again. The time is an argument.
+//! A new client waits in a queue that moves at this rate. While the queue is short, the client's
+//! connection stays open and waits. Otherwise the client is told when to come back, and connects again.
+//! The time is an argument.
 //!
-//! The rate is what the server was measured to serve. In each interval in which rooms were late too often, it falls to less than what
-//! was served; in each in which they were not, although clients had to wait, it grows. So clients who come take what the people in
-//! rooms leave.
+//! After an interval in which rooms were late too often, the rate becomes less than what was served in
+//! that interval. After an interval in which they were not late, although clients had to wait, it grows.
+//! So joins get the capacity that the people in rooms do not use.
 
 use std::time::Duration;
 

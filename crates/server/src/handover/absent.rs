@@ -1,4 +1,4 @@
-//! Systems without Unix sockets: no process can take another one's place.
+//! For systems without Unix sockets, where no process can take another one's place.
 
 use std::convert::Infallible;
 use std::io;

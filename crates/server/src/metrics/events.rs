@@ -1,4 +1,4 @@
-//! What is counted beside the totals of rooms: connections by transport, refusals by error, and how long things take.
+//! Figures beside the totals of rooms: connections by transport, refusals by error, and durations.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

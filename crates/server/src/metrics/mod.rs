@@ -1,4 +1,4 @@
-//! `GET /metrics`: what `/status` has and more, for Prometheus. It names no rooms and no people.
+//! `GET /metrics`: the figures of `/status` and more, for Prometheus. It names no rooms and no people.
 
 pub(crate) mod events;
 pub(crate) mod figure;

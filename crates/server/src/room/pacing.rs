@@ -1,9 +1,11 @@
 //! Decides how far apart a room's ticks are while the machine is full.
 //!
-//! With a tick of 0 a room sends what comes at once. When more comes than the machine can send on, its queues would grow without end, and
-//! what is lost would be what the network layers drop. So a room spends a part of its time at most on handling and sending: the next tick
-//! comes after as long a pause as the last turn took, times a factor. In this pause connections do their part of the work (encrypting,
-//! writing, reading), and messages come together that then share packets, which makes each of them cheaper.
+//! With a tick of 0 a room sends each message at once. If messages come faster than the machine can send
+//! them, queues would grow without limit, and the network layers would decide what is dropped. So a room
+//! spends at most a part of its time on handling and sending: the pause before the next tick is the
+//! duration of the last turn times a factor. In this pause connections do their part of the work
+//! (encrypting, writing, reading), and more messages arrive that can share packets, which makes each of
+//! them cheaper.
 
 use std::time::Duration;
 

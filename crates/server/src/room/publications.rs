@@ -1,4 +1,5 @@
-//! What the administration publishes in a room, and resets: how often it may, and who waits until it is durable.
+//! Messages that the administration publishes in a room, and resets of channels: limits how often they
+//! are permitted, and answers requests once they are durable.
 
 use std::time::Duration;
 

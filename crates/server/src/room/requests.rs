@@ -1,4 +1,5 @@
-//! What the administration asks of a room's connections: emulated networks of participants, transports, and to be closed.
+//! The administration's requests about a room's connections: to name a participant's
+//! transport, to emulate its network, and to close its connection.
 
 use std::time::Duration;
 

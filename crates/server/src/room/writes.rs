@@ -1,8 +1,9 @@
-//! Writes packets to sockets, on several processors if they are many.
+//! Writes packets to sockets, on several processors if there are many packets.
 //!
-//! What a packet costs is mostly the system call that writes it. A room with thousands of people has thousands of packets in each tick; one
-//! after the other they would take tens of milliseconds, in which the last receivers wait for the first. Therefore the packets of a large
-//! tick are divided among threads by connection, which keeps the order of each connection's packets.
+//! Most of a packet's cost is the system call that writes it. A room with thousands of people has
+//! thousands of packets in each tick. Written one after the other they would take tens of milliseconds,
+//! and the last receivers would wait for all others. Therefore the packets of a large tick are divided
+//! among threads by connection, which keeps the order of each connection's packets.
 
 use std::num::NonZero;
 use std::sync::{Arc, LazyLock};

@@ -1,4 +1,4 @@
-//! Traces of joins for OpenTelemetry: what a client that joined, or did not, had to wait for.
+//! Traces of joins for OpenTelemetry: what a client waited for until it joined or was refused.
 //!
 //! A trace has a span `join`, from the connection to the client's place in its room, and within that `opening`, `authenticate` with
 //! `hook`, and `room` with `load`. Spans have no tokens and no names of people; the room's name only if the operator wants it.

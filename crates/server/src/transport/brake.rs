@@ -1,5 +1,5 @@
-//! Delays reading a transport, as its room asks for a participant that is above a quota (wire W99). TCP, QUIC or HTTP then slow
-//! the client down.
+//! Delays reading from a transport while its participant is above a quota, at the request of the room
+//! (wire W99). TCP, QUIC or HTTP then slow the client down.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,5 +1,5 @@
-//! A small queue from a room's task to a connection's task. A channel of tokio takes more than a kilobyte, and most
-//! connections are idle.
+//! A small queue from a room's task to a connection's task. A tokio channel would take more than a
+//! kilobyte for each connection, and most connections are idle.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Puts events that wait into the body of one request.
+//! Puts waiting events into the body of one request.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where events are sent, which, and how.
+//! The configuration of the webhook: where events are sent, which events, and how.
 
 use std::path::Path;
 use std::time::Duration;

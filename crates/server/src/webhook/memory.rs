@@ -1,4 +1,4 @@
-//! The queue of a server that stores nothing. It ends with the server.
+//! The queue of events of a server that stores nothing. It ends with the server.
 
 use std::collections::VecDeque;
 

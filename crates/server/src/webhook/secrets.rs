@@ -1,4 +1,5 @@
-//! The secrets that sign requests. There can be two, so that a secret can be replaced while receivers still know the one before.
+//! The secrets that sign requests. There can be two, so that a secret can be replaced while receivers
+//! still know only the previous one.
 
 use std::fmt;
 

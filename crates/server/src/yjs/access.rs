@@ -1,5 +1,5 @@
-//! Who may read and change a document: the rights of a participant of the room of the same name, on the channels that `groupwire-yjs` in
-//! `web/yjs` would use in it.
+//! The rights to read and change a document: those of a participant of the room of the same name, on the
+//! channels that `groupwire-yjs` in `web/yjs` uses there.
 
 use std::time::Duration;
 

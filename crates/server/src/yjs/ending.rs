@@ -1,4 +1,5 @@
-//! Why a connection ends, as y-websocket's client is told: it stays away after the codes 4400 to 4499, and tries again after all others.
+//! The reasons that y-websocket's client is given when its connection is closed: after the codes 4400 to
+//! 4499 it stays away, after all others it tries again.
 
 use groupwire_session::{Error, Fault};
 

@@ -1,4 +1,4 @@
-//! What is counted of documents.
+//! The counters of Yjs documents.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

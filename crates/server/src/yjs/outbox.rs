@@ -1,4 +1,4 @@
-//! The messages that wait for one connection: few bytes, however slowly its client reads.
+//! The messages that wait for one connection. Their bytes are bounded, however slowly the client reads.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
-//! Transactions for one participant (wire W114 to W116): those that came and wait for their places in the order, and own ones of
-//! which it is not known yet what became of them.
+//! Transactions for one participant (wire W114 to W116): received ones that wait for their places in the
+//! order, and own ones whose outcome is not known yet.
 
 use alloc::vec::Vec;
 

@@ -1,5 +1,6 @@
-//! The participants that the application was told of. After the room was loaded again, those who have not resumed yet stay in
-//! the application's list for a time (wire W94). In a large room there are others, too (wire W103).
+//! The participants that the application was told of. After the room was loaded again, those who have not
+//! resumed yet stay in the application's list for a time (wire W94). A large room has further
+//! participants, which are not in this list (wire W103).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
-//! What programs that are no participants ask of a room, and what they are told: they look into channels, publish as the room
-//! itself, and reset channels.
+//! Requests of programs that are no participants, and the room's answers: they read channels, publish as
+//! the room itself, and reset channels.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,5 @@
-//! Lets participants be sent transactions that are for one of them alone, and tells senders what became of these (wire W114 to W116).
+//! Routes transactions that are for one participant alone, and tells their senders the outcome (wire W114
+//! to W116).
 
 use core::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lets the transactions of a stored room go to the participants once they are durable (wire W92, W93).
+//! Releases the transactions of a stored room to the participants once they are durable (wire W92, W93).
 
 use core::time::Duration;
 

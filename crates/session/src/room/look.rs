@@ -1,4 +1,5 @@
-//! Looks into a room's channels, for programs that are no participants: what they hold, and the newest of it.
+//! Reads a room's channels for programs that are no participants: how much they hold, and their newest
+//! messages.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! What a tick tells of participants: coded once for all who are sent the same (wire W34, W103).
+//! The news of a tick about participants, coded once for all receivers of the same news (wire W34, W103).
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
-//! Transactions of which some pieces are still to come (wire W97). The log gets all pieces of a transaction at once, so that
-//! it takes effect as one or not at all.
+//! Transactions whose pieces have not all arrived (wire W97). The log gets all pieces of a transaction at
+//! once, so that it takes effect as a whole or not at all.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Resets channels: all that the room has of them is gone, and the participants are told (wire W102).
+//! Resets channels: the room drops everything that they hold, and tells the participants (wire W102).
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;

@@ -1,5 +1,5 @@
-//! What a durable room hands to a store, and what it is made of again after a restart. The bytes in these types are the
-//! room's own; a store keeps them as they are.
+//! The types that a durable room hands to a store, and from which it is rebuilt after a restart. Only the
+//! room interprets the bytes in them; a store keeps them as they are.
 
 use alloc::string::String;
 use alloc::vec::Vec;

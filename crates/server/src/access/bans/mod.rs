@@ -1,4 +1,4 @@
-//! Users and tokens that the administration keeps out, whatever the authenticator says (wire W98).
+//! Users and tokens that the administration has banned, whatever the authenticator says (wire W98).
 
 mod file;
 mod rule;

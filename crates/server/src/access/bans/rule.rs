@@ -1,4 +1,4 @@
-//! One decision of the administration that keeps somebody out.
+//! One ban: the user or token that it keeps out, of which rooms, and for how long.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

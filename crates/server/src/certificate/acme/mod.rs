@@ -1,8 +1,10 @@
 //! Certificates by ACME (RFC 8555): ordered from an authority such as Let's Encrypt, and renewed long before they end.
 //!
-//! The authority checks by TLS-ALPN-01 that the names lead to this server: it connects to port 443 and looks at the certificate
-//! of a handshake that nobody else begins. So the encrypted listener is all that is needed. What is issued goes into a file, which
-//! the server reads like any other certificate: so processes that share the folder take over what one of them ordered.
+//! The authority checks by TLS-ALPN-01 that the names lead to this server: it connects to port 443 and
+//! looks at the certificate of a handshake with a protocol name that no client uses. So only the
+//! encrypted listener is needed. An issued certificate is written to a file, which the server reads like
+//! any other certificate; so processes that share the folder use the certificate that one of them
+//! ordered.
 
 pub(crate) mod challenge;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! Pauses between tries that fail, so that authorities are not asked more often than their limits permit.
+//! Pauses after failed attempts, so that authorities are not asked more often than their limits permit.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! An emulated bad network between a transport and its room, for demonstrations: connections that ask for it
-//! (`emulate` in their address's query) go over the path that [`control`] sets for their room, and participants over one of their
-//! own.
+//! An emulated bad network between a transport and its room, for demonstrations. Connections that ask for
+//! it (`emulate` in their address's query) go over the path that [`control`] sets for their room. A
+//! participant for which [`control`] sets a path of its own goes over that one.
 //!
 //! Datagrams are dropped and delayed. Bytes of a reliable transport cannot be dropped here without breaking it, so the
 //! effect of a lost segment on a stream is modelled: the segment arrives one retransmission later, and all bytes behind

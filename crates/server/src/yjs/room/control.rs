@@ -1,5 +1,6 @@
-//! The texts on a document's channel, by which participants agree who sends what the room lacks, and the pieces of an update that is too large
-//! for one message. `web/yjs/src/control.ts` is the same for browsers.
+//! The texts on a document's channel by which participants agree who sends the content that the room
+//! lacks, and the pieces of an update that is too large for one message. `web/yjs/src/control.ts` is the
+//! same for browsers.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;

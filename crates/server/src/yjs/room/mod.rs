@@ -1,5 +1,6 @@
-//! A document's place in the room of its name, through which clients of `groupwire-yjs` and of y-websocket edit the same document: what the room
-//! has is the document, and this end is one of its participants.
+//! Connects a document to the room of the same name, so that clients of `groupwire-yjs` and of
+//! y-websocket edit the same document. The room's content is the document, and this end is one of the
+//! room's participants.
 
 mod claims;
 mod control;

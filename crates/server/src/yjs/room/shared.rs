@@ -1,5 +1,5 @@
-//! What a document's task and the room of its name tell each other: updates on one channel and awareness on another, as `groupwire-yjs` in `web/yjs`
-//! sends them.
+//! The messages between a document's task and the room of the same name: updates on one channel and
+//! awareness on another, as `groupwire-yjs` in `web/yjs` sends them.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Copies in datagrams of the transactions that a private stream carries (wire W81 to W83). How often each is copied is
-//! decided in `datagrams/copies.rs`.
+//! Copies the transactions of a private stream into datagrams (wire W81 to W83). `datagrams/copies.rs`
+//! decides how often each is copied.
 
 use super::carry::Feed;
 use super::private_stream::Receiver;

@@ -1,5 +1,6 @@
-//! Transactions for one participant, on the way to it and, without contents, back to its sender (wire W114). They are handed to the
-//! private stream before what comes behind them in the order, and the receiver keeps them until it has come to their places.
+//! Transactions for one participant, on the way to it and, without contents, back to its sender (wire
+//! W114). The private stream carries them before the transactions after them in the order, and the
+//! receiver keeps them until it reaches their places.
 
 use super::private_stream::{Payload, Receiver};
 use crate::Position;

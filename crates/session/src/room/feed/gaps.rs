@@ -1,4 +1,4 @@
-//! What a receiver is told of transactions that it lacks and that can no longer be had (wire W33, W102).
+//! Tells a receiver of transactions that it lacks and that the room no longer has (wire W33, W102).
 
 use alloc::vec::Vec;
 

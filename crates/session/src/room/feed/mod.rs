@@ -7,7 +7,8 @@
 //! | one receiver | [`private_stream`] | [`private_datagrams`] |
 //! | a fan-out group | [`shared_stream`] | [`group`] |
 //!
-//! Transactions for one participant go over its private stream ([`directs`]), also if it shares another one with others.
+//! Transactions for one participant go over its private stream ([`directs`]), even if it also receives a
+//! shared stream.
 //!
 //! The [`Filter`] of a feed decides which messages it sends. The feed itself decides how often messages are repeated,
 //! and sends fewer values to a receiver that asked for a lower rate ([`downsampling`]).

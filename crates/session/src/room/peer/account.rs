@@ -1,5 +1,6 @@
-//! What a participant has sent lately, and what happens above a quota (wire W99): its transport is read with delays, its client
-//! is asked to hold transactions back, and far above it the transport ends. Others notice nothing.
+//! Counts what a participant has sent lately against its quota (wire W99). Above the quota its transport
+//! is read with delays, and its client is asked to hold transactions back; far above the quota the
+//! transport ends. Other participants notice nothing.
 
 use core::time::Duration;
 

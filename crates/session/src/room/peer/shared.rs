@@ -1,5 +1,5 @@
-//! Sends the payloads of a shared stream to its members: the same bytes to all, after frames that only one member is
-//! sent.
+//! Sends the payloads of a shared stream to its members: the same bytes to all, after the frames that are
+//! for one member alone.
 
 use alloc::sync::Arc;
 use core::time::Duration;

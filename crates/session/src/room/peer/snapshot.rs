@@ -1,5 +1,6 @@
-//! The parts of the room's snapshot: participants offer to make them, are asked for them, and upload them; and where in the
-//! log a participant begins that lacks transactions (wire W31 to W33, W95, W96).
+//! The parts of the room's snapshot: participants offer to make them, are asked for them, and upload
+//! them. Also decides where in the log a participant begins that lacks transactions (wire W31 to W33,
+//! W95, W96).
 
 use alloc::string::ToString;
 use alloc::sync::Arc;

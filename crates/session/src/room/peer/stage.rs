@@ -1,5 +1,5 @@
-//! How far a participant is in receiving what was in the room before it joined, and parts of the snapshot on their way to it and
-//! from it.
+//! How much a participant has received of the room's state from before it joined, and the parts of the
+//! snapshot that it downloads and uploads.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};

@@ -1,7 +1,7 @@
-//! Payloads with late-joiner state, coded once for all newcomers that are sent the same.
+//! Payloads with late-joiner state, coded once for all newcomers that are sent the same state.
 //!
-//! What a newcomer is sent is a function of the messages, of the model with which they are coded, and of the codecs that
-//! both ends have. So a payload is found again by these, and whoever takes it has the model after it, too.
+//! A payload depends only on the messages, on the model with which they are coded, and on the codecs that
+//! both ends have. So these are its key in the cache, which also keeps the model after the payload.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
