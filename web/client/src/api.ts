@@ -256,7 +256,8 @@ export interface Channel {
    */
   sendTo(participant: number, payload: Payload): Promise<Receipt>;
   /**
-   * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Transactions
+   * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Awareness is
+   * delivered while its sender is among {@link Room.participants}, or may be, in a large room: what comes earlier waits. Transactions
    * that come before the first listener are kept for it, for all channels together at most 4,096 and 4 MiB; after that they
    * are lost, and the room emits an `error` with the code `no-listener`. A channel on which a program only sends has a
    * listener that does nothing.

@@ -63,6 +63,9 @@ const TOKEN_AGAIN_MS = 5_000;
 const MAX_KEPT = 4096;
 const MAX_KEPT_BYTES = 4 << 20;
 
+/** The most messages that wait for their senders; the core has the same limit in large rooms (wire W104). */
+const MAX_EARLY = 256;
+
 type Kept = CoreMessage | Extract<CoreEvent, { readonly type: "snapshot" }>;
 
 export class ClientRoom<Presence> implements Room<Presence> {
@@ -83,6 +86,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
   #kept: Kept[] = [];
   #keptBytes = 0;
   #isWaiting = false;
+  /** Awareness whose senders are not known, with the age that it would have had at the time 0. */
+  #early: CoreMessage[] = [];
 
   constructor(
     server: URL,
@@ -262,6 +267,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
         event.changes.forEach((change) => this.#note(change));
         this.#changed();
         this.#events.emit("participants", this.#participants);
+        for (const message of this.#early.splice(0))
+          this.#deliver({ ...message, age: message.age + this.#environment.clock.now() });
         break;
       case "count":
         this.#count = event.complete ? undefined : event.count;
@@ -283,6 +290,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "gap":
         if (event.reason !== "session") this.#forget(event.channel);
+        // The numbers of participants begin anew.
+        if (event.reason === "incarnation") this.#early = [];
         this.#events.emit("gap", {
           reason: event.reason,
           uncertain: event.uncertain,
@@ -324,28 +333,39 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   #deliver(event: Kept): void {
+    // Datagrams overtake what the stream says of participants, so awareness may come before its sender is known, or after it has left. A large
+    // room does not name everybody: there the core sees to it. The room itself is sender 0.
+    if (
+      event.type === "message" &&
+      event.position === 0 &&
+      this.complete &&
+      event.sender !== 0 &&
+      !this.#participants.has(event.sender)
+    ) {
+      this.#early = [...this.#early, { ...event, age: event.age - this.#environment.clock.now() }].slice(-MAX_EARLY);
+      return;
+    }
     const from = source(event);
     // What is kept of a channel comes first.
     if (!this.#kept.some((kept) => source(kept) === from) && this.#hand(event)) return;
     // A newer part of the snapshot replaces an older one.
     if (event.type === "snapshot") this.#forget(from);
     this.#kept.push(event);
-    this.#keptBytes += event.type === "snapshot" ? 0 : event.data.length;
+    this.#keptBytes += sizeOf(event);
     if (this.#kept.length <= MAX_KEPT && this.#keptBytes <= MAX_KEPT_BYTES) return;
     this.#forget(from);
     const channel = event.type === "snapshot" ? undefined : this.#channelOf(event.channel);
     if (!channel) return;
     if (event.type === "direct") channel.keepsDirect = false;
     else channel.keeps = false;
-    const lost = event.type === "direct" ? "what is for this participant alone is lost" : "its transactions are lost";
-    const message = `nobody listens on the channel "${channel.name}", so ${lost}: listen earlier`;
+    const message = `nobody listens for "${event.type}" on the channel "${channel.name}", so it is lost: listen earlier`;
     this.#report({ ...errorInfo(failure("no-listener", "own", message)), fatal: false, channel: channel.name });
   }
 
   /** Forgets what is kept of a channel or a part; without one, everything. */
   #forget(from: number | string | undefined): void {
     this.#kept = this.#kept.filter((kept) => from !== undefined && source(kept) !== from);
-    this.#keptBytes = this.#kept.reduce((sum, { type, data }) => sum + (type === "snapshot" ? 0 : data.length), 0);
+    this.#keptBytes = this.#kept.reduce((sum, kept) => sum + sizeOf(kept), 0);
   }
 
   /** Hands over what is kept, after the listeners that the application adds in this task. */
@@ -419,4 +439,9 @@ export class ClientRoom<Presence> implements Room<Presence> {
 function source(event: Kept): number | string {
   if (event.type === "snapshot") return event.part;
   return event.type === "direct" ? ~event.channel : event.channel;
+}
+
+/** Parts of the snapshot are limited by the room. */
+function sizeOf(event: Kept): number {
+  return event.type === "snapshot" ? 0 : event.data.length;
 }

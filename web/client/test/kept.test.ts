@@ -96,7 +96,7 @@ test("too many transactions without a listener are an error that says what to do
   }
   await net.settle();
   expect(errors).toMatchObject([{ code: "no-listener", fault: "own", fatal: false, channel: "chat" }]);
-  expect(errors[0]?.message).toMatch(/nobody listens on the channel "chat".*listen earlier/);
+  expect(errors[0]?.message).toMatch(/nobody listens for "message" on the channel "chat".*listen earlier/);
   const got = listen(b);
   a.channel("chat").send("later");
   await net.settle();

@@ -87,6 +87,7 @@ test("a message arrives as it was sent, with its fields", async () => {
   await settled();
   socket.serverSends(
     wire.packet(
+      wire.participants(true, [{ id: 5, state: 1, presence: "" }]),
       wire.messages(
         { channel: 1, sender: 5, text: '{"x":[1]}' },
         { channel: 1, sender: 1, own: true },
@@ -227,6 +228,49 @@ test("a large room tells how many there are, and of those who do something; page
   expect(room.participants.size).toBe(1);
   socket.serverSends(wire.packet(wire.participants(true, [{ id: 3, state: 1, presence: "" }]), wire.count(true, 2)));
   expect([room.complete, room.count, [...room.participants.keys()]]).toEqual([true, 2, [3]]);
+});
+
+test("awareness waits until its sender is known, and that of one who left never comes", async () => {
+  const { room, socket, pointer } = await joined();
+  const got: (readonly [sender: number, data: unknown, isKnown: boolean])[] = [];
+  pointer.on("message", ({ sender, data }) => got.push([sender, data, room.participants.has(sender)]));
+  const said = (sender: number, text: string): number[] => wire.messages({ channel: 2, sender, text });
+  const note = (id: number, state: number): number[] => wire.participants(false, [{ id, state, presence: "" }]);
+  socket.serverSends(wire.packet(said(2, "early"), said(2, "and again"), said(0, "the room itself")));
+  expect(got.splice(0)).toEqual([[0, "the room itself", false]]);
+  socket.serverSends(wire.packet(note(3, 1)));
+  expect(got).toEqual([]);
+  socket.serverSends(wire.packet(note(2, 1), said(2, "known")));
+  expect(got.splice(0).map(([, data, isKnown]) => [data, isKnown])).toEqual([
+    ["early", true],
+    ["and again", true],
+    ["known", true],
+  ]);
+  socket.serverSends(wire.packet(note(2, 0), said(2, "late"), note(3, 2)));
+  expect(got).toEqual([]);
+  // What is kept has a limit.
+  for (let at = 0; at < 300; at += 1) socket.serverSends(wire.packet(said(4, String(at))));
+  socket.serverSends(wire.packet(note(4, 1)));
+  expect(got.map(([, data]) => Number(data))).toEqual(Array.from({ length: 256 }, (_, at) => at + 44));
+});
+
+test("of another incarnation, whose numbers begin anew, nothing that waited is taken", async () => {
+  const it = await joined();
+  const got: unknown[] = [];
+  it.pointer.on("message", ({ data }) => got.push(data));
+  it.socket.serverSends(wire.packet(wire.messages({ channel: 2, sender: 2, text: "before" })));
+  it.socket.drop();
+  const socket = await dialled(it, 1);
+  socket.serverSends(wire.welcome({ incarnation: 8, outcome: 2 }));
+  socket.serverSends(
+    wire.packet(
+      wire.opened(0, 1, "draw", 0),
+      wire.opened(1, 2, "pointer", 1),
+      wire.participants(true, [{ id: 2, state: 1, presence: "" }]),
+      wire.messages({ channel: 2, sender: 2, text: "after" }),
+    ),
+  );
+  expect(got).toEqual(["after"]);
 });
 
 test("a broken connection is re-established and the session resumed", async () => {

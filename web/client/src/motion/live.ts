@@ -28,11 +28,10 @@ export interface Follow {
   stop(): void;
 }
 
-/** Shows what others move on an awareness channel. Whoever is away or has left is not shown. */
+/** Shows what others move on an awareness channel. Whoever is away or has left is not shown; whoever is here again is shown where it was. */
 export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
   const followers = new Followers(options);
   const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
-  // A message may come before the one that says that its sender has joined, and after the one that says that it has left.
   const here = <View extends { readonly sender: number }>(all: View[]): View[] =>
     all.filter(({ sender }) => isHere(sender));
   const views = (now: number): FollowedView[] => here(followers.views(now));
@@ -53,7 +52,7 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
       if (value !== undefined) followers.receive(message, value, performance.now());
       frames.request();
     }),
-    room.on("participants", () => keep(isHere)),
+    room.on("participants", (all) => keep((id) => all.has(id))),
     // Others may have these ids now.
     room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
     () => frames.stop(),

@@ -7,8 +7,8 @@ import { channelOf, type ValueOf } from "./channels.js";
 export type Positions<Value> = ReadonlyMap<number, Value>;
 
 /**
- * Calls `draw` in an animation frame whenever somebody has moved, came or went, with the newest values of those who are here. Who is away
- * or has left is not among them, so that no cursor stays behind. Returns a function that ends it.
+ * Calls `draw` in an animation frame whenever somebody has moved, came or went, with the newest values of those who are here. Who has left
+ * or is away is not among them, so that no cursor stays behind; whoever is here again is where it was. Returns a function that ends it.
  */
 export function followPositions<D extends RoomDefinition, Name extends keyof ChannelsOf<D> & string>(
   room: TypedRoom<D>,
@@ -16,25 +16,27 @@ export function followPositions<D extends RoomDefinition, Name extends keyof Cha
   draw: (positions: Positions<ValueOf<D, Name>>) => void,
 ): () => void {
   const positions = new Map<number, ValueOf<D, Name>>();
+  const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
   let frame = 0;
   const drawSoon = (): void => {
     frame ||= requestAnimationFrame(() => {
       frame = 0;
-      draw(positions);
+      draw(new Map([...positions].filter(([id]) => isHere(id))));
     });
   };
-  const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
+  const keep = (isKept: (id: number) => boolean): void => {
+    for (const id of positions.keys()) if (!isKept(id)) positions.delete(id);
+    drawSoon();
+  };
   const stops = [
     channelOf(room, name).on("message", ({ sender, value, own, stale }) => {
-      // A message may come after the one that says that its sender has left.
-      if (own || stale || !isHere(sender)) return;
+      if (own || stale) return;
       positions.set(sender, value as ValueOf<D, Name>);
       drawSoon();
     }),
-    room.room.on("participants", () => {
-      for (const id of positions.keys()) if (!isHere(id)) positions.delete(id);
-      drawSoon();
-    }),
+    room.room.on("participants", () => keep((id) => room.participants.has(id))),
+    // Others may have these ids now.
+    room.room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
   ];
   // Of another room nothing is left.
   drawSoon();
