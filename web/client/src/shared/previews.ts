@@ -9,6 +9,9 @@ import { isRecord } from "./operation.js";
 /** Fields of a value, as somebody is changing them. */
 export type Patch = Readonly<Record<string, unknown>>;
 
+/** Limit of previews of a participant: nobody changes more at once. */
+const MOST = 200;
+
 export class Previews {
   readonly #room: Room;
   readonly #channel: Channel;
@@ -23,10 +26,9 @@ export class Previews {
     this.#channel = channel;
     this.#changed = changed;
     channel.on("message", (message) => this.#receive(message));
-    room.on("participants", (participants) => {
-      for (const [id, senders] of this.#others)
-        for (const sender of senders.keys()) if (participants.get(sender)?.away !== false) this.#remove(id, sender);
-    });
+    room.on("participants", (participants) => this.#keep(participants));
+    // Others may have these ids now.
+    room.on("gap", ({ reason }) => reason === "incarnation" && this.#keep());
   }
 
   /** Shows fields to the others; undefined ends it. */
@@ -62,12 +64,17 @@ export class Previews {
     if (stale || key === undefined) return;
     const patch = parse(data);
     if (!patch) return this.#remove(key, sender);
-    let senders = this.#others.get(key);
-    if (!senders) this.#others.set(key, (senders = new Map()));
+    const senders = this.#others.get(key) ?? new Map<number, Patch>();
     // The latest one counts most.
-    senders.delete(sender);
-    senders.set(sender, patch);
+    if (!senders.delete(sender) && [...this.#others.values()].filter((all) => all.has(sender)).length >= MOST) return;
+    this.#others.set(key, senders.set(sender, patch));
     this.#tell(key);
+  }
+
+  /** Ends the previews of all but these participants who are not away. */
+  #keep(participants?: Room["participants"]): void {
+    for (const [id, senders] of this.#others)
+      for (const sender of senders.keys()) if (participants?.get(sender)?.away !== false) this.#remove(id, sender);
   }
 
   #remove(id: string, sender: number): void {
@@ -90,9 +97,10 @@ function idOf(name: string, key: string): string {
 
 function parse(data: string | Uint8Array): Patch | undefined {
   try {
-    const json: unknown = typeof data === "string" ? JSON.parse(data) : undefined;
-    return isRecord(json) ? json : undefined;
+    const json: unknown = JSON.parse(String(data));
+    if (isRecord(json)) return json;
   } catch {
-    return undefined;
+    // It is no patch either.
   }
+  return undefined;
 }

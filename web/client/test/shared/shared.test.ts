@@ -521,6 +521,29 @@ test("a preview shows a change that is not done, and ends with the operation on 
   expect(b.shapes.previewed("one")).toEqual({ x: 11, y: 0 });
 });
 
+test("previews are not taken for those of somebody else, and of each participant there are only so many", async () => {
+  const net = start({ durability: "memory" });
+  const [first, second] = [net.join(), net.join()];
+  const [a, b] = [open(net, first), open(net, second)];
+  a.batch(() => Array.from({ length: 250 }, (_, at) => a.shapes.set(`s${at}`, { x: 0, y: 0 })));
+  await net.settle();
+  for (let at = 0; at < 250; at += 1) {
+    a.shapes.preview(`s${at}`, { x: 1 });
+    await net.run(50);
+  }
+  await net.settle();
+  const shown = (): number => [...b.shapes.value.keys()].filter((key) => b.shapes.previewed(key)?.x === 1).length;
+  expect(shown()).toBe(200);
+  // Another participant has the number afterwards.
+  expect(first.self?.id).toBe(1);
+  net.crashTab(first);
+  net.partition(second, 3000);
+  net.restartServer();
+  const other = net.join();
+  await net.settle();
+  expect([other.self?.id, shown()]).toEqual([1, 0]);
+});
+
 test("values of others that do not fit are not there, are told once, and stay for those whom they fit", async () => {
   const net = start({ snapshotAfter: 5 });
   const told: Invalid[] = [];
