@@ -112,3 +112,24 @@ test("a restarted server gets the puzzle back, with the moves made meanwhile", a
   // Who comes back when the other one has restored the room has nothing to wait for.
   expect(a.restored() + b.restored()).toBeGreaterThan(0);
 });
+
+test("after a loss of the room the pieces that others drag are seen, although they count their messages anew", async () => {
+  const [a, b] = [join("A"), join("B")];
+  await net.settle();
+  for (let x = 0; x < 20; x += 1) {
+    a.session.sendDrag({ game: 0, piece: 3, x, y: 0, gx: 1, gy: 1 });
+    await net.run(50);
+  }
+  const [{ sender } = { sender: 0 }] = b.live.views(performance.now());
+  expect(sender).toBe(a.session.self?.id);
+  net.crashTab("a");
+  net.partition("b", 3000);
+  net.restartServer();
+  const other = join("C");
+  await net.until(() => b.session.participants.get(sender)?.presence?.name === "C");
+  expect(other.session.self?.id).toBe(sender);
+  await net.run(1000);
+  other.session.sendDrag({ game: 0, piece: 4, x: 7, y: 8, gx: 1, gy: 1 });
+  await net.run(500);
+  expect(b.live.views(performance.now())).toMatchObject([{ sender, piece: 4 }]);
+});

@@ -111,6 +111,22 @@ test("a restarted server gets the drawing back, with strokes drawn in between", 
   expect(a.restored() + b.restored()).toBeGreaterThan(0);
 });
 
+test("what was being drawn before a loss of the room is not drawn by whoever has that number afterwards", async () => {
+  const [a, b] = [join("A"), join("B")];
+  await net.settle();
+  a.session.sendStroke({ id: "s", color: "red", width: 2, from: 0, points: [1, 2] });
+  await net.run(200);
+  const [{ sender } = { sender: 0 }] = b.live.strokeViews();
+  expect(sender).toBe(a.session.self?.id);
+  net.crashTab("a");
+  net.partition("b", 3000);
+  net.restartServer();
+  const other = join("C");
+  await net.until(() => b.session.participants.get(sender)?.presence?.name === "C");
+  expect(other.session.self?.id).toBe(sender);
+  expect(b.live.strokeViews()).toEqual([]);
+});
+
 test("the recorder writes each message after its length, and a table row for it", async () => {
   const [a, b] = [join("A"), join("B")];
   await net.settle();

@@ -100,6 +100,21 @@ test("texts are replaced for all widgets, and for one", async () => {
   expect(names(avatars)).toEqual(["Me (du)", "Suivre Ada"]);
 });
 
+test("after a loss of the room nobody is idle who only has the number of somebody idle", async () => {
+  const { net, me, avatars, rooms } = await room(`<gw-avatars channel="cursor" idle="10"></gw-avatars>`, "Ada");
+  const [ada] = rooms;
+  await net.run(11_000);
+  expect(names(avatars)).toEqual(["Me (you)", "Follow Ada (idle)"]);
+  net.crashTab(ada as typeof me);
+  net.partition(me, 3000);
+  net.restartServer();
+  const others = [join(net, "Bo"), join(net, "Cy")];
+  await net.until(() => avatars.shadowRoot?.textContent?.includes("Cy") ?? false);
+  expect(others.map(({ self }) => self?.id)).toContain(ada?.self?.id);
+  await net.run(100);
+  expect(names(avatars)).toEqual(["Me (you)", "Follow Bo", "Follow Cy"]);
+});
+
 test("while others move nothing of the avatars is changed", async () => {
   const people = Array.from({ length: 20 }, (_, at) => `P${at}`);
   const { net, avatars, rooms } = await room(`<gw-avatars channel="cursor"></gw-avatars>`, ...people);

@@ -57,6 +57,20 @@ test("the view of the followed person is shown, until one does something oneself
   }
 });
 
+test("after a loss of the room nobody is followed who only has the number of the one before", async () => {
+  const { net, me, ada, follower, id, said } = await two();
+  follower.follow(id);
+  await net.run(500);
+  expect(said()).toBe("Following Ada");
+  net.crashTab(ada);
+  net.partition(me, 3000);
+  net.restartServer();
+  const others = [join(net, "Bo"), join(net, "Cy")];
+  await net.settle();
+  expect(others.map(({ self }) => self?.id)).toContain(id);
+  expect([said(), parts(follower, "bar")]).toEqual(["No longer following Ada", []]);
+});
+
 test("a press on a widget does not end it, but its own button does", async () => {
   const { net, follower, id } = await two();
   follower.follow(id);

@@ -149,6 +149,8 @@ export class Session {
       live.keep(isHere);
       events.participants();
     });
+    // Others may have these ids now, and count their messages anew.
+    this.room.on("gap", ({ reason }) => reason === "incarnation" && live.keep(() => false));
     this.room.on("error", (error) => events.error(error));
   }
 

@@ -182,6 +182,8 @@ export class Session {
       this.talking.settle(this.self, participants.values());
       events.participants();
     });
+    // Others may have these ids now.
+    this.room.on("gap", ({ reason }) => reason === "incarnation" && live.keep(() => false));
     this.room.on("error", (error) => events.error(error));
   }
 

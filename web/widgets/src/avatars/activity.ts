@@ -24,9 +24,13 @@ export class Activity {
     keep();
     this.#stops.push(
       room.channel(channel, CURSOR).on("message", ({ sender, own, age }) => {
-        if (!own && room.participants.has(sender)) this.#note(sender, age);
+        if (!own) this.#note(sender, age);
       }),
       room.on("participants", keep),
+      // Others may have these ids now.
+      room.on("gap", ({ reason }) => {
+        if (reason === "incarnation") for (const id of this.#active.keys()) this.#forget(id);
+      }),
     );
   }
 

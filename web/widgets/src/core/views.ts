@@ -126,7 +126,7 @@ export class Views {
 
   #receive(message: Message): boolean {
     const { key, sender, own } = message;
-    if (own || key !== "to" || !this.#room.participants.has(sender)) return false;
+    if (own || key !== "to") return false;
     const wasWanted = this.#isWanted;
     const all = jsonOf(message);
     this.#wanted.set(sender, Array.isArray(all) ? all.slice(0, WANTED) : []);

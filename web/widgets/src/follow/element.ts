@@ -82,6 +82,11 @@ export class Follower extends StageWidget<FollowTexts> {
       views.use(() => this.#draw()),
       following.onChange(() => this.#show()),
       room.on("participants", () => this.#show()),
+      // Who is known by a number alone may be somebody else now.
+      room.on(
+        "gap",
+        ({ reason }) => reason !== "history" && following.key?.startsWith("id ") && following.set(undefined),
+      ),
       ...stage.onMoved(() => this.refresh()),
       ...onInput(stage.element, () => following.set(undefined)),
     ];

@@ -117,7 +117,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
   #receive(message: Message): void {
     const { sender, own } = message;
     const ids = own ? undefined : read(message);
-    if (!ids || !this.#room?.participants.has(sender)) return;
+    if (!ids) return;
     this.#selections.set(sender, ids);
     this.refresh();
   }

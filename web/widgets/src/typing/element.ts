@@ -50,7 +50,7 @@ export class Typing extends Widget<TypingTexts> {
       channel.on("message", ({ sender, own, data, age, state }) => {
         if (own) return;
         forget(sender);
-        const isTyping = data === "1" && !state && age < LOST_MS && room.participants.has(sender);
+        const isTyping = data === "1" && !state && age < LOST_MS;
         if (isTyping)
           this.#typing.set(
             sender,
