@@ -50,6 +50,11 @@ export class LocalLag<T> {
     this.#waiting.splice(at, 0, { action, made, late });
   }
 
+  /** True if more actions wait than may: take them by {@link due}. */
+  get isFull(): boolean {
+    return this.#waiting.length > this.#limit;
+  }
+
   /** The actions that take effect by `now`, in the order in which they were made. */
   due(now: number): DueAction<T>[] {
     const count = this.#waiting.findIndex(({ made }) => made + this.lag > now);

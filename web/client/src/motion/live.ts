@@ -118,12 +118,17 @@ export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>
     for (const due of lag.due(now)) options.apply(due);
     return lag.nextIn(now) < Infinity;
   });
+  const added = (): void => {
+    // A hidden page has no frames.
+    if (lag.isFull) frames.draw(performance.now());
+    frames.request();
+  };
   const stops = [
     channel.on("message", (message) => {
       const action = message.own ? undefined : quietly(message, options.read);
       if (action === undefined) return;
       lag.add({ action, sender: message.sender }, performance.now(), message.age);
-      frames.request();
+      added();
     }),
     () => frames.stop(),
   ];
@@ -132,7 +137,7 @@ export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>
     act: (action) => {
       channel.send(action);
       lag.add({ action, sender: undefined }, performance.now());
-      frames.request();
+      added();
     },
     stop: () => stops.splice(0).forEach((stop) => stop()),
   };

@@ -29,6 +29,7 @@ const GRACE_MS = 1000;
 
 interface ConnectionEvents {
   changed: undefined;
+  error: RoomError;
 }
 
 type Any = Connection<RoomDefinition>;
@@ -42,8 +43,6 @@ export class Connection<D extends RoomDefinition> {
   isReady = false;
   /** The error that has closed the room. */
   error: RoomError | undefined;
-  /** Functions of the application that take errors. */
-  readonly errorListeners = new Set<(error: RoomError) => void>();
   readonly #events = new Emitter<ConnectionEvents>();
   readonly #forget: () => void;
   #users = 0;
@@ -103,6 +102,10 @@ export class Connection<D extends RoomDefinition> {
     return this.#events.on("changed", listener);
   }
 
+  onError(listener: (error: RoomError) => void): () => void {
+    return this.#events.on("error", listener);
+  }
+
   setPresence(presence: PresenceIn<D>): void {
     this.typed.setPresence(presence);
     this.presence = presence;
@@ -120,9 +123,8 @@ export class Connection<D extends RoomDefinition> {
   #report(error: RoomError): void {
     if (error.fatal) this.error = error;
     // As a room without a listener does.
-    if (this.errorListeners.size === 0)
+    if (!this.#events.emit("error", error))
       console.error(`groupwire: room "${this.typed.room.name}": ${error.message}`, error);
-    for (const listener of this.errorListeners) listener(error);
     if (error.fatal) this.#changed();
   }
 

@@ -130,22 +130,19 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Connects if there is no connection, and keeps it until the returned function is called. */
   retain(): () => void {
-    if (!this.#connection || this.#connection.isLeft) this.#attach(Connection.of(this.#options));
-    return (this.#connection as Connection<D>).retain();
+    return this.#connected().retain();
   }
 
   /**
-   * The room, for events and effects. Connects if there was no connection yet: effects of the parts of a page run before the effect of
-   * the whole that retains the connection.
+   * The room, for events and effects. Connects if there is no connection: effects of the parts of a page run before the effect of the
+   * whole that retains the connection.
    */
   open(): TypedRoom<D> {
-    if (!this.#connection) this.#attach(Connection.of(this.#options));
-    return (this.#connection as Connection<D>).typed;
+    return this.#connected().typed;
   }
 
   setPresence(presence: PresenceIn<D>): void {
-    this.open();
-    this.#connection?.setPresence(presence);
+    this.#connected().setPresence(presence);
   }
 
   /** Calls `attach` with the room, once there is one, and with each room that replaces it; what it returns ends that. */
@@ -203,12 +200,7 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Calls `listener` for errors of the room, which are otherwise written to the console. Returns a function that removes the listener. */
   onError(listener: (error: RoomError) => void): () => void {
-    return this.each(() => {
-      const listeners = this.#connection?.errorListeners;
-      const own = (error: RoomError): void => listener(error);
-      listeners?.add(own);
-      return () => void listeners?.delete(own);
-    });
+    return this.each(() => (this.#connection as Connection<D>).onError(listener));
   }
 
   /** Resolves when the room is ready or closed for good. */
@@ -229,6 +221,15 @@ export class RoomHandle<D extends RoomDefinition> {
     const { shared } = this.open();
     if (!shared) throw failure("not-open", "own", "the room has no shared data: name them in defineRoom");
     return shared as unknown as SharedControls;
+  }
+
+  /** The connection; a new one if there is none, or if it was left. The presence that was set last stays. */
+  #connected(): Connection<D> {
+    const known = this.#connection;
+    if (known && !known.isLeft) return known;
+    const made = Connection.of(known ? { ...this.#options, presence: known.presence as PresenceIn<D> } : this.#options);
+    this.#attach(made);
+    return made;
   }
 
   #attach(connection: Connection<D>): void {

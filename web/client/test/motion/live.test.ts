@@ -128,6 +128,26 @@ test("with local lag an action takes effect at the same time here and there", as
   net.end();
 });
 
+test("in a hidden page, which has no frames, no more actions wait than may", async () => {
+  vi.stubGlobal("requestAnimationFrame", () => 1);
+  vi.stubGlobal("cancelAnimationFrame", () => {});
+  const net = simulate({ fakeTimers: true });
+  const [a, b] = net.join(2);
+  const done: number[] = [];
+  const lag = localLag<number>(b.channel("hits", transaction()), {
+    limit: 10,
+    apply: ({ action: { action } }) => done.push(action),
+  });
+  const hits = a.channel("hits", transaction());
+  for (let n = 0; n < 30; n += 1) hits.send(String(n));
+  await net.settle();
+  expect(done).toEqual(Array.from({ length: done.length }, (_, n) => n));
+  expect(done.length).toBeGreaterThanOrEqual(20);
+  lag.stop();
+  net.end();
+  vi.unstubAllGlobals();
+});
+
 test("predicted states are equal in the end, whatever the network does", () =>
   forSeeds(5, async (seed) => {
     const net = simulate({ seed, ...NETWORK, durability: "local" });

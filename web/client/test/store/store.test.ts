@@ -1,10 +1,12 @@
 /** The parts of stores; how they work together is tested with the bindings. */
 
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { defineRoom } from "../../src/schema.js";
 import { counter, map, shared } from "../../src/shared.js";
 import { peopleOf, RoomHandle, shallow } from "../../src/store.js";
 import { start } from "../testing/started.js";
+
+afterEach(() => vi.restoreAllMocks());
 
 const board = defineRoom({ shared: shared({ shapes: map(), likes: counter() }) });
 
@@ -107,4 +109,45 @@ test("what nobody retains is closed after a while", async () => {
   handle.mutate(({ likes }) => likes.add(1));
   await net.run(1100);
   expect(handle.room?.room.status).toBe("closed");
+});
+
+test("whoever comes back after that has the presence that was set last, also in effects before the connection is retained", async () => {
+  const net = start({ fakeTimers: true });
+  const other = net.join({ room: "demo" });
+  const presence = { name: "Ada" };
+  const handle = new RoomHandle({ room: board, url: "http://test", name: "demo", connect: net.connect, presence });
+  const names = (): unknown[] => [...other.participants.values()].map(({ presence }) => presence);
+  const release = handle.retain();
+  await net.settle();
+  handle.setPresence({ name: "Bo" });
+  await net.settle();
+  expect(names()).toEqual([{ name: "Bo" }]);
+  release();
+  await net.run(2000);
+  expect(names()).toEqual([]);
+  handle.mutate(({ likes }) => likes.add(1));
+  handle.retain();
+  await net.settle();
+  expect(names()).toEqual([{ name: "Bo" }]);
+  expect(handle.self(({ presence }) => presence).get()).toEqual({ name: "Bo" });
+});
+
+test("an exception in a listener for errors does not keep the others, and the status, from being told", async () => {
+  const refuse = (): never => {
+    throw new Error("nobody may join");
+  };
+  const net = start({ fakeTimers: true, authenticate: refuse });
+  const handle = new RoomHandle({ room: board, url: "http://test", name: "demo", connect: net.connect });
+  const told: string[] = [];
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  handle.onError(() => {
+    throw new Error("of the application");
+  });
+  handle.onError(({ code }) => told.push(code));
+  const status = handle.status(({ error }) => error?.code);
+  status.subscribe(() => told.push(`status ${status.get()}`));
+  handle.retain();
+  await net.run(5000).catch(() => {});
+  expect(told).toContain("refused");
+  expect(told.at(-1)).toBe("status refused");
 });
