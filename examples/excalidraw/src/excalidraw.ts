@@ -29,7 +29,8 @@ export interface Collaborator {
 export interface SceneChange {
   readonly elements?: readonly Element[];
   readonly collaborators?: ReadonlyMap<string, Collaborator>;
-  readonly appState?: { readonly followedBy?: ReadonlySet<string> };
+  /** `userToFollow` null: nobody is followed any more. */
+  readonly appState?: { readonly followedBy?: ReadonlySet<string>; readonly userToFollow?: null };
   readonly captureUpdate: "NEVER";
 }
 

@@ -39,6 +39,7 @@ export class People {
         this.#show();
       }),
       room.room.on("participants", () => this.#changed()),
+      room.room.on("gap", ({ reason }) => reason === "incarnation" && this.#forget()),
     ];
     this.#changed();
   }
@@ -81,6 +82,16 @@ export class People {
   /** On a room that is closed nothing can be sent. */
   get #isClosed(): boolean {
     return this.room.room.status === "closed";
+  }
+
+  /** The server has lost the room: the numbers of participants are those of others now, also that of whom this user follows. */
+  #forget(): void {
+    this.#views.clear();
+    this.#buttons.clear();
+    this.#sentView = "";
+    if (this.#me.follows === undefined) return;
+    this.follow(undefined);
+    this.editor.updateScene({ appState: { userToFollow: null }, captureUpdate: "NEVER" });
   }
 
   /** Somebody has come, left, or changes what the others see. */

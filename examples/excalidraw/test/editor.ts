@@ -20,6 +20,8 @@ export class FakeEditor implements Editor {
   };
   collaborators: ReadonlyMap<string, Collaborator> = new Map();
   followedBy: ReadonlySet<string> = new Set();
+  /** Excalidraw says so itself when the user chooses somebody to follow, which the tests do in its place. */
+  isFollowing = true;
   readonly shown: (readonly number[])[] = [];
   readonly toasts: string[] = [];
   /** What updates of the scene said about undo. */
@@ -37,6 +39,7 @@ export class FakeEditor implements Editor {
     }
     if (collaborators) this.collaborators = collaborators;
     if (appState?.followedBy) this.followedBy = appState.followedBy;
+    if (appState?.userToFollow === null) this.isFollowing = false;
   }
 
   /** The scene as a text: ids, versions, and what is deleted, from back to front. */

@@ -68,3 +68,20 @@ test("others are shown again if the editor forgets them", async () => {
   ada.people.viewed();
   expect([...ada.editor.collaborators.keys()]).toEqual([String(bo.id)]);
 });
+
+test("after a loss of the room nobody is followed, or has a selection, who only has the number of the one before", async () => {
+  const net = start();
+  const [ada, bo] = (await open(net, "Ada", "Bo")) as [Window, Window];
+  bo.editor.state = { ...bo.editor.state, selectedElementIds: { e: true } };
+  bo.people.viewed();
+  ada.people.follow(bo.id);
+  await net.settle();
+  expect(ada.editor.isFollowing).toBe(true);
+  net.crashTab(bo.room.room);
+  net.partition(ada.room.room, 3000);
+  net.restartServer();
+  const others = await open(net, "Cy", "Di");
+  const other = others.find(({ id }) => id === bo.id) as Window;
+  expect(seenBy(ada, other)).toMatchObject({ selectedElementIds: {} });
+  expect([ada.editor.isFollowing, other.editor.followedBy.size]).toEqual([false, 0]);
+});
