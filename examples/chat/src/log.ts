@@ -38,8 +38,17 @@ export const KEPT = 500;
 export const MAX_TEXT = 2000;
 export const MAX_NAME = 40;
 
+/** The log, if it is one: newcomers get the state that another program in the room has sent, which may be anything. */
+export function soundLog(value: unknown): Log {
+  const { count, messages } = (value ?? {}) as Partial<Record<keyof Log, unknown>>;
+  const isList = Array.isArray(messages) && messages.length <= KEPT;
+  const isSound = isList && messages.every((one) => isDraft(one) && Number.isSafeInteger((one as Message).number));
+  return isSound && Number.isSafeInteger(count) ? (value as Log) : EMPTY;
+}
+
 /** The log after another message. What is no message has no effect: any program in the room may send anything. */
-export function append(log: Log, draft: unknown): Log {
+export function append(before: Log, draft: unknown): Log {
+  const log = soundLog(before);
   if (!isDraft(draft) || log.messages.some(({ id }) => id === draft.id)) return log;
   const { id, person, name, text, at } = draft;
   const message: Message = { id, person, name, text, at, number: log.count + 1 };

@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { flushSync } from "react-dom";
-import { KEPT, readersOf, type Message } from "./log";
+import { KEPT, readersOf, soundLog, type Message } from "./log";
 import { useOperation, useWaiting } from "./outbox";
 import { usePresence, useRoomStatus, useShared } from "./room";
 
@@ -12,7 +12,7 @@ const PAGE = 30;
 const NEAR_PX = 40;
 
 export function Messages(): ReactNode {
-  const { count, messages } = useShared(({ log }) => log.value);
+  const { count, messages } = useShared(({ log }) => soundLog(log.value));
   const marks = useShared(({ marks }) => marks.value);
   const [shown, setShown] = useState(PAGE);
   const [self] = usePresence();
@@ -103,7 +103,7 @@ function useMark(messages: readonly Message[], isAtEnd: boolean): void {
       perform(({ marks, log }) => {
         if ((marks.get(self.id)?.number ?? 0) >= last) return;
         marks.set(self.id, { name: self.name, number: last });
-        const oldest = log.value.messages[0]?.number ?? 0;
+        const oldest = soundLog(log.value).messages[0]?.number ?? 0;
         for (const [person, { number }] of marks.value) if (number < oldest) marks.delete(person);
       });
     }, 500);

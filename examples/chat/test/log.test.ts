@@ -1,7 +1,7 @@
 /** The log and the marks. */
 
 import { expect, test } from "vitest";
-import { append, EMPTY, KEPT, readersOf, type Log, type Mark } from "../src/log";
+import { append, EMPTY, KEPT, readersOf, soundLog, type Log, type Mark } from "../src/log";
 
 function draft(id: string, person = "ada"): object {
   return { id, person, name: person.toUpperCase(), text: `text of ${id}`, at: 1000 };
@@ -31,6 +31,22 @@ test("what is no message has no effect", () => {
   const spoilt = [{ text: "" }, { text: "  " }, { text: "x".repeat(2001) }, { name: 1 }, { at: "now" }, { id: "" }];
   for (const value of [...odd, ...spoilt.map((part) => ({ ...draft("b"), ...part }))])
     expect(append(log, value)).toBe(log);
+});
+
+test("a state that is no log is an empty one", () => {
+  const log = logOf("a");
+  expect(soundLog(log)).toBe(log);
+  for (const odd of [
+    null,
+    1,
+    {},
+    { ...log, count: "1" },
+    { ...log, messages: {} },
+    { ...log, messages: [draft("a")] },
+  ]) {
+    expect(soundLog(odd)).toBe(EMPTY);
+    expect(append(odd as Log, draft("b")).count).toBe(1);
+  }
 });
 
 test("nothing but the parts of a message gets into the log", () => {
