@@ -55,7 +55,7 @@ export function append(before: Log, draft: unknown): Log {
   return { count: message.number, messages: [...log.messages, message].slice(-KEPT) };
 }
 
-export function isDraft(value: unknown): value is Draft {
+function isDraft(value: unknown): value is Draft {
   const { id, person, name, text, at } = (value ?? {}) as Partial<Record<keyof Draft, unknown>>;
   return (
     isText(id, MAX_NAME) &&

@@ -1,7 +1,7 @@
 /** Who is typing: told at most every two seconds, and forgotten soon if nothing more is heard. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { useChannel, useOthers } from "./room";
+import { useChannel, useOthers, useRoom } from "./room";
 
 /** Milliseconds between two notes that somebody still types. */
 const REPEAT_MS = 2000;
@@ -30,10 +30,21 @@ export function useTypists(): readonly string[] {
         setTimeout(() => set(sender, false), left),
       );
   });
+  const room = useRoom()?.room;
   useEffect(() => {
     const { current } = timers;
-    return () => current.forEach((timer) => clearTimeout(timer));
-  }, []);
+    const forget = (): void => {
+      current.forEach((timer) => clearTimeout(timer));
+      current.clear();
+      setTypists(new Set());
+    };
+    // After a loss of the room, or in another room, others have these numbers.
+    const stop = room?.on("gap", ({ reason }) => reason === "incarnation" && forget());
+    return () => {
+      stop?.();
+      forget();
+    };
+  }, [room]);
   // Who has left does not type.
   return useOthers((others) =>
     others.filter(({ id }) => typists.has(id)).map(({ presence }) => presence?.name ?? "Somebody"),

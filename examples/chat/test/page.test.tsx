@@ -250,6 +250,22 @@ test("who types is shown, until the message is sent, the text is gone, or nothin
   expect(ada.all(".typing")).toEqual([""]);
 });
 
+test("after a loss of the room nobody types who only has the number of somebody who did", async () => {
+  const net = start();
+  const [ada, bo] = [new Page(net, "Ada"), new Page(net, "Bo")];
+  await settle(net);
+  bo.write("h");
+  await run(net, 500);
+  expect(ada.all(".typing")).toEqual(["Bo is typing…"]);
+  net.crashTab("b");
+  net.partition("a", 2000);
+  net.restartServer();
+  // One of them has Bo's number.
+  for (const name of ["Cy", "Di"]) new Page(net, name);
+  await run(net, 3500);
+  expect(ada.all(".typing")).toEqual([""]);
+});
+
 test("people come, change their names and leave", async () => {
   const net = start();
   const ada = new Page(net, "Ada");

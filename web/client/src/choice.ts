@@ -13,7 +13,7 @@ import { FULL, type Link, type LinkEvents } from "./transport/link.js";
 /**
  * The next transport starts when the one before has not opened within this time: its path is slow or drops all packets.
  */
-export const STAGGER_MS = 200;
+const STAGGER_MS = 200;
 
 /**
  * The same while the transport in use is silent: faster, because the session is interrupted, and one other transport is

@@ -95,7 +95,7 @@ export function fitted(shape: Shape, from: Rect, to: Rect): Patch {
 }
 
 /** The size of a stroke's points before they are scaled. */
-export function naturalSize(points: readonly number[]): { w: number; h: number } {
+function naturalSize(points: readonly number[]): { w: number; h: number } {
   const known = sizes.get(points);
   if (known) return known;
   let [w, h] = [0, 0];

@@ -24,7 +24,7 @@ export const PURPOSES = ["header", "feedback", "new", "repeated", "state", "own"
 export type Purpose = (typeof PURPOSES)[number];
 
 /** The purposes of messages, indexed as in `Part` and `Flow`. */
-export const MESSAGE_PURPOSES = ["new", "repeated", "state", "own"] as const;
+const MESSAGE_PURPOSES = ["new", "repeated", "state", "own"] as const;
 
 /** A packet with a unique id. */
 export interface PacketEntry {
