@@ -57,6 +57,19 @@ test("the view of the followed person is shown, until one does something oneself
   }
 });
 
+test("what is no view, or has a size below 0, is not shown", async () => {
+  const { net, ada, follower, shown, views, id } = await two();
+  views.tell([1, 2, 30, 40]);
+  follower.follow(id);
+  await net.run(1000);
+  const channel = ada.channel("follow");
+  for (const odd of [[1, 2, -30, 40], [1, 2, 30, -40], [1, 2, 30], "1234", { length: 4 }, null, [1, 2, "a", "b"]]) {
+    channel.send(JSON.stringify(odd), { key: "view" });
+    await net.run(500);
+  }
+  expect([...new Set(shown.map(({ view }) => String(view)))]).toEqual(["1,2,30,40"]);
+});
+
 test("after a loss of the room nobody is followed who only has the number of the one before", async () => {
   const { net, me, ada, follower, id, said } = await two();
   follower.follow(id);

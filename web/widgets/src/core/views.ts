@@ -69,8 +69,7 @@ export class Views {
 
   /** The views that are known, smoothly followed, by participant. */
   get shown(): Map<number, Place> {
-    const views = this.#follow?.views().filter(({ isGone }) => !isGone) ?? [];
-    return new Map(views.map(({ sender, place }) => [sender, place]));
+    return new Map(this.#follow?.views().map(({ sender, place }) => [sender, place]));
   }
 
   /** The participants that follow this one. */
@@ -143,5 +142,5 @@ export class Views {
 function readView(message: Message): Place | undefined {
   if (message.key !== "view") return undefined;
   const view = message.json<Place>();
-  return Array.isArray(view) && view.length === 4 ? view : undefined;
+  return view.length === 4 && Math.min(...view.slice(2)) >= 0 ? view : undefined;
 }
