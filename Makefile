@@ -69,7 +69,7 @@ test: ## run all checks and tests of the product
 test-lab: build $(REPORT) $(MOTION) ## check and test the laboratory, which tests of the product leave out
 	npm test --silent --prefix lab/experiments/report
 	npm test --silent --prefix lab/motion
-	cargo clippy $(LOCKED) $(LAB) --all-targets -- --deny warnings
+	cargo clippy $(LOCKED) $(LAB) --package groupwire-benches --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
 	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
 	cargo test $(LOCKED) $(LAB) --doc

@@ -29,6 +29,7 @@ const ARROWS = {
   // The laboratory may use everything; nothing may use it.
   sim: [],
   disk: [],
+  benches: [],
   papers: ["ace", "codecs"],
   lab: ["sim", "papers", "client", "session", "store", "quic", "tunnel", "trace", "gmc", "afec", "ace", "codecs"],
   wasm: ["session"],

@@ -28,7 +28,7 @@ use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 const SENT: usize = 64;
 
 /// The least time between two choices of codes. A choice takes about 0.1 ms, all other work for a packet less than 1 µs
-/// (measured by `benches/`), so choices take at most half a percent of one core.
+/// (measured by `lab/benches/afec`), so choices take at most half a percent of one core.
 const DECISIONS: Duration = Duration::from_millis(20);
 
 /// Bytes of a packet that are reserved for the header and a report, so that every accepted message fits beside these.

@@ -10,8 +10,8 @@ use crate::code::{Repeat, Repeats};
 /// nearly independent, and the longer a repeat waits, the more often the cluster ends before the repeat is sent. Chosen
 /// by judgement; not tuned.
 pub(super) const FARTHEST: u32 = 8;
-/// The most piggybacks of a message. With more, `choose` would take longer (`benches/choose.rs`). Chosen by judgement;
-/// not tuned.
+/// The most piggybacks of a message. With more, `choose` would take longer (`lab/benches/afec/choose.rs`). Chosen by
+/// judgement; not tuned.
 const MOST_PIGGYBACKS: u32 = 4;
 /// For messages that also have dedicated packets: the most piggybacks, and the farthest packet with a piggyback. Where
 /// more piggybacks would be in time, piggybacks alone are cheaper than dedicated packets.

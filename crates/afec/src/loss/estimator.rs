@@ -130,7 +130,8 @@ impl LossEstimator {
         self.held -= 1;
     }
 
-    /// The present model. To compute it takes longer than a push: about 0.4 µs (measured by `benches/endpoint.rs`).
+    /// The present model. To compute it takes longer than a push: about 0.4 µs (measured by
+    /// `lab/benches/afec/endpoint.rs`).
     pub fn model(&self) -> LossModel {
         let mut total = 0.0;
         let mut rate = 0.0;

@@ -8,10 +8,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use groupwire_server::{
     Admission, Authenticator, JoinRequest, JwtAuthenticator, JwtConfig, KeySource, Refusal, Rights,
 };
-use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
 
-use crate::support::tokens::{RSA_PUBLIC, claims, in_seconds, key, set, signed};
+use crate::support::tokens::{
+    RSA_PUBLIC, claims, in_seconds, set, signed, signed_as, signed_by_secret,
+};
 
 fn with(name: &str, value: Value) -> Value {
     let mut claims = claims();
@@ -67,19 +68,11 @@ async fn no_other_token_lets_in() {
     let [head, body, signature] = good.split('.').collect::<Vec<_>>()[..] else { unreachable!() };
     let part = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
     // Signed with the public key as if it were a secret, under the name of the public key.
-    let confused = {
-        let header = Header { kid: Some("rsa".into()), ..Header::new(Algorithm::HS256) };
-        encode(&header, &claims(), &EncodingKey::from_secret(RSA_PUBLIC)).unwrap()
-    };
-    let of_another_key = {
-        let header = Header { kid: Some("ec".into()), ..Header::new(Algorithm::EdDSA) };
-        encode(&header, &claims(), &key("ed").1).unwrap()
-    };
-    let nameless = encode(&Header::new(Algorithm::EdDSA), &claims(), &key("ed").1).unwrap();
-    let unknown = {
-        let header = Header { kid: Some("new".into()), ..Header::new(Algorithm::EdDSA) };
-        encode(&header, &claims(), &key("ed").1).unwrap()
-    };
+    let confused =
+        signed_by_secret(RSA_PUBLIC, &json!({ "alg": "HS256", "kid": "rsa" }), &claims());
+    let of_another_key = signed_as("ed", &json!({ "alg": "EdDSA", "kid": "ec" }), &claims());
+    let nameless = signed_as("ed", &json!({ "alg": "EdDSA" }), &claims());
+    let unknown = signed_as("ed", &json!({ "alg": "EdDSA", "kid": "new" }), &claims());
     let none = part(json!({ "alg": "none", "typ": "JWT", "kid": "rsa" }));
     let more = part(with("groupwire", json!({ "rooms": ["*"] })));
     let refused = [
@@ -130,7 +123,7 @@ async fn a_pem_file_is_one_key_and_a_wrong_file_is_named() {
     std::fs::write(&file, RSA_PUBLIC).unwrap();
     let one = authenticator(&file).await.unwrap();
     // The only key needs no name.
-    let token = encode(&Header::new(Algorithm::RS256), &claims(), &key("rsa").1).unwrap();
+    let token = signed_as("rsa", &json!({ "alg": "RS256" }), &claims());
     assert!(ask(&one, "docs/plan", &token).await.is_ok());
     let missing = authenticator(&folder.path().join("missing")).await.unwrap_err();
     assert!(missing.contains("missing"), "{missing}");

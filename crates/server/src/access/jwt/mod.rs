@@ -1,8 +1,8 @@
 //! JSON web tokens (RFC 7519): who a client is and what it may do, signed by a key that the server knows.
 
-mod es256;
 mod keys;
 mod rights;
+mod signatures;
 mod source;
 
 use std::path::PathBuf;
@@ -44,6 +44,9 @@ pub struct JwtConfig {
 
 /// Lets in clients with a JSON web token. EdDSA, ES256, RS256 and HS256 are known; each key has one algorithm. The claims `iss`,
 /// `aud`, `exp`, `sub` and `groupwire` ([`Rights`]) are required. Use [`ByRights`] as the authority.
+///
+/// Signatures are checked by ring: [`JwtAuthenticator::open`] installs it as the process's `CryptoProvider` of `jsonwebtoken`. It does not
+/// sign; a program that makes tokens by `jsonwebtoken` in the same process installs another provider before.
 #[derive(Debug)]
 pub struct JwtAuthenticator {
     source: Arc<Source>,
@@ -70,7 +73,7 @@ impl JwtAuthenticator {
     /// # Errors
     /// What is wrong with the keys, for the operator.
     pub async fn open(config: JwtConfig) -> Result<Self, String> {
-        es256::install();
+        signatures::install();
         let JwtConfig { keys, issuer, audience, root } = config;
         Ok(JwtAuthenticator { source: Source::open(keys, root).await?, issuer, audience })
     }

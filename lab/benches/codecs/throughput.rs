@@ -2,8 +2,8 @@
 //! memory.
 //!
 //! ```text
-//! cargo bench -p groupwire-codecs --bench throughput                all codecs
-//! cargo bench -p groupwire-codecs --bench throughput -- 'lzo|lz4'   some codecs
+//! cargo bench -p groupwire-benches --bench codecs_throughput                all codecs
+//! cargo bench -p groupwire-benches --bench codecs_throughput -- 'lzo|lz4'   some codecs
 //! ```
 //!
 //! The messages are pieces of the files of the Calgary corpus, if they lie in `shared/data/corpus` beside the
