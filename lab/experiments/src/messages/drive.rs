@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use super::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::link::{Link, LinkConfig};
 
+/// Of the packets that others overtook, one in so many may be refused because it came too late, and one of fewer.
+const TOO_LATE_IN: usize = 20;
+
 /// How the packets of a run travel. Time is counted in the unit of [`Path::sent_at`].
 pub(super) struct Path<'a> {
     pub(super) messages_per_packet: usize,
@@ -53,6 +56,9 @@ pub(super) fn run(
         // Another stream of random numbers: the ways fail independently.
         back: Link::new(path.back, !path.seed),
         arrived: vec![false; chunks.len()],
+        newest: 0,
+        overtaken: 0,
+        too_late: 0,
         decoded: Decoded::default(),
         decode_time: Duration::ZERO,
         acknowledged_time: Duration::ZERO,
@@ -69,6 +75,7 @@ pub(super) fn run(
         run.deliver(now);
     }
     run.deliver(u64::MAX);
+    run.check_too_late();
 
     let mut outcome = run.outcome;
     outcome.announcement_bytes += run.technique.announced();
@@ -91,6 +98,12 @@ struct Run<'a> {
     chunks: Vec<&'a [Message<'a>]>,
     /// Which packets arrived.
     arrived: Vec<bool>,
+    /// The number of the newest packet that arrived.
+    newest: usize,
+    /// The packets that arrived after a newer one.
+    overtaken: usize,
+    /// Those of them that the technique refused because they came too late.
+    too_late: usize,
     decoded: Decoded,
     decode_time: Duration,
     /// What acknowledgements cost the sender since its last packet.
@@ -138,13 +151,19 @@ impl Run<'_> {
         self.technique.acknowledge(&mut acknowledgement);
         self.decode_time += start.elapsed();
         let is_duplicate = std::mem::replace(&mut self.arrived[number], true);
+        let is_overtaken = !is_duplicate && number < self.newest;
+        let is_too_late =
+            is_overtaken && matches!(&result, Err(error) if self.technique.is_too_late(error));
+        self.newest = self.newest.max(number);
+        self.overtaken += usize::from(is_overtaken);
+        self.too_late += usize::from(is_too_late);
         if !is_duplicate {
             let messages = self.chunks[number].len();
             self.outcome.messages_arrived += messages;
             self.outcome.messages_refused += if result.is_err() { messages } else { 0 };
         }
         // A packet that came before may be refused, but not be decoded to something else.
-        if !(is_duplicate && result.is_err()) {
+        if !(is_too_late || is_duplicate && result.is_err()) {
             self.check(number, result);
         }
         if !acknowledgement.is_empty() {
@@ -162,6 +181,14 @@ impl Run<'_> {
             Ok(()) => return,
         };
         self.fail(|| format!("packet {}: {why}", number + 1));
+    }
+
+    /// Checks that few packets came too late.
+    fn check_too_late(&mut self) {
+        let Run { too_late, overtaken, .. } = *self;
+        if too_late > (overtaken / TOO_LATE_IN).max(1) {
+            self.fail(|| format!("{too_late} of {overtaken} overtaken packets came too late"));
+        }
     }
 
     /// Keeps the first thing that went wrong.
@@ -183,10 +210,13 @@ fn percentile_99(values: &mut [f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Sends messages as they are and acknowledges each packet with a byte; spoils them if told to.
+    /// Sends messages as they are and acknowledges each packet with a byte; spoils or refuses them if told to.
     #[derive(Default)]
     struct Plain {
         spoil_nth: Option<usize>,
+        /// Refuses a packet as too late if this is true of its number and of the newest number that arrived.
+        refuse: Option<fn(usize, usize) -> bool>,
+        newest: usize,
         decoded: usize,
         acknowledged: Vec<usize>,
         encoded: usize,
@@ -201,6 +231,12 @@ mod tests {
 
         fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
             self.decoded += 1;
+            let text = String::from_utf8_lossy(&packet.body);
+            let number = text.trim_start_matches("message ").parse().unwrap();
+            self.newest = self.newest.max(number);
+            if self.refuse.is_some_and(|refuses| refuses(number, self.newest)) {
+                return Err("too late".into());
+            }
             out.push_with(|bytes| {
                 bytes.extend_from_slice(&packet.body);
                 if self.spoil_nth == Some(self.decoded) {
@@ -208,6 +244,10 @@ mod tests {
                 }
             });
             Ok(())
+        }
+
+        fn is_too_late(&self, error: &Failure) -> bool {
+            error.to_string() == "too late"
         }
 
         fn acknowledge(&mut self, out: &mut Vec<u8>) {
@@ -230,7 +270,8 @@ mod tests {
             .iter()
             .map(|text| Message { bytes: text.as_bytes(), kind: 0, sender: 0, event: None })
             .collect();
-        let link = LinkConfig { delay: 5, loss, ..LinkConfig::default() };
+        let reorder = if loss > 0.0 { 0.1 } else { 0.0 };
+        let link = LinkConfig { delay: 5, loss, reorder, reorder_by: 3, ..LinkConfig::default() };
         let sent_at = |at| at as u64;
         let path =
             Path { messages_per_packet: 1, sent_at: &sent_at, forward: link, back: link, seed: 1 };
@@ -260,5 +301,18 @@ mod tests {
         assert!((740..860).contains(&outcome.messages_arrived), "{}", outcome.messages_arrived);
         assert!(technique.acknowledged.len() < outcome.messages_arrived * 9 / 10);
         assert_eq!(outcome.failure, None);
+    }
+
+    #[test]
+    fn few_packets_may_come_too_late_and_only_those_that_others_overtook() {
+        let run = |refuse| run_plain(&mut Plain { refuse: Some(refuse), ..Plain::default() }, 0.2);
+        let few = run(|number, newest| number < newest && number < 100);
+        assert_eq!(few.failure, None);
+        assert!((1..10).contains(&few.messages_refused), "{}", few.messages_refused);
+        let all = run(|number, newest| number < newest);
+        let expected = format!("{0} of {0} overtaken packets came too late", all.messages_refused);
+        assert_eq!(all.failure.unwrap(), expected);
+        let first = run(|number, newest| number == newest && number == 701);
+        assert_eq!(first.failure.unwrap(), "packet 702: too late");
     }
 }

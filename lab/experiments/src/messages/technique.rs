@@ -20,8 +20,14 @@ pub(super) trait Technique {
     /// At the receiver: appends the messages of a packet to `out`, in order.
     ///
     /// # Errors
-    /// A packet that cannot be decoded. It counts as wrong.
+    /// A packet that cannot be decoded. It counts as wrong, unless it [came too late](Technique::is_too_late).
     fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure>;
+
+    /// Whether this error of [`decode`](Technique::decode) says that the receiver has given up what the packet needs. The
+    /// driver accepts that for a few of the packets that others overtook.
+    fn is_too_late(&self, _error: &Failure) -> bool {
+        false
+    }
 
     /// At the receiver, after each packet: appends what the sender is to know, if anything.
     fn acknowledge(&mut self, _out: &mut Vec<u8>) {}

@@ -135,6 +135,16 @@ fn what_is_written_by_hand_decodes_to_the_events() {
 }
 
 #[test]
+fn what_comes_too_late_for_the_memory_of_groupwire_is_refused_and_counted() {
+    let mut sessions = Session::built_in(1, PAPERS_MESSAGES as usize).into_iter();
+    let xml = sessions.find(|session| session.name == "xml").unwrap();
+    let rows = rows(xml, "--quick --technique groupwire --mode datagram");
+    let refused: f64 = rows.iter().filter_map(|row| row.number("messages_refused")).sum();
+    assert!((1.0..10.0).contains(&refused), "{refused}");
+    assert!(rows.iter().all(|row| row.is("verified")));
+}
+
+#[test]
 fn events_of_another_session_are_refused() {
     let events = crate::drawing::generate(1, 11);
     assert!(session(11, true).with_events(events.clone()).is_ok());

@@ -1,6 +1,6 @@
 //! Groupwire's own compressor.
 
-use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
+use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder};
 
 use crate::messages::row::Mode;
 use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
@@ -43,6 +43,10 @@ impl Technique for Groupwire {
 
     fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
         Ok(self.decoder.decode_packet(&packet.body, |message| out.push(message.bytes))?)
+    }
+
+    fn is_too_late(&self, error: &Failure) -> bool {
+        matches!(error.downcast_ref(), Some(DecodeError::UnknownEpoch))
     }
 
     fn acknowledge(&mut self, out: &mut Vec<u8>) {
