@@ -23,6 +23,8 @@ main() {
         mkdir -p "$pages/$page"
         cp -R "web/$page/dist/." "$pages/$page"
     done
+    # The server embeds no file of which there is a copy compressed by gzip (crates/server/build.rs).
+    find "$pages" -name '*.gz' -exec sh -c 'rm -f "${1%.gz}"' sh {} \;
 
     local crates=()
     for crate in codecs gmc afec ace yjs session quic store client server tunnel trace cli; do
