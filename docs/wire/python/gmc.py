@@ -1,10 +1,13 @@
-"""A decoder of gmc packets of an ordered link, after gmc.md: for messages of text with whole numbers and strings.
+"""A decoder of gmc packets of an ordered link, after gmc.md: for messages of text with numbers and strings.
 
-Fractions (which may lie on a grid) and binary messages raise Unsupported, and nested messages are not looked for: a client
-with no more than this does not state capability 10. It is here to show that gmc.md can be implemented, and is slow.
+Binary messages raise Unsupported, and nested messages are not looked for: a client with no more than this does not state
+capability 10. It is here to show that gmc.md can be implemented, and is slow.
 """
 
 from collections import namedtuple
+
+import gmc_lines as lines
+from gmc_grids import Grid
 
 U32 = 0xFFFFFFFF
 RATE = (40960, 25206, 18204, 14247, 11703, 9930, 8623, 7620, 6500, 5650, 4900, 4300, 3700, 3100, 2600, 2184)
@@ -175,16 +178,17 @@ class Coder:
         if self.bit(first, 0):
             return 0
         negative = self.bit(first, 1)
-        magnitude = self._bits(general, special, self._size(general, special, first))
+        magnitude = self._bits(general, special, self._size(general, special))
         return i64(-magnitude if negative else magnitude)
 
     def unsigned(self, general, special):
         first = self.pair(general, special)
         if self.bit(first, 0):
             return 0
-        return self._bits(general, special, self._size(general, special, first))
+        return self._bits(general, special, self._size(general, special))
 
-    def _size(self, general, special, row):
+    def _size(self, general, special):
+        row = self.pair(general, special)
         for size in range(1, 64):
             node = size + 1 if size <= 13 else (size - 14) % 15
             if node == 0:
@@ -234,6 +238,15 @@ class Reference:
         self.delta = i32(i64(value - self.value)) if self.seen else 0
         self.value, self.seen = value, True
 
+    def rebase(self, value):
+        self.value, self.delta = value, 0
+
+    def rescale(self, more):
+        def scaled(number):
+            return i64(number * 10**more) if more > 0 else cut(number, 10**-more)
+
+        self.value, self.delta = scaled(self.value), i32(scaled(self.delta))
+
 
 class Integers:  # section 11.1, on an ordered link, where all ages are 0
     def __init__(self, references, categories):
@@ -257,7 +270,7 @@ class Integers:  # section 11.1, on an ordered link, where all ages are 0
             hits = (one for rank, one in enumerate(category["values"]) if coder.bit(rows, rank))
             value = next(hits, None)
         if value is None:
-            value = self._predicted(coder, label, reference)
+            value = self.predicted(coder, label, reference, self.references.find(label) or Reference())
         else:
             reference.note(value)
         category = self.categories.note(label)[2]
@@ -267,8 +280,8 @@ class Integers:  # section 11.1, on an ordered link, where all ages are 0
         self._note(category, value)
         return value, seen
 
-    def _predicted(self, coder, label, r):
-        other = self.references.find(label) or Reference()
+    @staticmethod
+    def predicted(coder, label, r, other):
         v = r.value
         predictions = [v, v + cut(r.delta, 2), v + r.delta, other.value, other.value + cut(other.delta, 16)]
         best = min(range(5), key=lambda index: r.costs[index])
@@ -363,7 +376,7 @@ class Strings:
         self.octets = [EVEN] * max(octets // 2, 256)
         self.recents = Cache(recents, 44, lambda: {"places": [], "novelty": 128, "tail": (0, 0)})
 
-    def literal(self, coder, label, before, like):
+    def literal(self, coder, label, before, like, limit=65536):
         history, start, string = self.history, self.history.head, bytearray()
         match = [like[0], 0] if like and like[1] > 0 and history.has(like) else None
         c0, c1 = before
@@ -381,6 +394,8 @@ class Strings:
             if octet == "end":
                 break
             string.append(octet)
+            if len(string) > limit:
+                raise Malformed("a string is too long")
             c0, c1 = c1, octet
             if match:
                 match = [match[0] + 1, match[1] + 1]
@@ -424,6 +439,107 @@ class Strings:
             every["places"].remove(place)
         every["places"].insert(0, place)
         return string, Seen(label, hash_message(0x1D, string), is_key, None)
+
+
+SPLIT = 5  # the format of numbers whose fraction is coded as a string
+
+
+class Numbers:  # section 11.2
+    def __init__(self, grids, integers, strings):
+        self.grids = Cache(grids, 48, lambda: None)
+        self.integers, self.strings = integers, strings
+
+    def code(self, coder, label, who):
+        key = hash2(label, who)
+        reference, grid = self.integers.recall(label, who), self.grids.find(key)
+        if grid is None:
+            text, seen = self._digits(coder, label, reference)
+            numeral = lines.with_fraction(text)
+            line = lines.line_with(numeral) if numeral else None
+            if line:
+                grid = Grid(line, line.ordinal(numeral))
+                if grid.unit() != "plain":
+                    reference.rebase(self._last(grid, grid.unit(), reference))
+        else:
+            grid, unit = grid.copy(), grid.unit()
+            found = None if unit == "plain" else self._on_line(coder, label, reference, grid, unit)
+            if found:
+                ordinal, in_unit = found
+                numeral = grid.line.numeral(ordinal)
+                if numeral is None:
+                    raise Malformed("a number is not on its line")
+                text = lines.write(numeral)
+                whole = lines.times(numeral, 1)
+                seen = Seen(label, whole & U32, False, whole)
+                changed = grid.learn_ordinal(ordinal) or not in_unit
+            else:
+                if unit != "plain":
+                    reference.rebase(self._last(grid, "plain", reference))
+                text, seen = self._digits(coder, label, reference)
+                numeral = lines.numeral_of(text)
+                moved = numeral is not None and grid.learn(numeral)
+                changed = unit != "plain" or moved and grid.unit() != "plain"
+            if changed:
+                reference.rebase(self._last(grid, grid.unit(), reference))
+        if grid:
+            self.grids.note(key)[2] = grid
+        self.integers.remember(label, who, reference)
+        return text, seen
+
+    @staticmethod
+    def _last(grid, unit, reference):
+        """The last number in a unit."""
+        if unit == "step":
+            return grid.nearest_index(grid.last) or 0
+        if unit == "ordinal":
+            return grid.last
+        numeral = grid.line.numeral(grid.last)
+        decimals = reference.format.decimals
+        return lines.times(numeral, 10 ** (0 if decimals == SPLIT else decimals)) if numeral else 0
+
+    def _on_line(self, coder, label, reference, grid, unit):
+        """The ordinal, and whether it was coded in the unit; or None."""
+        row, nobody = coder.pair(hash2(label, 0x6D0), hash2(label, 0x6D0)), Reference()
+        if unit == "step":
+            if coder.bit(row, 0):
+                index = self.integers.predicted(coder, label, reference, nobody)
+                error = coder.signed(hash2(label, 0x6D1), hash2(label, 0x6D1))
+                ordinal = grid.ordinal(index, error)
+                if ordinal is None:
+                    raise Malformed("no number is there on the grid")
+                return ordinal, True
+            reference.rebase(grid.last)
+        if not coder.bit(row, 2 if unit == "step" else 1):
+            return None
+        return self.integers.predicted(coder, hash2(label, 0x6D2), reference, nobody), unit == "ordinal"
+
+    def _digits(self, coder, label, reference):
+        before, context = reference.format, hash2(label, 0xF0)
+        scale = 0 if before.decimals == SPLIT else before.decimals
+        if not coder.one(context, 0):
+            parts = [coder.unsigned(hash2(context, part), hash2(context, part)) for part in (1, 2, 3)]
+            reference.format = Format(*parts)
+            if not 1 <= parts[0] <= 18 or parts[1] > SPLIT or parts[2] > 4:
+                raise Malformed("no such format")
+            more = (0 if parts[1] == SPLIT else parts[1]) - scale
+            reference.rescale(more)
+            scale += more
+        width, decimals, zeros = reference.format
+        value, seen = self.integers.code(coder, label, reference)
+        if scale and seen.number is not None:
+            seen = seen._replace(number=cut(seen.number, 10**scale))
+        if abs(value) >= 10**18:
+            raise Malformed("a number has too many digits")
+        negative = coder.one(hash2(label, 0x5E0), 0) if value == 0 else value < 0
+        digits = str(abs(value)).encode() if value else b""
+        digits = digits.rjust(scale + width, b"0")
+        text = (b"-" if negative else b"") + digits[: len(digits) - scale]
+        if scale + zeros:
+            text += b"." + digits[len(digits) - scale :] + b"0" * zeros
+        if decimals == SPLIT and coder.one(hash2(label, 0xF3), 0):
+            fraction, _ = self.strings.literal(coder, hash2(label, 0xF4), (0, ord(".")), None, limit=24)
+            text += b"." + fraction
+        return text, seen
 
 
 def is_alnum(octet):
@@ -660,6 +776,7 @@ class Decoder:
         self.contexts, self.usual = Contexts(20 * part), [LIKELY]
         self.strings = Strings(7 * part, 8 * part, 2 * part)
         self.integers = Integers(7 * part, 2 * part)
+        self.numbers = Numbers(grids, self.integers, self.strings)
         self.choices = Cache(part, 16, lambda: {"numbers": [255] * 4, "repeats": 0})
         self.space = 15 * part
         self.templates = [None] * min(max(self.space // 64, 4), 255)
@@ -750,20 +867,9 @@ class Decoder:
             value, one = self.strings.code(coder, label, who)
             seen.append(one)
             return value
-        reference = self.integers.recall(label, who)
-        if not coder.one(hash2(label, 0xF0), 0):
-            width, decimals, zeros = (
-                coder.unsigned(*[hash2(hash2(label, 0xF0), part)] * 2) for part in (1, 2, 3)
-            )
-            if decimals or zeros:
-                raise Unsupported("a fraction")
-            reference.format = Format(width, 0, 0)
-        value, one = self.integers.code(coder, label, reference)
-        negative = coder.one(hash2(label, 0x5E0), 0) if value == 0 else value < 0
-        self.integers.remember(label, who, reference)
+        text, one = self.numbers.code(coder, label, who)
         seen.append(one)
-        text = str(abs(value)).rjust(reference.format.width, "0") if value else "0" * max(reference.format.width, 1)
-        return (b"-" if negative else b"") + text.encode()
+        return text
 
     def _learn_key(self, number, seen):  # section 14
         latest = self.latest
@@ -841,8 +947,6 @@ class Decoder:
         holes = align(base, message, tokens) if base else None
         if holes is None:
             holes = likely_holes(message, tokens)
-        if any(b"." in message[start:end] for kind, start, end in holes if kind == "number"):
-            raise Unsupported("a fraction")
         template = Template(message, holes)
         if len(holes) > 512 or not template.match(message)[1] or template.memory() > self.space // 2:
             return None

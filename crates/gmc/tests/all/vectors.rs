@@ -40,6 +40,91 @@ fn streams() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("length and counter", all(&|count| wrap(1, count, pointer(count).as_bytes()))),
         ("base64", all(&|count| wrap(7, count, pointer(count).as_bytes()))),
     ]
+    .into_iter()
+    .chain(fractions())
+    .collect()
+}
+
+/// Streams of texts with numbers of all kinds of lines and formats, on grids and not, that a grid finds, loses, refines,
+/// shifts and coarsens.
+fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    // Whole numbers that look random, the same on every machine.
+    let random = |count: u32, below: u32| {
+        let mixed = (count + 1).wrapping_mul(0x9e37_79b1) ^ 0x1b87_3593;
+        (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca77) % below
+    };
+    let all =
+        |make: &dyn Fn(u32) -> String| (0..84).map(|count| make(count).into_bytes()).collect();
+    let scaled = |count: u32| {
+        // The scale changes after 40 numbers, and the offset after 56.
+        let (scale, offset) = match count {
+            0..40 => (25.0 / 36.0, 3.25),
+            40..56 => (25.0 / 11.0, 3.25),
+            _ => (25.0 / 11.0, 17.6),
+        };
+        f64::from(random(count, 900)) * scale + offset
+    };
+    vec![
+        ("scaled", all(&|count| format!(r#"{{"x":{},"y":{}}}"#, scaled(count), scaled(count + 7)))),
+        (
+            "two senders",
+            all(&|count| {
+                let (id, seconds) = (count % 2, f64::from(count * 33) / 1000.0);
+                format!(r#"{{"id":{id},"x":{},"t":{seconds}}}"#, scaled(count / 2 + 20 * id))
+            }),
+        ),
+        (
+            "singles",
+            all(&|count| {
+                let number = random(count, 4000) as f32;
+                format!("<p x=\"{}\" y=\"{}\"/>", number / 3.0, f64::from(number / 7.0))
+            }),
+        ),
+        (
+            "long decimals",
+            all(&|count| {
+                let number = f64::from(random(count, 1_000_000)) / 64.0;
+                format!("at {:.6}; {}; {:?};", number, number / 8.0, f64::from(count) / 2.0)
+            }),
+        ),
+        (
+            "small numbers",
+            all(&|count| {
+                let number = f64::from(random(count, 30)) / 29.0;
+                format!("<{number:?}:{}>", (number - 0.5) / 1000.0)
+            }),
+        ),
+        // The first numbers make the steps shorter than those of the later ones are.
+        (
+            "steps",
+            all(&|count| {
+                let more = if count < 4 { random(count, 8) } else { 0 };
+                format!("[{:.3}]", f64::from(8 * count + more) / 8.0)
+            }),
+        ),
+        (
+            "identifiers",
+            all(&|count| {
+                let who = random(count / 3, 0x00ff_ffff);
+                let kind = ["move", "turn it", "set", "drop", "style", "name"][count as usize % 6];
+                let said = ["12abcd", "x1 of 2", "it's", "3.5em", "-4-2019", r#"say \"no\""#];
+                let said = said[random(count, 6) as usize];
+                let time =
+                    format!("10:{:02}:{:02}.{:03}Z", count / 60, count % 60, random(count, 1000));
+                format!(
+                    r##"{{"{kind}":"{who:06x}-72aa{who}","fill":#{who:06x},"at":"{time}","as":"{said}"}}"##
+                )
+            }),
+        ),
+        (
+            "written oddly",
+            all(&|count| {
+                let numbers =
+                    ["-0", "007.25", "1.5", "-0.0", "0012", "3.1415926535", "12.50", "-7"];
+                format!("({}, {})", numbers[random(count, 8) as usize], count / 3 * 5)
+            }),
+        ),
+    ]
 }
 
 fn hex(bytes: &[u8]) -> String {
