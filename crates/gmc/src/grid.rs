@@ -115,6 +115,13 @@ impl Grid {
         self.line
     }
 
+    /// Whether the steps of a grid of doubles are much longer than 1/`multiples`, or there are no such multiples (0).
+    /// Multiples are exact, while numbers by interpolation may be off by rounding, which costs more than steps that are
+    /// twice as short: that all of them are even is learned.
+    pub(crate) fn has_longer_steps(&self, multiples: u16) -> bool {
+        multiples == 0 || self.step() * i128::from(multiples) > 3 << FRACTION_BITS
+    }
+
     /// The unit in which the next number of the series is predicted best.
     pub(crate) fn unit(&self) -> Unit {
         if self.belief >= BELIEVED {

@@ -224,7 +224,8 @@ impl Template {
                     let behind = self.example.len() - hole.range().end;
                     let end = message.len().checked_sub(behind).filter(|&end| end >= at)?;
                     let first = self.example.get(hole.range().start);
-                    if hole.kind == HoleKind::Rest && message[at..end].first() != first {
+                    if hole.kind == HoleKind::Rest && !begins_alike(message[at..end].first(), first)
+                    {
                         return None;
                     }
                     end
@@ -336,4 +337,10 @@ fn last_word(fixed: &[u8]) -> Option<&[u8]> {
     let end = fixed.iter().rposition(u8::is_ascii_alphanumeric)?;
     let before = fixed[..end].iter().rposition(|byte| !byte.is_ascii_alphanumeric());
     Some(&fixed[before.map_or(0, |before| before + 1)..])
+}
+
+/// Whether two nested messages begin alike: with the same byte, or with heads of maps of any size in the same format.
+fn begins_alike(a: Option<&u8>, b: Option<&u8>) -> bool {
+    let kind = |first: &u8| if *first < 0x80 { *first } else { first >> 5 };
+    a.map(kind) == b.map(kind)
 }

@@ -13,6 +13,7 @@ use crate::binary::float::{self, Width};
 use crate::binary::format::Format;
 use crate::binary::part::{Item, Number, Part};
 use crate::binary::prefix::insert;
+use crate::binary::shape::Shape;
 use crate::cache::Cache;
 use crate::error::DecodeError;
 use crate::float_text;
@@ -85,7 +86,7 @@ struct Written {
 }
 
 impl ScalarCoder<'_> {
-    /// Codes a number: as a point of the hole's grid, or else by itself.
+    /// Codes a number: by the grid that the doubles of its series were found to lie on, or else by itself.
     fn code_number<C: Coder + ?Sized>(
         mut self,
         pass: &mut Pass<'_, C>,
@@ -94,14 +95,37 @@ impl ScalarCoder<'_> {
         out: &mut Vec<u8>,
     ) -> Result<Seen, DecodeError> {
         let series = value.series();
-        let Written { number, first } = given;
-        let (label, format) = (series.label, self.format);
         let shape = &mut value.hole.shape;
-        if shape.grid == 0
-            && let Some(seen) = self.code_step(pass, series, given, out)?
+        if is_odd(shape.grid)
+            && let Some(seen) = self.code_step(pass, series, shape.grid, given, out)?
         {
             return Ok(seen);
         }
+        let start = out.len();
+        let seen = self.code_alone(pass, series, shape, given, out)?;
+        if is_odd(shape.grid)
+            && let Some(Part::Item(Item::Number(Number::Float(bits, Width::Double)), _)) =
+                self.format.read(out, start)
+            // A float of 32 bits that was widened was rounded too coarsely to be on a grid of doubles.
+            && float::narrow(bits, Width::Single).is_none()
+            && let Some(ordinal) = float_text::double_ordinal(bits)
+        {
+            self.learn_step(pass, series, ordinal);
+        }
+        Ok(seen)
+    }
+
+    /// Codes a number by itself: as a multiple of 1/grid if it is one.
+    fn code_alone<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        series: Series,
+        shape: &mut Shape,
+        given: Written,
+        out: &mut Vec<u8>,
+    ) -> Result<Seen, DecodeError> {
+        let Written { number, first } = given;
+        let (label, format) = (series.label, self.format);
         let row = pass.single(hash(label, GRID));
         let mut point = on_grid(number, shape.grid.max(1));
         if pass.bit(row, 0, point.is_some()) {
@@ -158,7 +182,7 @@ impl ScalarCoder<'_> {
 
     /// Codes a number that is on no grid.
     fn code_raw<C: Coder + ?Sized>(
-        self,
+        &mut self,
         pass: &mut Pass<'_, C>,
         series: Series,
         Written { number, first }: Written,
@@ -171,15 +195,13 @@ impl ScalarCoder<'_> {
                 _ => None,
             };
             if pass.bit(row, node, given.is_some()) {
-                let format = self.format;
                 let given = given.unwrap_or(0);
-                let (bits, seen) = if width == Width::Double {
-                    self.code_double(pass, series, given)
-                } else {
-                    let (bits, coded) = code_bits(pass, self.integers, series, width, given);
-                    (bits, coded.seen)
-                };
-                format.write_float(bits, width, out)?;
+                let (bits, coded) = code_bits(pass, self.integers, series, width, given);
+                self.format.write_float(bits, width, out)?;
+                let mut seen = coded.seen;
+                if let Some(ordinal) = ordinal(Number::Float(bits, width)) {
+                    seen.number = Some(whole_part(ordinal));
+                }
                 return Ok(seen);
             }
         }
@@ -191,42 +213,36 @@ impl ScalarCoder<'_> {
         Ok(coded.seen)
     }
 
-    /// Codes a double by its bits. The grid of its series learns from it.
-    fn code_double<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        series: Series,
-        given: u64,
-    ) -> (u64, Seen) {
-        let Self { integers, grids, .. } = self;
-        let (bits, coded) = code_bits(pass, integers, series, Width::Double, given);
-        let Some(ordinal) = float_text::double_ordinal(bits) else { return (bits, coded.seen) };
-        let known = Grid::recall(grids, series);
+    /// Learns from a number that was coded by itself. It starts the grid of its series if there is none.
+    fn learn_step<C: Coder + ?Sized>(&mut self, pass: &Pass<'_, C>, series: Series, ordinal: i64) {
+        let known = Grid::recall(self.grids, series);
         let mut grid = known.unwrap_or_else(|| Grid::of_doubles(ordinal));
         grid.learn_ordinal(ordinal);
         if grid.unit() == Unit::Step {
             let steps = series.with_label(hash(series.label, STEPS));
-            let (mut reference, at) = integers.recall(steps);
+            let (mut reference, at) = self.integers.recall(steps);
             reference.rebase(grid.last_in(Unit::Step, 1));
-            integers.remember(pass, steps, at, reference);
+            self.integers.remember(pass, steps, at, reference);
         }
         if !pass.is_read_only() {
-            grid.remember(grids, series);
+            grid.remember(self.grids, series);
         }
-        (bits, Seen { number: Some(whole_part(ordinal)), ..coded.seen })
     }
 
     /// Codes a number by its place on the grid that the doubles of its series were found to lie on, as the same number would
-    /// be coded in text. Codes that it is not on the grid, and returns `None`, if it is not.
+    /// be coded in text, unless the steps of that grid are 1/`multiples` anyway. Codes that it is not on the grid, and returns
+    /// `None`, if it is not.
     fn code_step<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
         series: Series,
+        multiples: u16,
         Written { number, first }: Written,
         out: &mut Vec<u8>,
     ) -> Result<Option<Seen>, DecodeError> {
         let label = series.label;
-        let known = Grid::recall(self.grids, series).filter(|grid| grid.unit() == Unit::Step);
+        let is_better = |grid: &Grid| grid.unit() == Unit::Step && grid.has_longer_steps(multiples);
+        let known = Grid::recall(self.grids, series).filter(is_better);
         let Some(mut grid) = known else { return Ok(None) };
         let point = ordinal(number).and_then(|ordinal| grid.locate(ordinal));
         let row = pass.single(hash(label, STEPS + 1));
@@ -337,6 +353,12 @@ fn ordinal(number: Number) -> Option<i64> {
             is_small.then(fixed)?
         }
     }
+}
+
+/// Whether the grid 1/`grid` is not that of decimals with up to four digits after the point, or there is none (0). The
+/// multiples of such a grid that occur may be steps of another size, or lie on none, and are looked at more closely.
+fn is_odd(grid: u16) -> bool {
+    10_000u16.checked_rem(grid) != Some(0)
 }
 
 /// The whole part of the double with this ordinal; of a negative one, the next smaller whole number.

@@ -101,7 +101,8 @@ pub(crate) fn holes(
     });
     let (cost, fields) = if little.0 < big.0 { little } else { big };
     let most = if is_type { fixed / 2 } else { fixed * 3 / 4 };
-    if differing > most && cost as usize > most * 8 {
+    // Messages around a nested one have little else by which they could be of one type.
+    if pairs.is_empty() && differing > most && cost as usize > most * 8 {
         return None;
     }
     Some((merge(found, fields), is_new || unknown <= NEW_SMALL && strings == 0))

@@ -64,6 +64,16 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         };
         f64::from(random(count, 900)) * scale + offset
     };
+    let binary = |make: &dyn Fn(u32) -> Vec<u8>| (0..84).map(make).collect();
+    // Of two sizes, and with coordinates that are steps of another grid than that of their multiples.
+    let doubles = |count: u32| {
+        let x = f64::from(random(count, 900)) / 1.37 + 12.77;
+        let mut pairs = vec![("x".into(), Value::Double(x))];
+        if !count.is_multiple_of(3) {
+            pairs.push(("y".into(), Value::Double(scaled(count))));
+        }
+        Value::Map(pairs)
+    };
     vec![
         ("scaled", all(&|count| format!(r#"{{"x":{},"y":{}}}"#, scaled(count), scaled(count + 7)))),
         (
@@ -115,6 +125,12 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
                     r##"{{"{kind}":"{who:06x}-72aa{who}","fill":#{who:06x},"at":"{time}","as":"{said}"}}"##
                 )
             }),
+        ),
+        ("doubles in cbor", binary(&|count| write_value(&doubles(count), 2))),
+        ("doubles in message pack", binary(&|count| write_value(&doubles(count), 0))),
+        (
+            "counter and map",
+            binary(&|count| [&count.to_be_bytes()[..], &write_value(&doubles(count), 0)].concat()),
         ),
         (
             "written oddly",
