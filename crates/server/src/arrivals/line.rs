@@ -12,9 +12,14 @@ pub(super) struct Line {
     at: Duration,
 }
 
-/// A place in a line.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub(crate) struct Place(f64);
+/// A place in a line, or several in a row for somebody who costs as much as several others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Place {
+    /// The number of the last of these places, from 1 on.
+    number: f64,
+    /// How many places these are.
+    size: f64,
+}
 
 impl Line {
     /// Moves the head at `per_second` since the last call. Nobody's turn is saved for up to `burst`.
@@ -30,10 +35,10 @@ impl Line {
         self.take_some(1.0)
     }
 
-    /// Takes this many places and returns the last one, for a connection that costs as much as several.
-    pub(super) fn take_some(&mut self, places: f64) -> Place {
-        self.given += places;
-        Place(self.given)
+    /// The next `size` places in a row, for a connection that costs as much as several. Its turn comes with the last of them.
+    pub(super) fn take_some(&mut self, size: f64) -> Place {
+        self.given += size;
+        Place { number: self.given, size }
     }
 
     /// Lets the head stand still for a time.
@@ -41,19 +46,19 @@ impl Line {
         self.head -= time.as_secs_f64() * per_second;
     }
 
-    /// Somebody in the line gives up. Those behind keep their places, and the last one is free.
-    pub(super) fn leave(&mut self) {
-        self.given -= 1.0;
+    /// Somebody in the line gives up. Those behind keep their places, and as many are free at the end of the line.
+    pub(super) fn leave(&mut self, place: Place) {
+        self.given -= place.size;
     }
 
     /// How long it is until a place may go, at this rate.
     pub(super) fn wait(&self, place: Place, per_second: f64) -> Duration {
-        Duration::from_secs_f64((place.0 - self.head).max(0.0) / per_second)
+        Duration::from_secs_f64((place.number - self.head).max(0.0) / per_second)
     }
 
     /// How long somebody would wait who comes now.
     pub(super) fn length(&self, per_second: f64) -> Duration {
-        self.wait(Place(self.given + 1.0), per_second)
+        self.wait(Place { number: self.given + 1.0, size: 1.0 }, per_second)
     }
 }
 
@@ -80,5 +85,17 @@ mod tests {
         assert_eq!(line.length(100.0), ms(0));
         (0..3).for_each(|_| _ = line.take());
         assert_eq!(line.length(100.0), ms(10));
+    }
+    #[test]
+    fn whoever_leaves_gives_all_its_places_back() {
+        let mut line = Line::default();
+        line.advance(Duration::ZERO, 100.0, BURST);
+        let length = line.length(100.0);
+        for size in [1.0, 3.0] {
+            let place = line.take_some(size);
+            assert!(line.length(100.0) > length);
+            line.leave(place);
+            assert_eq!(line.length(100.0), length, "{size} places");
+        }
     }
 }

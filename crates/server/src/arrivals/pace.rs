@@ -168,7 +168,7 @@ impl Pace {
             true => Answer::Join,
             // The rate has fallen since.
             false if waited + after > MOST_PATIENCE => {
-                self.joins.leave();
+                self.joins.leave(place);
                 self.send_away(now)
             }
             false => {
