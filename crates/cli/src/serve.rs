@@ -4,6 +4,7 @@ mod access;
 mod acme;
 mod admin;
 mod drain;
+mod heap;
 mod limits;
 mod service;
 mod tls;
@@ -163,6 +164,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         drain: args.drain.config(),
         upgrade: args.upgrade.is_wanted(),
         before_takeover: Some(service::go_on),
+        give_back_memory: heap::GIVE_BACK,
         traces: args.traces.traces()?,
         durable: args.durable()?,
         record_dir: args.record_dir,

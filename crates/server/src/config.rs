@@ -74,6 +74,9 @@ pub struct Config {
     /// Is called when this process is ready to take the place of the running server, before that one is told to end: so that a
     /// service manager learns in time which process goes on. Has to return soon.
     pub before_takeover: Option<fn()>,
+    /// Is called some time after many connections have ended, in a thread of its own: it may ask the program's allocator to give the
+    /// memory back that they held. May take some milliseconds. Default: nothing is called.
+    pub give_back_memory: Option<fn()>,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
     /// Traces of joins for OpenTelemetry. Default: none.
@@ -116,6 +119,7 @@ impl Default for Config {
             drain: DrainConfig::default(),
             upgrade: false,
             before_takeover: None,
+            give_back_memory: None,
             durable: None,
             traces: Traces::default(),
             record_dir: None,

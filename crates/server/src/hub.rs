@@ -51,7 +51,10 @@ pub(crate) struct Hub {
     pub(crate) handover: Handover,
     /// Who may join.
     pub(crate) gate: Arc<Gate>,
+    /// Open connections, over all transports.
     pub(crate) connections: AtomicUsize,
+    /// Connections that have ended since the start.
+    pub(crate) ended_connections: AtomicU64,
     /// Limits for each address that clients come from.
     pub(crate) addresses: Arc<Addresses>,
     /// Takes clients in as fast as the server can serve them.
@@ -127,6 +130,7 @@ impl Hub {
             arrivals: Arc::new(Arrivals::new(config.arrivals)),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            ended_connections: AtomicU64::new(0),
             events: Arc::default(),
             http_transports: HttpTransports::default(),
             webtransport,

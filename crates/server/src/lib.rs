@@ -36,6 +36,7 @@ mod http_connection;
 mod hub;
 mod inspect;
 mod listen;
+mod memory;
 mod metrics;
 mod observer;
 mod origins;

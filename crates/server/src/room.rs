@@ -77,6 +77,9 @@ pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 /// Clients come back after this time if the store refuses their room.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
 
+/// A room keeps place for this many connections, however few it has.
+const FEW_CONNECTIONS: usize = 64;
+
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
@@ -249,6 +252,7 @@ impl Driver {
             }
             Message::Closed { link } => {
                 self.connections.remove(&link);
+                self.shrink();
                 self.room.handle_input(now, Input::Closed { link });
             }
             Message::Shutdown => {
@@ -269,6 +273,16 @@ impl Driver {
             Message::EndStored => {}
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),
+        }
+    }
+
+    /// Gives memory back that a larger room needed. Seldom, so that a room that people leave one after the other does not copy what is
+    /// left each time.
+    fn shrink(&mut self) {
+        let enough = self.connections.len() * 2 + FEW_CONNECTIONS;
+        if self.connections.capacity() > enough * 2 {
+            self.connections.shrink_to(enough);
+            self.writes.shrink_to(enough);
         }
     }
 

@@ -23,7 +23,7 @@ use crate::listen::Http;
 use crate::tls::Handshakes;
 use crate::webhook;
 use crate::webtransport::{self, WebTransport};
-use crate::{costs, transport};
+use crate::{costs, memory, transport};
 
 /// How often the rules for rooms to be forgotten are applied.
 const FORGETTING: Duration = Duration::from_secs(600);
@@ -262,6 +262,7 @@ impl Server {
             () = serving_sockets => {}
             () = serving_webtransport => {}
             () = serving_commands => {}
+            () = memory::give_back(Arc::clone(&hub)) => {}
             () = &mut administration => {}
             ending = asked_to_stop => {
                 match ending {

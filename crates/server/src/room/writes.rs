@@ -55,6 +55,11 @@ impl Writes {
         self.waiting.is_empty()
     }
 
+    /// Keeps place for this many packets at most, unless more wait.
+    pub(super) fn shrink_to(&mut self, packets: usize) {
+        self.waiting.shrink_to(packets);
+    }
+
     /// Writes all packets, and calls `sent` for each that the kernel has taken whole.
     pub(super) fn write_all(&mut self, mut sent: impl FnMut(LinkId)) {
         if self.waiting.len() < MANY || self.processors == 1 {

@@ -281,6 +281,7 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.hub.connections.fetch_sub(1, Ordering::Relaxed);
+        self.hub.ended_connections.fetch_add(1, Ordering::Relaxed);
         if let Some(count) = self.hub.events.connections.of(self.transport) {
             count.fetch_sub(1, Ordering::Relaxed);
         }
