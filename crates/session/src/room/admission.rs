@@ -122,6 +122,7 @@ impl Room {
         }
         let secret = secrets.secret(&common.session_name(id, &identity.subject));
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
+        common.resting.enter(id, &mut peer.rest);
         peer.identity.clone_from(identity);
         peer.renew_quota(common);
         peer.detach(link, common);
@@ -218,6 +219,7 @@ impl Room {
             ..Connection::new(link_id, link, position, end)
         }));
         links.insert(link_id, id);
+        common.has_new_subscriptions = true;
         common.timers.begin_housekeeping(now);
         common.announce(now, id);
         let resumed = outcome == Outcome::Resumed;

@@ -11,6 +11,7 @@ use super::feed::{Groups, SharedStreams};
 use super::inspector::Inspector;
 use super::log::{Cursor, Log};
 use super::pieces::Pieces;
+use super::resting::Resting;
 use super::roster::Roster;
 use super::storing::Storing;
 use super::timers::Timers;
@@ -36,6 +37,7 @@ pub(super) struct Common {
     pub(super) groups: Groups,
     pub(super) upstreams: Upstreams,
     pub(super) timers: Timers,
+    pub(super) resting: Resting,
     /// The newest order at the last tick.
     pub(super) ticked: Order,
     /// Up to where the last tick let participants be sent the log.
@@ -67,6 +69,14 @@ pub(super) struct Common {
     /// How many participants receive each channel, by its place in the log. Housekeeping counts them, so that a message of which
     /// the deliveries are counted need not look at all participants.
     pub(super) receivers: Vec<u64>,
+    /// True if `receivers` and `offered` have to be determined anew: participants came or went, or opened or closed channels.
+    pub(super) has_new_subscriptions: bool,
+    /// The participants that asked for a lower rate of a channel. Some may have left since.
+    pub(super) rate_limited: BTreeSet<ParticipantId>,
+    /// The participants whose transactions the room drops ([`Peer::held`](super::peer::Peer::held)). Some may have left since.
+    pub(super) held: BTreeSet<ParticipantId>,
+    /// How often a participant was looked at because of a time or of something that happened to others, outside of ticks.
+    pub(super) visits: u64,
     pub(super) inspector: Inspector,
     /// The changes to other peers that the present input makes. The room carries them out after it.
     pub(super) effects: Vec<Effect>,
@@ -106,6 +116,7 @@ impl Common {
             groups: Groups::default(),
             upstreams: Upstreams::default(),
             timers: Timers::new(config.timing.tick),
+            resting: Resting::default(),
             ticked: Order(0),
             released: Cursor::default(),
             ticked_head: Position(0),
@@ -123,6 +134,10 @@ impl Common {
             asked_for: 0,
             usage: Meter::default(),
             receivers: Vec::new(),
+            has_new_subscriptions: false,
+            rate_limited: BTreeSet::new(),
+            held: BTreeSet::new(),
+            visits: 0,
             inspector: Inspector::default(),
             effects: Vec::new(),
             config,

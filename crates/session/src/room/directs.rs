@@ -29,7 +29,9 @@ impl Room {
         let mut told: Option<ParticipantId> = None;
         for (sender, counter, receipt) in self.common.log.directs.take_untold() {
             let peer = self.peers.get_mut(&sender);
-            let Some(connection) = peer.and_then(|peer| peer.connection_mut()) else { continue };
+            let Some(peer) = peer else { continue };
+            peer.wake(&mut self.common);
+            let Some(connection) = peer.connection_mut() else { continue };
             connection.link.queue(&Frame::Receipt { counter, receipt });
             if let Some(before) = told.replace(sender).filter(|before| *before != sender) {
                 self.flush(now, before);

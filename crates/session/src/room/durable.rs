@@ -38,11 +38,15 @@ impl Room {
     pub(super) fn end_hold(&mut self) {
         let now = self.common.now;
         let Room { peers, common, .. } = self;
-        for peer in peers.values_mut() {
+        for id in core::mem::take(&mut common.held) {
+            common.visits += 1;
+            let Some(peer) = peers.get_mut(&id) else { continue };
             let Common { log, pieces, offered, .. } = &*common;
             let is_free = |channel: &mut ChannelNo| !is_full(log, pieces, offered, *channel);
             if peer.held.take_if(is_free).is_some() {
                 peer.fail(now, Error::NotNow { what: "the store was full" }, common);
+            } else if peer.held.is_some() {
+                common.held.insert(id);
             }
         }
     }

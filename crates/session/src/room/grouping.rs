@@ -18,7 +18,7 @@ use super::peer::{Connection, Peer};
 use super::subscriptions::SubscriptionSet;
 use crate::datagrams::share::group_target;
 use crate::link::Link;
-use crate::{GroupId, Order, ParticipantId};
+use crate::{GroupId, LinkId, Order, ParticipantId};
 
 /// The most groups of a room: each codes all its messages separately.
 const MOST_GROUPS: usize = 8;
@@ -100,18 +100,26 @@ impl Room {
     /// Opens and closes groups and lets participants enter and leave them.
     pub(super) fn arrange_groups(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
-        let Common { groups, log, links, config, .. } = common;
-        close_unused(peers, groups);
-        let wishes = wishes(peers, log);
+        let Common { groups, log, config, resting, visits, .. } = common;
+        // Those who rest have no datagrams. By their transports, so that those who came first enter first.
+        let place_of = |id| peers.get(&id)?.connection().filter(|one| one.place.is_some());
+        let awake = resting.awake();
+        *visits += awake.len() as u64;
+        let placed = awake.into_iter().filter_map(|id| Some((place_of(id)?.id, id)));
+        let placed: BTreeMap<LinkId, ParticipantId> = placed.collect();
+        let places =
+            || placed.values().filter_map(|id| peers.get(id)?.connection()?.place.as_ref());
+        close_unused(places(), groups);
         let mut census = Census::default();
-        (groups.alone, census.late) = count_behind(now, peers, groups);
+        (groups.alone, census.late) = count_behind(now, places(), groups);
+        let wishes = wishes(&placed, peers, log);
         for key in wishes.values() {
             *census.sets.entry(key.channels.clone()).or_default() += 1;
             *census.groups.entry(key.clone()).or_default() += 1;
         }
         groups.list.iter_mut().for_each(|group| group.is_awaited = false);
         let mut entering = 0;
-        for id in links.values() {
+        for id in placed.values() {
             let Some(connection) = peers.get_mut(id).and_then(Peer::connection_mut) else {
                 continue;
             };
@@ -142,30 +150,29 @@ impl Room {
 }
 
 /// Closes the groups that no participant is in or enters.
-fn close_unused(peers: &BTreeMap<ParticipantId, Peer>, groups: &mut Groups) {
-    let places = peers.values().filter_map(|peer| peer.connection()?.place.as_ref());
+fn close_unused<'a>(places: impl Iterator<Item = &'a Place>, groups: &mut Groups) {
     let used: BTreeSet<GroupId> = places.flat_map(Place::groups).collect();
     groups.close_others(|group| used.contains(&group));
 }
 
 /// For each participant that can be in a group, the key of the group that it needs.
 fn wishes(
+    placed: &BTreeMap<LinkId, ParticipantId>,
     peers: &mut BTreeMap<ParticipantId, Peer>,
     log: &Log,
 ) -> BTreeMap<ParticipantId, GroupKey> {
-    let wish =
-        |(&id, peer): (&ParticipantId, &mut Peer)| Some((id, peer.connection_mut()?.wish(log)?));
-    peers.iter_mut().filter_map(wish).collect()
+    let wish = |&id: &ParticipantId| Some((id, peers.get_mut(&id)?.connection_mut()?.wish(log)?));
+    placed.values().filter_map(wish).collect()
 }
 
 /// The number of participants that are served alone for a while, and of members that are late.
-fn count_behind(
+fn count_behind<'a>(
     now: Duration,
-    peers: &BTreeMap<ParticipantId, Peer>,
+    places: impl Iterator<Item = &'a Place>,
     groups: &Groups,
 ) -> (usize, usize) {
     let (mut alone, mut late) = (0, 0);
-    for place in peers.values().filter_map(|peer| peer.connection()?.place.as_ref()) {
+    for place in places {
         match &place.served {
             Some(served) => {
                 let group = groups.get(served.group);

@@ -9,16 +9,13 @@ use super::Room;
 use super::common::Common;
 use super::log::Cursor;
 use super::news::News;
-use super::peer::{Connection, Peer, State};
+use super::peer::{Connection, MEASURE_EVERY, Peer, State};
 use super::timers::HOUSEKEEPING;
 use crate::datagrams::Datagrams;
 use crate::events::event;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
 use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
-
-/// A ping that measures the round trip is sent at intervals of this many `Timing::ping` (W35).
-const MEASURE_EVERY: u32 = 5;
 
 /// A tick waits this long at most for transactions to become durable. A commit is usually faster.
 const WORTH_WAITING: Duration = Duration::from_millis(10);
@@ -28,6 +25,10 @@ pub(super) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// If nobody can make the parts that are needed, participants are looked at again after this time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// The room keeps place for this many outputs for each participant, which is more than a tick needs, and for some more.
+const OUTPUTS_EACH: usize = 4;
+const FEW_OUTPUTS: usize = 64;
 
 impl Room {
     /// Runs the timers that are due.
@@ -94,19 +95,18 @@ impl Room {
         let settled = self.common.streams.until.settled;
         self.encode_shared(now, until.with_settled(settled));
         self.flush_groups(now, until.awareness);
-        for id in self.release(now, until, (&changed, counts)) {
+        let (others, served) = self.release(now, until, (&changed, counts));
+        let mut sent = self.common.groups.needs_after().min(served);
+        for id in others {
             let Room { peers, common, .. } = self;
             if let Some(peer) = peers.get_mut(&id) {
                 peer.flush_datagrams(now, common);
                 peer.flush(now, common);
+                peer.review_rest(common);
+                sent = peer.connection().map_or(sent, |connection| sent.min(connection.served()));
             }
         }
-        let (mut sent, mut turn) = (self.common.groups.needs_after(), None);
-        for connection in self.connections() {
-            sent = sent.min(connection.served());
-            turn = connection.next_turn().into_iter().chain(turn).min();
-        }
-        self.common.timers.turn = turn;
+        self.find_next_turn();
         self.common.log.expire(now, sent);
         self.common.forms.sent(sent.min(self.common.log.durable_order()));
         self.ask_for_part(now);
@@ -116,19 +116,19 @@ impl Room {
     }
 
     /// Lets all participants be sent messages up to `until`, the changes of the participants in `changed`, and if `counts` how
-    /// many there are. Sends the newest payload to members of shared streams that need nothing else, which are nearly all; returns the other
-    /// participants.
+    /// many there are. Sends the newest payload to members of shared streams that need nothing else, which are nearly all. Returns the other
+    /// participants, and up to where all but these were sent awareness.
     fn release(
         &mut self,
         now: Duration,
         until: Cursor,
         (changed, counts): (&BTreeSet<ParticipantId>, bool),
-    ) -> Vec<ParticipantId> {
+    ) -> (Vec<ParticipantId>, Order) {
         let Room { peers, common, .. } = self;
         let has_news = counts || !changed.is_empty();
         let news = has_news.then(|| News::new(changed, counts, &common.roster).map(Arc::new));
         let news = news.flatten();
-        let mut others = Vec::new();
+        let (mut others, mut served) = (Vec::new(), Order(u64::MAX));
         for (&id, peer) in peers {
             let Some(connection) = peer.connection_mut() else { continue };
             connection.release(until);
@@ -136,11 +136,14 @@ impl Room {
                 connection.tell_of(id, (changed, counts), news.as_ref());
             }
             connection.take_turns(now, id, &common.log);
-            if !peer.send_plain(now, common) {
-                others.push(id);
+            match peer.send_plain(now, common) {
+                false => others.push(id),
+                true => {
+                    served = peer.connection().map_or(served, |one| served.min(one.served()));
+                }
             }
         }
-        others
+        (others, served)
     }
 
     /// Lets each participant be told of all others, because the room is no longer large.
@@ -156,10 +159,14 @@ impl Room {
     /// Sends the values of rate-limited channels that may be sent now.
     fn take_turns(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
-        for (&id, peer) in peers {
+        let ids: Vec<ParticipantId> = common.rate_limited.iter().copied().collect();
+        for id in ids {
+            common.visits += 1;
+            let Some(peer) = peers.get_mut(&id) else { continue };
             let Some(connection) = peer.connection_mut() else { continue };
             if connection.next_turn().is_some_and(|at| at <= now) {
                 connection.take_turns(now, id, &common.log);
+                peer.wake(common);
                 peer.flush_datagrams(now, common);
                 peer.flush(now, common);
             }
@@ -168,7 +175,15 @@ impl Room {
     }
 
     pub(super) fn find_next_turn(&mut self) {
-        self.common.timers.turn = self.connections().filter_map(Connection::next_turn).min();
+        let Room { peers, common, .. } = self;
+        let mut turn = None;
+        common.rate_limited.retain(|id| {
+            let connection = peers.get(id).and_then(Peer::connection);
+            let limited = connection.filter(|connection| !connection.limits.is_empty());
+            turn = limited.and_then(Connection::next_turn).into_iter().chain(turn).min();
+            limited.is_some()
+        });
+        common.timers.turn = turn;
     }
 
     /// Closes silent and stalled connections, ends long absences, sends settled values, and rearranges fan-out groups
@@ -181,16 +196,21 @@ impl Room {
             }),
             "the transports of the room are those of its participants"
         );
+        debug_assert!(self.is_rest_justified(), "there is nothing to do for those who rest");
         let settled = self.settling;
+        self.wake_due(now);
         self.settling = self.common.log.order();
         self.common.roster.next_step();
         if self.common.roster.owes_count(now) {
             self.common.timers.schedule_tick(now);
         }
+        let coded = self.common.streams.coded();
         self.encode_shared(now, self.common.streams.until.with_settled(settled));
+        if self.common.streams.coded() != coded {
+            self.wake_all();
+        }
         self.arrange_groups(now);
-        let ids: Vec<ParticipantId> = self.peers.keys().copied().collect();
-        for id in ids {
+        for id in self.common.resting.awake() {
             self.check(now, id, settled);
         }
         self.end_absences(now);
@@ -208,22 +228,55 @@ impl Room {
                 state.release_if_idle(now);
             }
         }
-        self.common.offered = self
-            .connections()
-            .flat_map(|connection| connection.offers.values())
-            .flat_map(|offer| offer.channels.iter().copied())
-            .collect();
+        if core::mem::take(&mut self.common.has_new_subscriptions) {
+            self.count_subscriptions();
+        }
         self.end_hold();
-        self.count_receivers();
         self.tell_upstream(now);
+        // The room may have been larger, with more to send at once.
+        let Common { outputs, links, .. } = &mut self.common;
+        outputs.shrink_to(links.len() * OUTPUTS_EACH + FEW_OUTPUTS);
         let next = (!self.is_empty()).then(|| now + HOUSEKEEPING);
         self.common.timers.housekeeping = next;
         self.ask_for_part(now);
     }
 
-    fn count_receivers(&mut self) {
+    /// Wakes the participants whose time has come. Those of which something was received meanwhile rest on.
+    fn wake_due(&mut self, now: Duration) {
+        let Room { peers, common, .. } = self;
+        while let Some(id) = common.resting.pop_due(now) {
+            common.visits += 1;
+            let Some(peer) = peers.get_mut(&id) else { continue };
+            peer.wake(common);
+            if peer.may_rest(common).is_some_and(|rest| rest.until > now) {
+                peer.rest(common);
+            }
+        }
+    }
+
+    /// Wakes everybody, because there is something to send to all.
+    pub(super) fn wake_all(&mut self) {
+        let Room { peers, common, .. } = self;
+        peers.values_mut().for_each(|peer| peer.wake(common));
+    }
+
+    /// True if nobody rests for whom there is something to do.
+    fn is_rest_justified(&self) -> bool {
+        let is_justified =
+            |peer: &Peer| peer.rest.is_none() || peer.may_rest(&self.common).is_some();
+        self.peers.values().all(is_justified)
+    }
+
+    /// Counts who receives each channel, and finds the channels of which somebody offers a part of the snapshot.
+    fn count_subscriptions(&mut self) {
         let mut receivers = core::mem::take(&mut self.common.receivers);
         receivers.clear();
+        self.common.visits += self.peers.len() as u64;
+        self.common.offered = self
+            .connections()
+            .flat_map(|connection| connection.offers.values())
+            .flat_map(|offer| offer.channels.iter().copied())
+            .collect();
         for channel in self.connections().flat_map(|connection| connection.channels.received()) {
             let place = channel.place();
             if receivers.len() <= place {
@@ -239,13 +292,15 @@ impl Room {
         let Room { peers, common, .. } = self;
         let Timing { ping, dead, away, .. } = common.config.timing;
         let Some(peer) = peers.get_mut(&id) else { return };
+        common.visits += 1;
         peer.flush_datagrams(now, common);
         peer.remind(now, common);
         let connection = match &mut peer.state {
             State::Here(connection) => connection,
             State::Away { since } => {
-                if now >= *since + away {
-                    self.leave(id);
+                match now >= *since + away {
+                    true => self.leave(id),
+                    false => peer.rest(common),
                 }
                 return;
             }
@@ -265,6 +320,7 @@ impl Room {
             Ok(()) => peer.flush(now, common),
             Err(error) => peer.fail(now, error, common),
         }
+        peer.rest(common);
     }
 
     /// If the log needs a new part of the snapshot, asks a participant for it that can make it.
@@ -292,6 +348,7 @@ impl Room {
         peers.values_mut().filter_map(Peer::connection_mut).for_each(|one| one.upload.forget());
         let Some(peer) = peers.get_mut(&id) else { return };
         (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
+        peer.wake(common);
         peer.ask_for_part(part, common);
         peer.flush(now, common);
     }
@@ -299,19 +356,30 @@ impl Room {
     /// Sends receivers, if it changed, the share of a channel's messages that reached the room late or not at all, and
     /// the share that will miss at best on the whole way (W80).
     fn tell_upstream(&mut self, now: Duration) {
-        let Room { peers, common, .. } = self;
-        let upstreams = &mut common.upstreams;
-        if !upstreams.is_due(now) {
+        if !self.common.upstreams.is_due(now) {
             return;
         }
-        for peer in peers.values_mut() {
+        let Room { peers, common, .. } = self;
+        // Those who rest have sent nothing of late.
+        for id in common.resting.awake() {
+            common.visits += 1;
+            let Some(peer) = peers.get_mut(&id) else { continue };
             for (&channel, upstream) in &mut peer.upstream {
-                upstreams.add(channel, upstream.take(now));
+                common.upstreams.add(channel, upstream.take(now));
             }
         }
-        let news = upstreams.news();
-        for (&id, peer) in peers {
-            let Some(connection) = peer.connection_mut() else { continue };
+        let news = common.upstreams.news();
+        if !news.is_empty() {
+            self.wake_all();
+        }
+        let Room { peers, common, .. } = self;
+        let Common { upstreams, resting, visits, .. } = common;
+        // Those who rest have no datagrams, and so no notices of their own.
+        for id in resting.awake() {
+            *visits += 1;
+            let Some(connection) = peers.get_mut(&id).and_then(Peer::connection_mut) else {
+                continue;
+            };
             let mut told = connection.heed_path(id);
             told.extend(&news);
             told.retain(|&channel| connection.channels.receives(channel).is_some());

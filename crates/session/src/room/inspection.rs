@@ -122,6 +122,7 @@ impl Room {
     pub fn set_tracing(&mut self, on: bool) {
         self.common.inspector.trace.turn(on);
         if !on {
+            self.wake_all();
             self.peers.values_mut().for_each(Peer::end_quality);
         }
     }

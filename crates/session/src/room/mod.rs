@@ -25,6 +25,7 @@ mod pieces;
 mod publication;
 mod rate_limit;
 mod reset;
+mod resting;
 mod roster;
 mod sharing;
 mod stored;
@@ -169,6 +170,19 @@ impl Room {
         Stats { here, limited, expired, memory: self.common.memory(), ..self.common.stats }
     }
 
+    /// How often a participant was looked at because of a time, or of something that happened to others, outside of ticks. Participants
+    /// for whom there is nothing to do are not looked at, so that idle ones cost nothing.
+    ///
+    /// ```
+    /// use groupwire_session::AllowAll;
+    /// use groupwire_session::room::{Config, Room};
+    ///
+    /// assert_eq!(Room::new(Config::new("demo", 1), Box::new(AllowAll)).visits(), 0);
+    /// ```
+    pub fn visits(&self) -> u64 {
+        self.common.visits
+    }
+
     /// Statistics of a channel's datagrams: those sent to a participant, how their messages are repeated, and those
     /// received from the participant.
     pub fn path(
@@ -238,16 +252,7 @@ impl Room {
                 },
                 now,
             ),
-            Input::Sent { link } => self.serve(
-                link,
-                |peer, common| {
-                    let Some(connection) = peer.connection_mut() else { return Served::Done };
-                    connection.link.sent();
-                    // Fast path: nearly always there is nothing more to send to a member of a shared stream.
-                    if connection.has_all(&common.streams) { Served::Done } else { Served::Flush }
-                },
-                now,
-            ),
+            Input::Sent { link } => self.on_sent(now, link),
             Input::Fail { link, error } => self.serve(link, |_, _| Served::Failed(error), now),
             Input::Closed { link } => {
                 if let Some(id) = self.common.links.remove(&link)
@@ -274,6 +279,19 @@ impl Room {
         }
         self.run_timers(now);
         self.tell_receipts(now);
+    }
+
+    /// The transport has place for another packet.
+    fn on_sent(&mut self, now: Duration, link: LinkId) {
+        let Room { peers, common, .. } = self;
+        let Some(peer) = common.links.get(&link).and_then(|id| peers.get_mut(id)) else { return };
+        let Some(connection) = peer.connection_mut() else { return };
+        connection.link.sent();
+        // Nearly always there is nothing more to send to a member of a shared stream, which may rest on.
+        if !connection.has_all(&common.streams) {
+            peer.wake(common);
+            peer.flush(now, common);
+        }
     }
 
     /// The transport has place for another datagram.
@@ -362,6 +380,7 @@ impl Room {
         while let Some(effect) = self.common.effects.pop() {
             match effect {
                 Effect::Changed(channel) => {
+                    self.wake_all();
                     let open = |one: &&mut Connection| one.channels.get(channel).is_some();
                     let connections = self.connections_mut().filter(open);
                     connections.for_each(|connection| _ = connection.renewed.insert(channel));
@@ -383,11 +402,24 @@ impl Room {
     /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common { log, pieces, roster, timers, links, config, now, inspector, .. } =
-            &mut self.common;
+        let Common {
+            log,
+            pieces,
+            roster,
+            timers,
+            resting,
+            links,
+            config,
+            now,
+            inspector,
+            has_new_subscriptions,
+            ..
+        } = &mut self.common;
         pieces.forget(id);
+        resting.leave(id, peer.rest);
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
+            *has_new_subscriptions = true;
         }
         log.end_session(id, (config.wall + *now).as_secs());
         roster.leave(id);
@@ -427,7 +459,9 @@ impl Room {
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
             retry += step;
             self.common.outputs.push_back(Output::Close { link, packet, reason: None });
+            self.common.has_new_subscriptions = true;
             if let Some(peer) = self.peers.get_mut(&id) {
+                peer.wake(&mut self.common);
                 peer.state = State::Away { since: now };
                 self.common.pieces.forget(id);
             }
@@ -459,5 +493,6 @@ impl Served {
             Served::Flush => peer.flush(now, common),
             Served::Failed(error) => peer.fail(now, error, common),
         }
+        peer.review_rest(common);
     }
 }

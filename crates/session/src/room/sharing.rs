@@ -11,7 +11,7 @@ use super::feed::shared_stream::{SharedStream, StreamKey};
 use super::log::Cursor;
 use super::peer::{Connection, Peer};
 use crate::events::event;
-use crate::{Error, GroupId, ParticipantId};
+use crate::{Error, GroupId, LinkId, ParticipantId};
 
 /// The most shared streams of a room: each takes memory for a compression model and its last payloads.
 const MAX_STREAMS: usize = 8;
@@ -47,7 +47,16 @@ impl Room {
     fn take_census(&mut self, now: Duration) -> Census {
         let Room { peers, common, .. } = self;
         let mut census = Census::new();
-        for connection in peers.values_mut().filter_map(Peer::connection_mut) {
+        for (group, count) in common.resting.members() {
+            if let Some(stream) = common.streams.get(group) {
+                *census.entry(Arc::clone(&stream.key)).or_insert(0) += count;
+            }
+        }
+        for id in common.resting.awake() {
+            common.visits += 1;
+            let Some(connection) = peers.get_mut(&id).and_then(Peer::connection_mut) else {
+                continue;
+            };
             if let Some(key) = connection.find_stream_key(now, &common.log) {
                 *census.entry(Arc::clone(key)).or_insert(0) += 1;
             }
@@ -103,11 +112,15 @@ impl Room {
     fn let_in(&mut self, now: Duration, group: GroupId) -> Result<(), Error> {
         let Room { peers, common, .. } = self;
         let Some(stream) = common.streams.get_mut(group) else { return Ok(()) };
+        let coded = stream.end();
         stream.tidy()?;
         let may_enter =
             |peer: &Peer| peer.connection().is_some_and(|one| one.may_enter(now, stream));
+        // Those who rest are members already, or away.
+        let awake = common.resting.awake();
+        common.visits += awake.len() as u64;
         let entrants: Vec<ParticipantId> =
-            peers.values().filter(|peer| may_enter(peer)).map(|peer| peer.id).collect();
+            awake.into_iter().filter(|id| peers.get(id).is_some_and(may_enter)).collect();
         if !entrants.is_empty() && stream.makes_models(now) {
             let frames = stream.model(now, group)?;
             let (next, at) = (stream.end(), stream.feed.cursor);
@@ -120,9 +133,17 @@ impl Room {
             }
         }
         // If the stream's numbering was restarted, its members have to be sent the payload that says so.
-        let ids: Vec<ParticipantId> = common.links.values().copied().collect();
-        for id in ids {
-            if let Some(peer) = peers.get_mut(&id) {
+        if stream.end() != coded {
+            self.wake_all();
+        }
+        let Room { peers, common, .. } = self;
+        // In the order of their transports.
+        let link_of = |id| Some((peers.get(&id)?.connection()?.id, id));
+        let here: BTreeMap<LinkId, ParticipantId> =
+            common.resting.awake().into_iter().filter_map(link_of).collect();
+        for id in here.values() {
+            common.visits += 1;
+            if let Some(peer) = peers.get_mut(id) {
                 peer.flush(now, common);
             }
         }
@@ -133,11 +154,14 @@ impl Room {
     fn end_stream(&mut self, group: GroupId) {
         self.common.streams.end(group);
         event!(DEBUG, "shared stream ended", %group);
-        for (&id, peer) in &mut self.peers {
-            let connection = peer.connection_mut();
-            let is_member =
-                |one: &&mut Connection| one.member().is_some_and(|it| it.group == group);
-            if let Some(connection) = connection.filter(is_member) {
+        let Room { peers, common, .. } = self;
+        for (&id, peer) in peers {
+            let member = peer.connection().and_then(Connection::member);
+            if member.is_none_or(|member| member.group != group) {
+                continue;
+            }
+            peer.wake(common);
+            if let Some(connection) = peer.connection_mut() {
                 connection.leave_stream(id);
             }
         }

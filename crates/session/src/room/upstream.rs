@@ -125,6 +125,11 @@ impl Upstream {
         tally
     }
 
+    /// True if no messages were counted for so long that all counts are zero.
+    pub(super) fn is_over(&self) -> bool {
+        self.recent() == Tally::default()
+    }
+
     /// The counts of the last ten to twenty seconds.
     pub(super) fn recent(&self) -> Tally {
         let mut recent = self.tally;

@@ -7,7 +7,7 @@ use groupwire_session::client::{ChannelId, Event};
 use groupwire_session::{LinkId, ParticipantId, PresenceState, Qos, room};
 
 use crate::crowd::{Crowd, room_of};
-use crate::grammar::{Fields, Frame, From, one, read_packet};
+use crate::grammar::{Fields, Frame, From, Value, one, read_packet};
 use crate::support::{Air, MS, World, errors};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -217,4 +217,33 @@ fn w103_joining_does_not_cost_more_in_a_larger_room() {
     // All are told the count at most once in this time, which is at most one packet for each who is present.
     assert!(few.0 < 10.0 && many.0 < 15.0, "packets: {few:?}, {many:?}");
     assert!(many.1 < few.1 * 1.5, "bytes: {few:?}, {many:?}");
+}
+
+#[test]
+fn participants_for_whom_there_is_nothing_to_do_are_hardly_looked_at_between_ticks() {
+    const PRESENT: u64 = 2000;
+    const SECONDS: u64 = 6;
+    let mut crowd = Crowd::new(room_of(10_000, 40 * MS));
+    (0..PRESENT).for_each(|link| crowd.join(link));
+    // They catch up, enter the shared stream, and say that they are still there, as clients do.
+    for _ in 0..6 {
+        crowd.run(SECOND);
+        crowd.keep_alive();
+    }
+    let before = crowd.room.visits();
+    for round in 0..SECONDS * 10 {
+        for link in 0..10 {
+            let rest = Value::Octets(format!("{link} is here, {round}").into_bytes());
+            crowd.packet(link, &one("PRESENCE", Fields::default().with("rest", rest)));
+        }
+        crowd.run(100 * MS);
+        if round % 10 == 9 {
+            crowd.keep_alive();
+        }
+    }
+    let visits = crowd.room.visits() - before;
+    println!("{visits} visits of {PRESENT} participants in {SECONDS} s");
+    // A ping may be due once in 2 s, which is looked at once, and is due once in these 6 s, which takes four looks. Housekeeping ran 24
+    // times, and looked eleven times at each who did not rest.
+    assert!(visits <= PRESENT * (SECONDS / 2 + 5), "{visits}");
 }

@@ -37,6 +37,7 @@ impl Peer {
             Ok((channel, access)) => {
                 event!(DEBUG, "channel opened", %participant, %channel, name, ?access);
                 connection.leave_stream_for_good(participant);
+                common.has_new_subscriptions = true;
                 let qos = common.log.channel(channel).qos;
                 connection.link.queue(&Frame::Channel {
                     reference,
@@ -283,6 +284,7 @@ impl Peer {
             connection.take_turns(now, id, &common.log);
             connection.limits.remove(channel);
         }
+        common.rate_limited.insert(id);
         // A receiver with a rate limit cannot share a stream with others.
         connection.leave_stream_for_good(id);
         common.effects.push(Effect::TurnsMoved);

@@ -12,6 +12,7 @@ mod publish;
 mod quality;
 mod receive;
 mod requests;
+mod rest;
 mod shared;
 mod snapshot;
 mod stage;
@@ -23,11 +24,13 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(super) use connection::Connection;
+pub(super) use rest::MEASURE_EVERY;
 
 use account::Account;
 
 use super::api::{Event, Output};
 use super::common::Common;
+use super::resting::Rest;
 use super::upstream::Upstream;
 use crate::events::event;
 use crate::seen::Seen;
@@ -48,6 +51,8 @@ pub(super) struct Peer {
     pub(super) held: Option<ChannelNo>,
     pub(super) account: Account,
     pub(super) state: State,
+    /// How the participant rests; `None` if housekeeping looks at it next time.
+    pub(super) rest: Option<Rest>,
 }
 
 /// Whether a participant has a transport.
@@ -69,6 +74,7 @@ impl Peer {
             held: None,
             account: Account::new(Quota::NONE),
             state: State::Away { since: Duration::ZERO },
+            rest: None,
         }
     }
 
@@ -99,7 +105,9 @@ impl Peer {
 
     /// Notes that the transport is gone. `error`: why the room closed it, if it did.
     pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
+        self.wake(common);
         self.state = State::Away { since: now };
+        common.has_new_subscriptions = true;
         common.pieces.forget(self.id);
         common.roster.set_away(self.id);
         common.emit(Event::Away { participant: self.id, error });

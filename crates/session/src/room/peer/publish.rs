@@ -32,6 +32,7 @@ pub(super) struct Publisher<'a> {
     seen: &'a mut Seen<ChannelNo>,
     upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
     held: &'a mut Option<ChannelNo>,
+    all_held: &'a mut BTreeSet<ParticipantId>,
     offered: &'a BTreeSet<ChannelNo>,
     log: &'a mut Log,
     pieces: &'a mut Pieces,
@@ -77,6 +78,7 @@ impl<'a> Publisher<'a> {
             packing,
             batch,
             offered,
+            held: all_held,
             ..
         } = common;
         let publisher = Publisher {
@@ -86,6 +88,7 @@ impl<'a> Publisher<'a> {
             seen,
             upstream,
             held,
+            all_held,
             offered,
             log,
             pieces,
@@ -195,6 +198,7 @@ impl<'a> Publisher<'a> {
         let channel = message.channel;
         if self.held.is_none() && is_full(self.log, self.pieces, self.offered, channel) {
             *self.held = Some(channel);
+            self.all_held.insert(self.id);
         }
         if self.held.is_some() {
             // W93: the sender keeps it, and sends it again on its next transport.

@@ -100,6 +100,7 @@ impl Peer {
             }
             Frame::Open { .. } => self.open(&frame, false, common),
             Frame::Shut { id: channel } => {
+                common.has_new_subscriptions = true;
                 self.shut(channel)?;
                 self.give_up_directs(common);
                 Ok(())

@@ -237,7 +237,7 @@ impl Connection {
 
     /// True if a POSITION frame is worth its bytes: the member was not sent the last [`WORTH_A_POSITION`] or more
     /// transactions, as their channels are not open for it.
-    fn owes_position(&self) -> bool {
+    pub(in crate::room) fn owes_position(&self) -> bool {
         let log = self.stream.feed.cursor.log;
         let told = self.member().map_or(log, |member| member.told);
         log.get().saturating_sub(told.get()) >= WORTH_A_POSITION || self.directs.is_owed(told, log)

@@ -41,6 +41,7 @@ impl Peer {
             return Err(Error::malformed("PART: its name begins with U+0000"));
         }
         connection.offers.remove(&number);
+        common.has_new_subscriptions = true;
         if channels.is_empty() {
             return Ok(());
         }

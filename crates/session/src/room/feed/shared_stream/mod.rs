@@ -77,6 +77,11 @@ impl SharedStreams {
         self.streams.iter().map(|(&group, stream)| (group, stream))
     }
 
+    /// The number of payloads that all present streams have made.
+    pub(in crate::room) fn coded(&self) -> u64 {
+        self.streams.values().map(SharedStream::end).sum()
+    }
+
     pub(in crate::room) fn begin(&mut self, key: Arc<StreamKey>) -> GroupId {
         self.last = GroupId(self.last.get().wrapping_add(1));
         self.streams.insert(self.last, SharedStream::new(key, self.until));
