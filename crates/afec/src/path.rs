@@ -31,15 +31,24 @@ pub(crate) struct Path {
     smoothed: Option<Duration>,
     /// The smoothed deviation of round trips from the smoothed round trip.
     variation: Duration,
+    /// The smallest round trip that was ever measured.
+    least: Duration,
 }
 
 impl Path {
     pub(crate) fn new() -> Self {
-        Path { samples: [None; SAMPLES], next: 0, smoothed: None, variation: Duration::ZERO }
+        Path {
+            samples: [None; SAMPLES],
+            next: 0,
+            smoothed: None,
+            variation: Duration::ZERO,
+            least: Duration::MAX,
+        }
     }
 
     /// Adds a measured round trip.
     pub(crate) fn sample(&mut self, round_trip: Duration) {
+        self.least = self.least.min(round_trip);
         let most = UNKNOWN + self.smoothed.unwrap_or(UNKNOWN) * OUTLIER;
         let round_trip = round_trip.min(most).min(LONGEST);
         self.samples[self.next] = Some(round_trip);
@@ -96,6 +105,12 @@ impl Path {
         if self.is_sure() { self.one_way() } else { Duration::ZERO }
     }
 
+    /// True if no packet ever reached the other end within `time`, as far as round trips tell: a queue that lasts for some
+    /// seconds does not make the path longer. False before [`SURE`] round trips.
+    pub(crate) fn is_longer_than(&self, time: Duration) -> bool {
+        self.is_sure() && self.least / 2 > time
+    }
+
     /// How much earlier than their deadline messages should arrive: half of the smoothed deviation, 3 to 50 ms.
     pub(crate) fn jitter(&self) -> Duration {
         (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
@@ -113,6 +128,19 @@ mod tests {
             path.sample(Duration::from_millis(480));
         }
         assert_eq!(path.smallest(), Duration::from_millis(480));
+    }
+
+    #[test]
+    fn a_queue_does_not_make_a_path_longer() {
+        let ms = Duration::from_millis;
+        let mut path = Path::new();
+        (1..SURE).for_each(|_| path.sample(ms(240)));
+        assert!(!path.is_longer_than(ms(60)), "they may be false");
+        path.sample(ms(210));
+        assert!(path.is_longer_than(ms(104)) && !path.is_longer_than(ms(105)));
+        path.sample(ms(100));
+        (0..100).for_each(|_| path.sample(ms(900)));
+        assert!(path.is_longer_than(ms(49)) && !path.is_longer_than(ms(50)));
     }
 
     #[test]

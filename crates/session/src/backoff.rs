@@ -51,7 +51,7 @@ impl Backoff {
 }
 
 /// The first number of SplitMix64 (Steele, Lea, Flood 2014): the first numbers of xorshift64 are small after a seed with few bits.
-fn mixed(seed: u64) -> u64 {
+pub(crate) fn mixed(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -89,7 +89,9 @@ impl Sender {
                 choice.possible = choice.possible.max(choice.misses);
             }
             channel.code = choice.code;
-            let told = channel.outlook(now, choice.possible);
+            // What no repeat can change: the path alone takes longer than a message may.
+            let is_too_far = path.is_longer_than(channel.qos.deadline);
+            let told = channel.outlook(now, if is_too_far { 1.0 } else { choice.possible });
             if told.is_some() != channel.told.is_some() {
                 tell(channel.id, channel.qos, told);
             }

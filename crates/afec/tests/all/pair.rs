@@ -105,6 +105,58 @@ fn an_application_is_told_what_cannot_be_met() {
     assert!(target == 0.001 && expected > 0.001, "{notice:?}");
 }
 
+/// A path of a mobile network: 300 ms, and up to 40 ms longer, with some losses.
+fn mobile() -> LinkConfig {
+    LinkConfig {
+        delay: Duration::from_millis(300),
+        jitter: Duration::from_millis(40),
+        ..losing(0.02)
+    }
+}
+
+#[test]
+fn a_path_that_is_longer_than_the_deadline_is_told_within_three_seconds() {
+    for (seed, order) in (0..10).flat_map(|seed| [(seed, Order::Newest), (seed, Order::AsTheyCome)])
+    {
+        let mut world = World::new(Config::default(), &mobile(), seed);
+        world.open(3, Qos { deadline: Duration::from_millis(250), target: 0.2, ..pointer(order) });
+        // A channel on which nothing was sent yet is told, too.
+        world.open(4, Qos { deadline: Duration::from_millis(250), target: 0.2, ..pointer(order) });
+        world.point(3, 60);
+        assert!(world.now < Duration::from_secs(3));
+        let mut told: Vec<_> = std::iter::from_fn(|| world.ends[0].notice()).collect();
+        told.sort_by_key(|notice| format!("{notice:?}"));
+        assert!(
+            matches!(
+                told[..],
+                [
+                    Notice::CannotMeet { channel: 3, .. },
+                    Notice::CannotMeet { channel: 4, expected: 1.0, .. }
+                ]
+            ),
+            "{seed} {order:?}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn queues_on_a_path_that_is_short_enough_are_not_told() {
+    for seed in 0..10 {
+        let mut world = World::new(Config::default(), &mobile(), seed);
+        world.open(
+            3,
+            Qos { deadline: Duration::from_millis(400), target: 0.2, ..pointer(Order::Newest) },
+        );
+        world.point(3, 400);
+        // Twice as long for some seconds, and back.
+        world.change_path(&LinkConfig { delay: Duration::from_millis(600), ..mobile() });
+        world.point(3, 100);
+        world.change_path(&mobile());
+        world.point(3, 400);
+        assert_eq!(world.ends[0].notice(), None, "{seed}");
+    }
+}
+
 #[test]
 fn an_application_is_told_that_repeats_do_not_fit() {
     let code = Code { repeats: Repeats::repeat_last(7), ..Code::PLAIN };

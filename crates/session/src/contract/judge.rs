@@ -19,6 +19,12 @@ const WINDOW: usize = 10;
 /// be more than 5 %, which is a usual target.
 const LEAST_JUDGED: u64 = 20;
 
+/// The fewest messages, and the fewest different seconds of the window with messages, from which a contract counts as missed
+/// if none was in time. Three seconds are longer than a burst of losses or the queue of a busy moment, and soon enough that
+/// people do not wonder for long. Chosen by judgement; not tuned.
+const LEAST_MISSED: u64 = 6;
+const LEAST_SECONDS: usize = 3;
+
 /// The shortest time of sending from which the rate is judged: a fifth of the window.
 const LEAST_ACTIVE: Duration = Duration::from_secs(2);
 
@@ -299,8 +305,10 @@ impl Judge {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.known();
         let allowed = share_of(judged, tolerated(qos));
-        if judged >= LEAST_JUDGED {
-            let is_significant = || self.exceeds(qos.kind, missed, allowed);
+        let is_hopeless = missed == judged && self.is_spread();
+        let is_enough = judged >= LEAST_MISSED && (is_hopeless || state.lossy);
+        if judged >= LEAST_JUDGED || is_enough {
+            let is_significant = || is_hopeless || self.exceeds(qos.kind, missed, allowed);
             state.lossy = missed > allowed && (state.lossy || is_significant());
             state.all_missed = state.lossy && missed == judged;
         }
@@ -318,6 +326,11 @@ impl Judge {
             None => state.slow && !asked_for_less && !wanted.is_zero(),
         };
         state
+    }
+
+    /// True if messages were judged in at least [`LEAST_SECONDS`] of the last ten seconds.
+    fn is_spread(&self) -> bool {
+        self.seconds.iter().filter(|second| second.tally.judged > 0).count() >= LEAST_SECONDS
     }
 
     /// The share of messages that will miss at best, in 1/1000.

@@ -36,6 +36,22 @@ fn without_loss_every_contract_is_met() {
 }
 
 #[test]
+fn what_a_narrow_link_cannot_hold_is_told_within_three_seconds() {
+    for seed in 1..4 {
+        for row in rows(&format!("--setup gprs --length 30 --seed {seed}")) {
+            // Nothing else is told to all, and nothing that is met is told as soon.
+            let is_hopeless = row.text("channel") == "move-object";
+            assert_eq!(
+                row.number("told_s").is_some_and(|told| told <= 3.0),
+                is_hopeless,
+                "{row:?}"
+            );
+            assert_eq!(row.number("told") == Some(1.0), is_hopeless, "{row:?}");
+        }
+    }
+}
+
+#[test]
 fn rooms_are_judged_by_transport_and_loss() {
     let options = parsed("--setup rooms --length 1");
     let rows = setups::Job::Room(10).rows(&Hands::generated(1), &options);

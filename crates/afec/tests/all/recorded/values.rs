@@ -7,7 +7,7 @@ pub(crate) const PLAIN: &[(&str, u64)] = &[
     ("adaptive, bursts", 0x9b06_7839_50be_a407),
     ("adaptive, outages", 0x6a3d_63d3_758e_e43c),
     ("adaptive, steps", 0xa6a6_69b1_bf74_27be),
-    ("adaptive, narrow", 0x9273_e6a9_5eb8_6e5e),
+    ("adaptive, narrow", 0x9c7d_a281_9b00_5c99),
     ("adaptive, rough", 0x4fcb_b32e_a6e2_b0e5),
     ("plain, clean", 0xea69_1118_c223_e776),
     ("plain, random 3 %", 0xa248_2097_b02c_f799),

@@ -149,6 +149,82 @@ fn rare_transactions_are_judged_by_the_last_ones() {
     assert_eq!(news[1..], [ContractState::Met]);
 }
 
+/// Judges an awareness channel of which a fifth may miss. `messages`: when each is received, in order, and its age. Returns the
+/// events and their times.
+fn news_at(
+    messages: impl IntoIterator<Item = (Duration, Duration)>,
+) -> Vec<(Duration, ContractState)> {
+    let (mut judge, mut news) = (Judge::default(), Vec::new());
+    let qos = POINTER.loss_per_mille(200).rate(1, 25);
+    for (index, (now, age)) in (1..).zip(messages) {
+        let message = ReceivedMessage {
+            sender: ParticipantId(1),
+            index: Some(Index(index)),
+            age,
+            is_state: false,
+        };
+        judge.judge(now, &qos, Rate::ZERO, message);
+        news.extend(judge.news(now, &qos, Rate::ZERO).map(|state| (now, state)));
+    }
+    news
+}
+
+#[test]
+fn that_nothing_is_in_time_is_reported_within_three_seconds() {
+    for interval in [40, 100, 200, 400, 600] {
+        for begin in (0..1000).step_by(50) {
+            let received = |nth: u32| MS * (5000 + begin + interval * nth);
+            let news = news_at((0..100).map(|nth| (received(nth), MS * 300)));
+            let [(at, ContractState::CannotMeet(Breach::Loss { missed: 1000, .. })), ..] = news[..]
+            else {
+                panic!("{interval} {begin}: {news:?}");
+            };
+            assert!(at <= received(0) + MS * 3000, "{interval} {begin}: {at:?}");
+        }
+    }
+}
+
+#[test]
+fn a_channel_with_few_messages_is_met_again() {
+    // There are never twenty in the window.
+    let age = |nth| if nth < 10 { MS * 300 } else { MS * 20 };
+    let news = news_at((0..60).map(|nth| (MS * 1500 * nth, age(nth))));
+    assert!(
+        matches!(news[..], [(_, ContractState::CannotMeet(_)), .., (_, ContractState::Met)]),
+        "{news:?}"
+    );
+}
+
+#[test]
+fn bursts_and_outages_on_a_path_that_holds_a_contract_are_not_taken_for_hopeless() {
+    for seed in 0..40 {
+        let mut drawn = seed << 32;
+        let mut draw = || {
+            drawn += 1;
+            crate::backoff::mixed(drawn) % 1000
+        };
+        // Ten minutes with five messages per second. Bursts of late ones are five long in the mean, and an eighth is late.
+        let mut is_late = false;
+        let messages = (0..3000).map(|nth| {
+            let made = MS * 200 * nth;
+            is_late = draw() < if is_late { 800 } else { 28 };
+            // In each minute, all that is made in two seconds arrives at their end.
+            let into = made.as_millis() as u64 % 60_000;
+            let held = MS * (32_000 - into.clamp(30_000, 32_000)) as u32;
+            let is_held = (30_000..32_000).contains(&into);
+            let age = match (is_held, is_late) {
+                (true, _) => held + MS * 40,
+                (false, true) => MS * 190,
+                (false, false) => MS * 40,
+            };
+            (made + age, age)
+        });
+        let news = news_at(messages);
+        let is_hopeless = |state: &ContractState| matches!(state, ContractState::CannotMeet(_));
+        assert!(!news.iter().any(|(_, state)| is_hopeless(state)), "{seed}: {news:?}");
+    }
+}
+
 #[test]
 fn senders_are_bounded() {
     let mut judge = Judge::default();
