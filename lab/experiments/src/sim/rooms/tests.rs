@@ -151,3 +151,26 @@ fn a_long_outage_breaks_transports_and_loses_nothing() {
     assert!(people.iter().any(|person| person.client().stats().reconnects > 0));
     check(&people, "outage");
 }
+
+#[test]
+fn a_minute_in_which_six_of_ten_packets_are_lost_breaks_no_transport() {
+    // They work for half of it, and rest for the other half. Some need many attempts to join.
+    for seed in 1..6 {
+        let (_, people, lost) = meet(Lane::WebTransport, "step60-0", seed, 90_000 * MS);
+        assert!(lost > 1000, "{lost}");
+        let reconnects = people.iter().map(|person| person.client().stats().reconnects);
+        assert_eq!(reconnects.sum::<u64>(), 0, "{seed}");
+        check(&people, "60 %");
+    }
+}
+
+#[test]
+fn on_a_bad_path_too_a_dead_peer_is_noticed_within_six_seconds() {
+    for seed in 1..4 {
+        let (server, people, _) = meet(Lane::WebTransport, "step60-100", seed, 66_000 * MS);
+        assert!(people.iter().all(|person| !person.app().connected), "{seed}");
+        let is_away = |event: &room::Event| matches!(event, room::Event::Away { .. });
+        let noticed = server.log().iter().filter(|(at, event)| *at > 60_000 * MS && is_away(event));
+        assert_eq!(noticed.count(), people.len(), "{seed}");
+    }
+}
