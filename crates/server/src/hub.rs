@@ -16,6 +16,7 @@ use crate::access::{Bans, Gate};
 use crate::addresses::Addresses;
 use crate::arrivals::Arrivals;
 use crate::authority::SharedAuthority;
+use crate::by_name;
 use crate::certificate::keeper::Certificates;
 use crate::config::Config;
 use crate::drain::{Drain, Ending};
@@ -259,7 +260,7 @@ impl Hub {
     /// Closes the connections that wait for a room that cannot be loaded. Their clients try again.
     fn refuse_room(&self, name: &str, mut task: RoomTask, error: &LoadError) {
         tracing::error!(room = name, error = %error.0, "room cannot be loaded");
-        self.rooms().remove(name);
+        by_name::remove(&mut self.rooms(), name);
         while let Ok(message) = task.messages.try_recv() {
             if let Message::Join { mut connection, .. } = message {
                 let reason = Error::NotNow { what: "the server cannot load the room" };
@@ -283,7 +284,7 @@ impl Hub {
         if !waiting.is_empty() {
             return false;
         }
-        rooms.remove(name);
+        by_name::remove(&mut rooms, name);
         let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
         *closed += Totals::from(stats).counters();
         true

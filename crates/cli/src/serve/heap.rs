@@ -28,9 +28,9 @@ mod tests {
 
     /// Resident memory of this process, in bytes.
     fn resident() -> usize {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches("kB").trim().parse::<usize>().unwrap() * 1024
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux's /proc");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("VmRSS");
+        line.trim().trim_end_matches("kB").trim().parse::<usize>().expect("a number") * 1024
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::config::YjsLimits;
 use super::figures::{Counters, DocumentFigures};
 use super::open_document::Peer;
 use super::task::{Message, Task};
+use crate::by_name;
 use crate::hub::{Hub, NotJoined};
 
 /// The documents of a server.
@@ -109,14 +110,14 @@ impl Documents {
         let mut open = self.lock();
         let is_idle = waiting.is_empty();
         if is_idle {
-            open.remove(name);
+            by_name::remove(&mut open, name);
         }
         is_idle
     }
 
     /// Removes a document.
     pub(super) fn remove(&self, name: &str) {
-        self.lock().remove(name);
+        by_name::remove(&mut self.lock(), name);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, UnboundedSender<Message>>> {
