@@ -1,10 +1,11 @@
 //! One WebTransport session: packets on one bidirectional stream, and datagrams (docs/transports.md, T5, T6).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use groupwire_quic::{Fate, write_all};
 use groupwire_session::{Error, PathNeeds};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use wtransport::endpoint::IncomingSessionFuture;
 use wtransport::quinn::{ConnectionError, Incoming as Handshake};
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
@@ -17,6 +18,9 @@ use crate::transport::socket_writer::SocketWriter;
 
 /// The code of HTTP/3 for a connection that is closed without an error (RFC 9114, section 8.1).
 const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);
+
+/// How long after its stream was reset a connection may be closed for a page that is gone.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// The path of WebTransport sessions (T5).
 const PATH: &str = "/wt";
@@ -95,8 +99,11 @@ struct Reader {
 
 impl Reader {
     /// True once if the page is gone and could not say goodbye: Firefox then closes the connection in order, and leaves the stream
-    /// unfinished, which the client finishes before it closes the connection itself.
-    fn is_page_gone(&mut self) -> bool {
+    /// unfinished, or resets it a moment before. The client finishes it before it closes the connection itself.
+    async fn is_page_gone(&mut self) -> bool {
+        if !self.packets.is_finished() {
+            let _ = timeout(CLOSING, self.connection.quic_connection().closed()).await;
+        }
         let closed = self.connection.quic_connection().close_reason();
         let in_order = matches!(
             closed,
@@ -115,7 +122,7 @@ impl Receive for Reader {
             biased;
             packet = self.packets.next() => match packet? {
                 Some(packet) => Ok(Some(Incoming::Packet(packet))),
-                None => Ok(self.is_page_gone().then(Incoming::goodbye)),
+                None => Ok(self.is_page_gone().await.then(Incoming::goodbye)),
             },
             datagram = self.connection.receive_datagram() => {
                 Ok(datagram.ok().map(|datagram| Incoming::Datagram(datagram.payload())))
