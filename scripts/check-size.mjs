@@ -42,7 +42,7 @@ export const LIMITS = {
   "first part, gzip": 84_350,
   "both parts, gzip": 211_450,
   "both parts, brotli": 192_750,
-  "javascript, gzip": 14_450,
+  "javascript, gzip": 14_400,
   "shared, gzip": 7_880,
   "motion, gzip": 5_300,
   "store, gzip": 3_400,

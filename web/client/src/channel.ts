@@ -195,18 +195,17 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 }
 
-/** Its fields are declared only, which is shorter in a bundle: the constructor sets all of them. */
 class IncomingMessage implements Message {
-  declare readonly data: string | Uint8Array;
-  declare readonly sender: number;
-  declare readonly own: boolean;
-  declare readonly key: string | undefined;
-  declare readonly age: number;
-  declare readonly position: number;
-  declare readonly index: number;
-  declare readonly stale: boolean;
-  declare readonly state: boolean;
-  declare readonly departed: number | undefined;
+  readonly data: string | Uint8Array;
+  readonly sender: number;
+  readonly own: boolean;
+  readonly key: string | undefined;
+  readonly age: number;
+  readonly position: number;
+  readonly index: number;
+  readonly stale: boolean;
+  readonly state: boolean;
+  readonly departed: number | undefined;
 
   constructor({ data, sender, own, key, age, position, index, stale, state, departed }: CoreMessage) {
     this.data = data;

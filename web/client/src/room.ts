@@ -63,9 +63,6 @@ const TOKEN_AGAIN_MS = 5_000;
 const MAX_KEPT = 4096;
 const MAX_KEPT_BYTES = 4 << 20;
 
-/** The most messages that wait for their senders; the core has the same limit in large rooms (wire W104). */
-const MAX_EARLY = 256;
-
 type Kept = CoreMessage | Extract<CoreEvent, { readonly type: "snapshot" }>;
 
 export class ClientRoom<Presence> implements Room<Presence> {
@@ -86,8 +83,6 @@ export class ClientRoom<Presence> implements Room<Presence> {
   #kept: Kept[] = [];
   #keptBytes = 0;
   #isWaiting = false;
-  /** Awareness whose senders are not known, with the age that it would have had at the time 0. */
-  #early: CoreMessage[] = [];
 
   constructor(
     server: URL,
@@ -267,8 +262,6 @@ export class ClientRoom<Presence> implements Room<Presence> {
         event.changes.forEach((change) => this.#note(change));
         this.#changed();
         this.#events.emit("participants", this.#participants);
-        for (const message of this.#early.splice(0))
-          this.#deliver({ ...message, age: message.age + this.#environment.clock.now() });
         break;
       case "count":
         this.#count = event.complete ? undefined : event.count;
@@ -290,8 +283,6 @@ export class ClientRoom<Presence> implements Room<Presence> {
         break;
       case "gap":
         if (event.reason !== "session") this.#forget(event.channel);
-        // The numbers of participants begin anew.
-        if (event.reason === "incarnation") this.#early = [];
         this.#events.emit("gap", {
           reason: event.reason,
           uncertain: event.uncertain,
@@ -333,18 +324,6 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   #deliver(event: Kept): void {
-    // Datagrams overtake what the stream says of participants, so awareness may come before its sender is known, or after it has left. A large
-    // room does not name everybody: there the core sees to it. The room itself is sender 0.
-    if (
-      event.type === "message" &&
-      event.position === 0 &&
-      this.complete &&
-      event.sender !== 0 &&
-      !this.#participants.has(event.sender)
-    ) {
-      this.#early = [...this.#early, { ...event, age: event.age - this.#environment.clock.now() }].slice(-MAX_EARLY);
-      return;
-    }
     const from = source(event);
     // What is kept of a channel comes first.
     if (!this.#kept.some((kept) => source(kept) === from) && this.#hand(event)) return;

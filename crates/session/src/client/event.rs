@@ -43,7 +43,7 @@ pub enum Event {
     },
     /// A channel's contract began to be missed, or is kept again.
     Contract(ContractEvent),
-    /// A message.
+    /// A message. Awareness comes after [`Event::Participants`] has named its sender (wire W104), if it is a participant.
     Message(Incoming),
     /// A transaction for one participant: this one, or, of an own transaction, the one that it was sent to. It stands at its place in
     /// the room's order, but nobody else is told of it: what all participants are to see alike must not depend on it.

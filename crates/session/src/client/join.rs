@@ -111,7 +111,6 @@ impl Client {
         if before.is_some() && !has_moved {
             session.stats.reconnects += 1;
         }
-        session.participants.begin();
         session.emit(Event::Joined { participant: welcome.participant, resumed });
         session.emit(Event::Status(Status::Connected));
         self.enter(now, agreed, welcome);

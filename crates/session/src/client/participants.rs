@@ -24,24 +24,14 @@ pub(super) struct Participants {
     missing: Vec<ParticipantChange>,
     /// Until then the missing ones are away; after it they have left. `None` if there are none.
     pub(super) missing_until: Option<Duration>,
-    /// True in a large room: there may be others.
-    is_large: bool,
-    /// Awareness that came before its sender was known, in a large room, and when.
+    /// Awareness whose sender is not known, and when it came: datagrams may overtake the frames that name and remove participants.
     held: VecDeque<(Duration, Incoming)>,
 }
 
 impl Participants {
-    /// A new transport is in use: its room is not large before it says so.
-    pub(super) fn begin(&mut self) {
-        self.is_large = false;
-    }
-
     /// True if the application has to be told of this sender of awareness before its message. `limit`: of those who are known.
     pub(super) fn lacks(&self, sender: ParticipantId, limit: usize) -> bool {
-        self.is_large
-            && self.known.len() < limit
-            && sender != ParticipantId(0)
-            && self.find(sender).is_err()
+        self.known.len() < limit && sender != ParticipantId(0) && self.find(sender).is_err()
     }
 
     /// Keeps a message that came at the time `at` until its sender is known.
@@ -55,6 +45,11 @@ impl Participants {
     /// A channel is closed: it brings its newest awareness anew when it is opened again.
     pub(super) fn forget_held(&mut self, channel: ChannelId) {
         self.held.retain(|(_, message)| message.channel != channel);
+    }
+
+    /// The numbers of participants begin anew, so what waits for one is not for whoever has its number then.
+    pub(super) fn forget_all_held(&mut self) {
+        self.held.clear();
     }
 
     fn find(&self, id: ParticipantId) -> Result<usize, usize> {
@@ -109,11 +104,7 @@ impl Session {
 
     /// W103: how many participants the room has, and whether the application is told of everybody.
     pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
-        self.participants.is_large = !everybody;
-        if everybody {
-            // The others have left: the list before named everybody.
-            self.participants.held.clear();
-        } else {
+        if !everybody {
             // A large room does not say of everybody who was here before whether it is back.
             self.participants.missing_until = Some(Duration::ZERO);
             self.report_missing(Duration::ZERO);

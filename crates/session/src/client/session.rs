@@ -206,6 +206,7 @@ impl Session {
             self.position = Position(0);
             self.delivered.clear();
             self.seen.clear();
+            self.participants.forget_all_held();
             for channel in &mut self.channels {
                 channel.have = Position(0);
                 channel.synced = false;

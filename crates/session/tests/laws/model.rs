@@ -382,10 +382,9 @@ impl Model {
         assert_ne!(*sender, app.participant, "W62, W70: person {at} was told its own: {message:?}");
         let spoken = self.spoken.entry((*sender, channel, *index)).or_insert(content);
         assert_eq!(*spoken, content, "law 1: one index, two messages: {message:?}");
-        let is_known = self.apps[at].people.contains_key(sender);
         assert!(
-            is_known || !message.state,
-            "W31: person {at} was told state of {sender}, who left"
+            is_known,
+            "W31, W104: person {at} was given awareness of {sender}, who left or is not announced: {message:?}"
         );
         self.awareness(at, channel, content, message, said);
     }
