@@ -81,7 +81,7 @@ fn assert_like_json(coordinate: fn(i64) -> Value) {
     assert_these_like_json(FORMATS.len(), coordinate);
 }
 
-/// Checks the first so many formats.
+/// Checks the first `formats` of `FORMATS`.
 fn assert_these_like_json(formats: usize, coordinate: fn(i64) -> Value) {
     let session = session(coordinate);
     let text: Vec<_> = session.iter().map(|value| json(value).into_bytes()).collect();

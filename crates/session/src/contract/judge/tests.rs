@@ -80,19 +80,25 @@ fn the_minimum_rate_is_missed_if_values_are_lost() {
 
 /// Judges a pointer at 25 values per second, of which 5 % may miss. Returns the events and their times.
 fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, ContractState)> {
-    let mut judge = Judge::default();
-    let mut news = Vec::new();
-    for index in 1..count {
-        let age = if is_late(index) { MS * 150 } else { MS * 20 };
-        let now = MS * 40 * index + MS * 150;
+    let age = |index| if is_late(index) { MS * 150 } else { MS * 20 };
+    news_at(&POINTER, (1..count).map(|index| (MS * 40 * index + MS * 150, age(index))))
+}
+
+/// Judges a channel. `messages`: when each is received, in order, and its age. Returns the events and their times.
+fn news_at(
+    qos: &Qos,
+    messages: impl IntoIterator<Item = (Duration, Duration)>,
+) -> Vec<(Duration, ContractState)> {
+    let (mut judge, mut news) = (Judge::default(), Vec::new());
+    for (index, (now, age)) in (1..).zip(messages) {
         let message = ReceivedMessage {
             sender: ParticipantId(1),
             index: Some(Index(index)),
             age,
             is_state: false,
         };
-        judge.judge(now, &POINTER, Rate::ZERO, message);
-        news.extend(judge.news(now, &POINTER, Rate::ZERO).map(|state| (now, state)));
+        judge.judge(now, qos, Rate::ZERO, message);
+        news.extend(judge.news(now, qos, Rate::ZERO).map(|state| (now, state)));
     }
     news
 }
@@ -149,32 +155,15 @@ fn rare_transactions_are_judged_by_the_last_ones() {
     assert_eq!(news[1..], [ContractState::Met]);
 }
 
-/// Judges an awareness channel of which a fifth may miss. `messages`: when each is received, in order, and its age. Returns the
-/// events and their times.
-fn news_at(
-    messages: impl IntoIterator<Item = (Duration, Duration)>,
-) -> Vec<(Duration, ContractState)> {
-    let (mut judge, mut news) = (Judge::default(), Vec::new());
-    let qos = POINTER.loss_per_mille(200).rate(1, 25);
-    for (index, (now, age)) in (1..).zip(messages) {
-        let message = ReceivedMessage {
-            sender: ParticipantId(1),
-            index: Some(Index(index)),
-            age,
-            is_state: false,
-        };
-        judge.judge(now, &qos, Rate::ZERO, message);
-        news.extend(judge.news(now, &qos, Rate::ZERO).map(|state| (now, state)));
-    }
-    news
-}
+/// A pointer of which a fifth may miss.
+const ROUGH: Qos = POINTER.loss_per_mille(200).rate(1, 25);
 
 #[test]
 fn that_nothing_is_in_time_is_reported_within_three_seconds() {
     for interval in [40, 100, 200, 400, 600] {
         for begin in (0..1000).step_by(50) {
             let received = |nth: u32| MS * (5000 + begin + interval * nth);
-            let news = news_at((0..100).map(|nth| (received(nth), MS * 300)));
+            let news = news_at(&ROUGH, (0..100).map(|nth| (received(nth), MS * 300)));
             let [(at, ContractState::CannotMeet(Breach::Loss { missed: 1000, .. })), ..] = news[..]
             else {
                 panic!("{interval} {begin}: {news:?}");
@@ -188,7 +177,7 @@ fn that_nothing_is_in_time_is_reported_within_three_seconds() {
 fn a_channel_with_few_messages_is_met_again() {
     // There are never twenty in the window.
     let age = |nth| if nth < 10 { MS * 300 } else { MS * 20 };
-    let news = news_at((0..60).map(|nth| (MS * 1500 * nth, age(nth))));
+    let news = news_at(&ROUGH, (0..60).map(|nth| (MS * 1500 * nth, age(nth))));
     assert!(
         matches!(news[..], [(_, ContractState::CannotMeet(_)), .., (_, ContractState::Met)]),
         "{news:?}"
@@ -219,7 +208,7 @@ fn bursts_and_outages_on_a_path_that_holds_a_contract_are_not_taken_for_hopeless
             };
             (made + age, age)
         });
-        let news = news_at(messages);
+        let news = news_at(&ROUGH, messages);
         let is_hopeless = |state: &ContractState| matches!(state, ContractState::CannotMeet(_));
         assert!(!news.iter().any(|(_, state)| is_hopeless(state)), "{seed}: {news:?}");
     }
