@@ -1,4 +1,4 @@
-//! What a link carries in a time: without end, at a rate, or as a recorded cellular link did.
+//! The capacity of a link: unlimited, a fixed rate, or that of a recorded cellular link.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -7,41 +7,41 @@ use std::time::Duration;
 /// Bytes of one delivery opportunity of a trace, as mahimahi counts them.
 const OPPORTUNITY: usize = 1500;
 
-/// Opportunities that a trace may have: an hour at 100 Mbit/s.
+/// The most opportunities of a trace: an hour at 100 Mbit/s.
 const MAX_OPPORTUNITIES: usize = 30_000_000;
 
-/// What a link carries in a time.
+/// How fast a link sends.
 #[derive(Debug, Clone, Default)]
 pub enum Capacity {
-    /// All at once.
+    /// Every packet is sent at once.
     #[default]
     Unlimited,
-    /// So many bytes per second, more than 0.
+    /// This number of bytes per second, which must be above 0.
     BytesPerSecond(f64),
-    /// As a recorded link did, from its start at time 0; a trace that ends starts again.
+    /// As a recorded link could send, from the trace's start at time 0. A trace that ends starts again.
     Trace(Arc<CapacityTrace>),
 }
 
 impl Capacity {
-    /// A rate as links are sold: 56 kbit/s are 7,000 bytes per second.
+    /// A rate in units of 1000 bits per second: 56 kbit/s are 7,000 bytes per second.
     pub fn kbit(kbit_per_second: f64) -> Self {
         Capacity::BytesPerSecond(kbit_per_second * 125.0)
     }
 }
 
-/// When a recorded link could send, each time one packet of 1500 bytes: the format of
-/// [mahimahi](http://mahimahi.mit.edu), a time in ms per line.
+/// The times at which a recorded link could send one packet of 1500 bytes each, in the format of
+/// [mahimahi](http://mahimahi.mit.edu): a time in ms per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapacityTrace {
-    /// Sorted, in ms.
+    /// The times in ms, in ascending order.
     opportunities: Vec<u32>,
 }
 
-/// A text that is no trace.
+/// Why a text is not a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct WrongTrace {
-    /// The line at fault, from 1.
+    /// The number of the wrong line; the first line is 1.
     pub line: usize,
     /// What is wrong with it.
     pub why: &'static str,
@@ -73,12 +73,12 @@ impl FromStr for CapacityTrace {
 }
 
 impl CapacityTrace {
-    /// How long it is until it starts again.
+    /// The length of the trace, after which it starts again.
     pub fn duration(&self) -> Duration {
         Duration::from_millis(u64::from(*self.opportunities.last().unwrap_or(&0)))
     }
 
-    /// Its mean capacity, in bytes per second.
+    /// The mean capacity of the trace, in bytes per second.
     pub fn mean_rate(&self) -> f64 {
         (self.opportunities.len() * OPPORTUNITY) as f64 / self.duration().as_secs_f64()
     }
@@ -90,12 +90,12 @@ impl CapacityTrace {
         self.duration() * u32::try_from(n / count).unwrap_or(u32::MAX) + within
     }
 
-    /// The first opportunity at `now` or later.
+    /// The number of the first opportunity at `now` or later.
     fn from(&self, now: Duration) -> u64 {
-        // Rounded up: what is sent within a millisecond has missed what was at its start.
+        // Rounded up: a packet that is sent within a millisecond has missed the opportunities at its start.
         let now = now.as_nanos().div_ceil(1_000_000) as u64;
         let period = (self.duration().as_millis() as u64).max(1);
-        // The end of one round is not yet the start of the next.
+        // The end of a round of the trace belongs to that round, not to the next one.
         let round = now.saturating_sub(1) / period;
         let within = now - round * period;
         let before = self.opportunities.partition_point(|time| u64::from(*time) < within);
@@ -103,13 +103,13 @@ impl CapacityTrace {
     }
 }
 
-/// The sending end of a link at work: when what is given to it has left.
+/// The sending end of a link, which computes when each packet has left.
 #[derive(Debug, Clone)]
 pub(crate) struct Transmitter {
     capacity: Capacity,
-    /// When all that was accepted has left.
+    /// When all accepted packets will have left.
     idle: Duration,
-    /// Of a trace: the first opportunity that is not yet used, and the bytes left in the one before it.
+    /// With a trace: the number of the first unused opportunity, and the bytes left in the one before it.
     next: u64,
     left: usize,
 }
@@ -119,7 +119,7 @@ impl Transmitter {
         Transmitter { capacity, idle: Duration::ZERO, next: 0, left: 0 }
     }
 
-    /// Another capacity for what is sent from now on.
+    /// Changes the capacity for packets that are sent from now on.
     pub(crate) fn change(&mut self, capacity: Capacity) {
         self.capacity = capacity;
     }
@@ -128,8 +128,8 @@ impl Transmitter {
         matches!(self.capacity, Capacity::Unlimited)
     }
 
-    /// Sends after all that was sent before, and tells when it has left; unless that takes longer than `patience`,
-    /// and then nothing is sent.
+    /// Sends a packet of `len` bytes after all earlier ones, and returns when it has left. If that takes longer than
+    /// `patience`, sends nothing and returns `None`.
     pub(crate) fn send(
         &mut self,
         now: Duration,
@@ -140,7 +140,7 @@ impl Transmitter {
         let leaves = match &self.capacity {
             Capacity::Unlimited => return Some(now),
             Capacity::BytesPerSecond(rate) => {
-                // A rate of next to nothing sends next to never, without an overflow.
+                // With a rate near zero a packet takes nearly forever, but the time does not overflow.
                 let seconds = (len as f64 / rate).clamp(0.0, 1e9);
                 self.idle.max(now) + Duration::from_secs_f64(seconds)
             }
@@ -150,7 +150,7 @@ impl Transmitter {
                 }
                 let more = len.saturating_sub(left).div_ceil(OPPORTUNITY);
                 if more > 0 {
-                    // Opportunities that passed while there was nothing to send are gone.
+                    // Opportunities that passed while no packet waited are lost.
                     next = next.max(trace.from(now)) + more as u64;
                 }
                 left = left + more * OPPORTUNITY - len;
@@ -182,10 +182,10 @@ mod tests {
         assert_eq!(sends(0, 1500), 2);
         assert_eq!((sends(0, 1500), sends(0, 1500), sends(0, 1500)), (5, 5, 10));
         assert_eq!(sends(0, 1500), 12, "the second round starts after 10 ms");
-        // Two in one opportunity; a third that begins in it ends in the next; the rest of that one is used too.
+        // Two packets share an opportunity. The third takes its rest and a part of the next one; two more take that one's rest.
         assert_eq!((sends(13, 700), sends(13, 700), sends(13, 700)), (15, 15, 15));
         assert_eq!((sends(14, 800), sends(14, 100), sends(14, 100)), (15, 15, 20));
-        // What is left of an opportunity is gone once it has passed.
+        // The rest of an opportunity is lost once the opportunity has passed.
         assert_eq!(sends(21, 100), 22);
         assert_eq!(sends(1_000_000, 100), 1_000_000, "of the round that ends there");
         assert_eq!(sends(1_000_001, 100), 1_000_002);

@@ -1,7 +1,7 @@
-//! Links and networks in simulated time, the same ones for the same seed.
+//! Links and networks in simulated time. The same seed gives the same run.
 //!
 //! - A [`Link`] is one direction of a path, with delay, jitter, reordering, duplicates, damage, a [capacity] with a queue,
-//!   and [loss]. It says when a packet arrives, and leaves it to its owner to carry the packet.
+//!   and [loss]. It computes when a packet arrives; its owner delivers the packet.
 //! - A [`Network`] carries packets over links between [nodes](Node) of any kind.
 //!
 //! Tests of all crates, and the experiments, use this simulator.

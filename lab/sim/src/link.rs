@@ -1,4 +1,4 @@
-//! One direction of a path: when what is sent arrives, if it does.
+//! One direction of a path: computes when each packet arrives, or that it does not.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,29 +11,29 @@ use crate::random::derive;
 
 /// Bytes of the headers of IPv4 and UDP.
 pub const UDP_HEADER: usize = 28;
-/// Bytes of the header of IPv4 alone, for packets that contain the one of TCP.
+/// Bytes of the header of IPv4 alone, for packets that already contain the header of TCP.
 pub const IP_HEADER: usize = 20;
 
-/// What a link does to packets. The default carries everything at once, with the headers of UDP.
+/// What a link does to packets. The default delivers every packet at once, and adds the headers of IPv4 and UDP.
 #[derive(Debug, Clone)]
 pub struct LinkConfig {
-    /// How long a packet travels after it has been sent.
+    /// The time that a packet travels after it has left the queue.
     pub delay: Duration,
-    /// By how much longer at most; evenly distributed. Packets stay in order: who comes early waits.
+    /// The largest additional delay; evenly distributed. Packets stay in order: an early one waits for the one before it.
     pub jitter: Duration,
-    /// The probability that a packet takes another way, and so may be overtaken.
+    /// The probability that a packet takes a slower route, on which later packets may overtake it.
     pub reorder: f64,
-    /// By how much longer that way is at most; evenly distributed.
+    /// The largest additional delay of that route; evenly distributed.
     pub reorder_by: Duration,
     /// The probability that a packet arrives twice, the second time up to [`LinkConfig::reorder_by`] later.
     pub duplicate: f64,
     /// The probability that a packet arrives with some of its bits flipped.
     pub corrupt: f64,
-    /// What it carries in a time.
+    /// How fast the link sends.
     pub capacity: Capacity,
-    /// How much waits before what comes is dropped.
+    /// The limit of the queue. Packets beyond it are dropped.
     pub queue: Queue,
-    /// What is lost on the way, after the queue: a packet that is lost has used capacity.
+    /// Which packets are lost after the queue. A lost packet has used capacity.
     pub loss: Loss,
     /// Bytes that headers add to each packet.
     pub header: usize,
@@ -56,39 +56,39 @@ impl Default for LinkConfig {
     }
 }
 
-/// How much may wait to be sent; what comes on top of it is dropped (drop-tail).
+/// How much may wait to be sent. A packet beyond that is dropped (drop-tail).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Queue {
-    /// All.
+    /// No limit.
     #[default]
     Unlimited,
-    /// So many bytes, with headers, the packet that is being sent among them.
+    /// The most bytes, with headers, including the packet that is being sent.
     Bytes(usize),
-    /// What has been sent after so long.
+    /// The longest time until a packet has left the queue.
     Time(Duration),
 }
 
 /// When a packet arrives: never, once or twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Arrivals {
-    /// When it arrives, if it does.
+    /// The time of arrival; `None` if the packet is lost or dropped.
     pub first: Option<Duration>,
-    /// When it arrives again, if it does.
+    /// The time of arrival of a duplicate, if there is one.
     pub second: Option<Duration>,
-    /// Whether bits of it are to be flipped, by [`Link::damage`].
+    /// Whether the caller has to flip bits of the packet with [`Link::damage`].
     pub corrupt: bool,
 }
 
-/// What a link has done so far.
+/// Counts of a link's packets so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkStats {
-    /// Packets given to it.
+    /// Packets given to the link, including those that it dropped or lost.
     pub packets: u64,
-    /// Their bytes, with headers.
+    /// The bytes of these packets, with headers.
     pub bytes: u64,
     /// Packets lost on the way.
     pub lost: u64,
-    /// Packets for which the queue had no room.
+    /// Packets that the full queue dropped.
     pub dropped: u64,
     /// Packets that arrived a second time.
     pub duplicated: u64,
@@ -111,18 +111,18 @@ pub struct LinkStats {
 pub struct Link {
     config: LinkConfig,
     transmitter: Transmitter,
-    /// What waits, if the queue counts bytes: when each packet has left, and its length.
+    /// The waiting packets if the queue counts bytes: when each will have left, and its length.
     waiting: VecDeque<(Duration, usize)>,
     waiting_bytes: usize,
     loss: LossProcess,
     random: Rand64,
-    /// The last arrival of what is kept in order.
+    /// The latest time of arrival of the packets that stay in order.
     last: Duration,
     stats: LinkStats,
 }
 
 impl Link {
-    /// A link with nothing on it. The same seed does the same; two links that share one lose together.
+    /// An idle link. The same seed gives the same results; two links with the same seed lose the same packets.
     pub fn new(config: LinkConfig, seed: u64) -> Self {
         Link {
             transmitter: Transmitter::new(config.capacity.clone()),
@@ -136,10 +136,10 @@ impl Link {
         }
     }
 
-    /// Sends a packet of `len` bytes, headers not counted. Time never goes back.
+    /// Sends a packet of `len` bytes, headers not counted. `now` must not decrease from call to call.
     ///
-    /// What the n-th packet meets on the way depends on configuration, seed, n and, for outages and steps, the time
-    /// alone.
+    /// Loss, jitter, reordering and damage of the n-th packet depend only on the configuration, the seed and n and, for
+    /// outages and steps, on the time.
     pub fn send(&mut self, now: Duration, len: usize) -> Arrivals {
         let len = len + self.config.header;
         self.stats.packets += 1;
@@ -196,12 +196,12 @@ impl Link {
         }
     }
 
-    /// What it has done so far.
+    /// Counts of this link's packets so far.
     pub fn stats(&self) -> LinkStats {
         self.stats
     }
 
-    /// When a packet has left the queue, if that takes it.
+    /// When the packet will have left the queue; `None` if the queue drops it.
     fn transmit(&mut self, now: Duration, len: usize) -> Option<Duration> {
         if self.transmitter.is_unlimited() {
             return Some(now);
@@ -225,7 +225,7 @@ impl Link {
         }
     }
 
-    /// Draws nothing for what never happens: most links do little of all this, and are many times faster so.
+    /// Draws no random number if the probability is 0: most links use few of these features, which makes them much faster.
     fn chance(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.random.rand_float() < probability
     }
@@ -244,7 +244,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// When packets arrive that are sent every 10 ms.
+    /// The arrivals of packets that are sent every 10 ms.
     fn arrivals(config: &LinkConfig, seed: u64) -> Vec<Arrivals> {
         let mut link = Link::new(config.clone(), seed);
         (0..20_000).map(|n| link.send(10 * MS * n, 22)).collect()
@@ -270,7 +270,7 @@ mod tests {
         let delays = (0..).zip(&times).map(|(n, time)| (*time - 10 * MS * n).as_secs_f64() - 0.1);
         let delays: Vec<_> = delays.collect();
         assert!(delays.iter().all(|delay| (-1e-9..0.030_001).contains(delay)));
-        // Waiting for who is late makes the mean more than half of 30 ms.
+        // Packets wait for late ones before them, so the mean is more than half of 30 ms.
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
         assert!((0.0155..0.022).contains(&mean), "{mean}");
     }
@@ -294,7 +294,7 @@ mod tests {
         assert!((share(&|one| one.corrupt) - 0.8 * 0.03).abs() < 0.005);
         let times: Vec<_> = found.iter().filter_map(|one| one.first).collect();
         let overtaken = times.windows(2).filter(|pair| pair[0] > pair[1]).count() as f64;
-        // One in ten by up to 40 ms, with the next (that is not lost) after 10 ms or a little more.
+        // One packet in ten is late by up to 40 ms; the next one that is not lost follows 10 ms later or a little more.
         assert!((0.05..0.08).contains(&(overtaken / 20_000.0)), "{overtaken}");
         assert_eq!(found, arrivals(&config, 2));
         assert_ne!(found, arrivals(&config, 3));
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_drops_what_comes() {
-        // 50 bytes take 10 ms: of packets that come every 5 ms half are dropped.
+        // A packet of 50 bytes takes 10 ms. One is sent every 5 ms, so half of them are dropped.
         for queue in [Queue::Bytes(250), Queue::Time(50 * MS)] {
             let capacity = Capacity::BytesPerSecond(5000.0);
             let mut link = Link::new(LinkConfig { capacity, queue, ..plain() }, 1);

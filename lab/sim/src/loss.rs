@@ -4,15 +4,15 @@
 //!
 //! | channel | what is lost | overall |
 //! | --- | --- | --- |
-//! | `rand0` `rand1` `rand5` `rand10` `rand20` | each packet with that probability in percent, whatever became of others | 0, 1, 5, 10, 20 % |
+//! | `rand0` `rand1` `rand5` `rand10` `rand20` | each packet independently with that probability in percent | 0, 1, 5, 10, 20 % |
 //! | `pb5@4` | bursts as in the AFEC paper, section 4: on each packet outside a burst one starts with probability 4 %; its length is 1 to 5 packets, each as likely | 11.1 % (the paper says 10 %) |
 //! | `pb5@8` | the same: 8 %, 1 to 5 packets | 20.7 % (20 %) |
 //! | `pb10@2` | the same: 2 %, 1 to 10 packets | 10.1 % (10 %) |
 //! | `pb10@4` | the same: 4 %, 1 to 10 packets | 18.6 % (20 %) |
 //! | `ge5b3` | Gilbert-Elliott with a state that loses nothing and one that loses everything: 5 % of packets in bursts of mean length 3 | 5 % |
 //! | `ge10b3` `ge20b5` | the same: 10 % in bursts of 3, 20 % in bursts of 5 | 10, 20 % |
-//! | `out80` | everything sent in an outage of 80 ms, one in each 2 s, anywhere in them | 4 % of the time |
-//! | `out200` | everything sent in an outage of 200 ms, one in each 3 s, anywhere in them | 6.7 % of the time |
+//! | `out80` | everything sent in an outage of 80 ms, at a random time in each period of 2 s | 4 % of the time |
+//! | `out200` | everything sent in an outage of 200 ms, at a random time in each period of 3 s | 6.7 % of the time |
 //! | `step0-20` | nothing until a time that the experiment sets, then 20 % at random | 0, then 20 % |
 //! | `step20-0` | the same the other way round | 20 %, then 0 |
 //!
@@ -20,9 +20,9 @@
 //! within another, so with start probability p and mean length m the share lost is m / (m + (1 - p) / p). The next
 //! burst may follow at once; packets lost in a row are therefore a little more than m: m / (1 - p).
 //!
-//! Bursts are counted in packets, not in time, as in the paper: who sends more packets meets more bursts, each of
-//! them shorter, and who sends fewer meets longer ones. TCP, which within a burst sends one packet per timeout and
-//! doubles that each time, can take minutes to get through one of ten. Outages are in time, whatever is sent.
+//! Bursts are counted in packets, not in time, as in the paper: a sender of more packets meets more bursts, which are
+//! shorter in time. TCP sends one packet per timeout within a burst and doubles the timeout each time, so a burst of
+//! ten can take it minutes. The times of outages do not depend on what is sent.
 
 mod name;
 
@@ -51,7 +51,7 @@ pub use name::UnknownLoss;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Loss {
-    /// `randN`: each packet by itself.
+    /// `randN`: each packet is lost independently of the others.
     Random {
         /// The probability in percent.
         percent: f64,
@@ -60,7 +60,7 @@ pub enum Loss {
     Bursts {
         /// The probability in percent that a burst starts on a packet.
         start_percent: f64,
-        /// Packets of the longest burst; each length from 1 on is as likely.
+        /// Packets of the longest burst. All lengths from 1 to this are equally likely.
         longest: u32,
     },
     /// `geNbL`: Gilbert-Elliott with a state that loses nothing and one that loses everything.
@@ -72,15 +72,15 @@ pub enum Loss {
     },
     /// `outL/E` in ms: one outage in each period. `out80` is `out80/2000`, `out200` is `out200/3000`.
     Outages {
-        /// How long each is.
+        /// The length of an outage.
         length: Duration,
-        /// There is one in each such time, placed evenly at random within it.
+        /// The length of a period, which contains one outage at a random time.
         every: Duration,
     },
     /// `stepA-B`: one loss before a time and another after it. A and B are percents lost at random, or names as in
     /// `step0-pb5@8`. The time is not part of the name: it is a minute until [`Loss::with_step_at`] sets it.
     Step {
-        /// When it changes.
+        /// When the loss changes.
         at: Duration,
         /// The loss until then.
         before: Box<Loss>,
@@ -99,7 +99,7 @@ impl Loss {
     /// No loss.
     pub const NONE: Self = Self::Random { percent: 0.0 };
 
-    /// The same loss with its step, if it has one, at another time.
+    /// The same loss with another time of its step, if it has one.
     #[must_use]
     pub fn with_step_at(self, time: Duration) -> Self {
         match self {
@@ -108,8 +108,8 @@ impl Loss {
         }
     }
 
-    /// The share of packets that is lost in the long run, from 0 to 1; of a step, that of the side on which `now` is.
-    /// Of outages it is the share of time.
+    /// The share of packets that is lost in the long run, from 0 to 1: for a step, that of the side in force at `now`; for
+    /// outages, the share of time.
     pub fn rate(&self, now: Duration) -> f64 {
         match self {
             Self::Random { percent } | Self::GilbertElliott { percent, .. } => percent / 100.0,
@@ -131,7 +131,7 @@ impl Loss {
     }
 }
 
-/// A loss under way: what becomes of each packet.
+/// Decides for each packet of a link whether it is lost.
 #[derive(Debug, Clone)]
 pub struct LossProcess {
     state: State,
@@ -148,7 +148,7 @@ enum State {
 }
 
 impl LossProcess {
-    /// Starts a loss. The same seed loses the same packets; links that share a seed are lost on together.
+    /// Starts a loss process. The same seed loses the same packets, also on different links.
     pub fn new(loss: &Loss, seed: u64) -> Self {
         let mut random = Rand64::new(seed.into());
         let state = match *loss {
@@ -159,9 +159,9 @@ impl LossProcess {
             Loss::GilbertElliott { percent, mean_burst } => {
                 let share = percent / 100.0;
                 let leave = 1.0 / mean_burst;
-                // In balance, what enters is what leaves: (1 - share) * enter = share * leave.
+                // In equilibrium the bad state is entered as often as it is left: (1 - share) * enter = share * leave.
                 let enter = leave * share / (1.0 - share);
-                // The first packet meets the balance, as if the link had always been there.
+                // The first packet meets the equilibrium, as if the link had always existed.
                 State::GilbertElliott { enter, leave, bad: random.rand_float() < share }
             }
             Loss::Outages { length, every } => State::Outages(Outages::new(length, every, seed)),
@@ -174,7 +174,7 @@ impl LossProcess {
         LossProcess { state, random }
     }
 
-    /// Whether the packet sent at `now` is lost. To be asked once per packet, in the order they are sent.
+    /// Whether the packet sent at `now` is lost. Must be called once for each packet, in the order of sending.
     pub fn lost(&mut self, now: Duration) -> bool {
         let random = &mut self.random;
         match &mut self.state {
@@ -205,13 +205,13 @@ impl LossProcess {
     }
 }
 
-/// One outage in each period, in microseconds.
+/// Outages, one in each period. Times are in microseconds.
 #[derive(Debug, Clone)]
 struct Outages {
     seed: u64,
     length: u64,
     every: u64,
-    /// The period that was asked about last.
+    /// The number of the period of the last query.
     period: u64,
     /// Where the outage of that period starts.
     start: u64,
@@ -226,7 +226,7 @@ impl Outages {
         outages
     }
 
-    /// Whether there is an outage at that time.
+    /// Whether there is an outage at time `now`.
     fn cover(&mut self, now: u64) -> bool {
         let period = now / self.every;
         if period != self.period {
@@ -235,8 +235,8 @@ impl Outages {
         (self.start..self.start + self.length).contains(&now)
     }
 
-    /// Places a period's outage wholly within it, so that none overlap. Its place depends on the seed and the period
-    /// alone: however much is sent, the outages are the same.
+    /// Places the outage of a period within that period, so that outages do not overlap. The place depends only on the seed
+    /// and the period, not on the packets.
     fn place(&mut self, period: u64) {
         let mut random = Rand64::new(derive(self.seed, period).into());
         let room = self.every - self.length;
@@ -255,7 +255,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// What becomes of packets sent every 10 ms.
+    /// Whether each packet is lost, for packets sent every 10 ms.
     fn lost(loss: &Loss, seed: u64, packets: u32) -> Vec<bool> {
         let mut process = LossProcess::new(loss, seed);
         (0..packets).map(|n| process.lost(10 * MS * n)).collect()
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_papers_bursts_are_evenly_1_to_5_long() {
-        // With a start so rare that hardly one follows another at once.
+        // Bursts begin so rarely that hardly any follows another one at once.
         let runs = runs(&lost(&Loss::Bursts { start_percent: 0.2, longest: 5 }, 3, 4_000_000));
         for length in 1..=5 {
             let part = runs.iter().filter(|run| **run == length).count() as f64 / runs.len() as f64;

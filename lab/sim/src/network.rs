@@ -1,4 +1,4 @@
-//! Nodes, the links between them, and time.
+//! A network of nodes and links in simulated time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use crate::link::{Link, LinkConfig, LinkStats};
 use crate::random::derive;
 
-/// The least time between two polls of a node that nothing else happens to: one that always wants to be polled at once
-/// cannot keep time from passing.
+/// The least time, in ns, between two polls of a node that receives no packet: a node that always wants to be polled at
+/// once cannot keep time from passing.
 const LEAST_WAIT: u64 = 1_000;
 
-/// What is driven by a network: an end of a connection, a server, a proxy.
+/// A participant of a network: an end of a connection, a server, a proxy.
 pub trait Node {
-    /// A packet arrives from a neighbour. The node is polled next.
+    /// Accepts a packet from a neighbour. The node is polled next.
     fn receive(&mut self, now: Duration, from: usize, packet: &[u8]);
 
-    /// Sends what is due, each packet to a neighbour by number, and tells when the node next wants to be polled if
-    /// nothing arrives before. Being polled earlier than asked for has to be harmless.
+    /// Sends the packets that are due, each to a neighbour by its number. Returns when the node wants to be polled next if
+    /// no packet arrives before. An earlier poll must be harmless.
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration>;
 }
 
@@ -43,7 +43,7 @@ impl<N: Node + ?Sized> Node for Box<N> {
 
 /// Nodes joined by links, in simulated time.
 ///
-/// Nodes of different types are joined as `Network<&mut dyn Node>`, which leaves them to whoever made them:
+/// A `Network<&mut dyn Node>` can join nodes of different types, which it borrows:
 ///
 /// ```
 /// use groupwire_sim::{LinkConfig, Network, Node};
@@ -89,28 +89,28 @@ pub struct Network<N> {
     wires: Wires,
 }
 
-/// When a node is polled.
+/// When a node is to be polled.
 #[derive(Debug, Clone, Copy, Default)]
 struct Wake {
-    /// When it wants to be.
+    /// The time at which the node wants to be polled.
     wanted: Option<u64>,
-    /// The event that is in the queue for it. If that is early, it moves itself to the time that is wanted, so that
-    /// a timer that is put off with each packet costs no event each time. Others in the queue are void.
+    /// The time of the node's event in the queue; its other events there are void. An event before `wanted` is queued again
+    /// for `wanted`, so that a timer which is put off with each packet does not cost an event each time.
     queued: Option<u64>,
 }
 
-/// All but the nodes, so that a node can send while it is borrowed.
+/// Everything but the nodes, so that a node can send while it is borrowed.
 #[derive(Debug, Default)]
 struct Wires {
     now: u64,
     events: BinaryHeap<Reverse<Event>>,
-    /// How many events there were: ties of time are broken by it.
+    /// The number of events so far. It orders events of the same time.
     count: u64,
     links: Vec<Link>,
-    /// By sender and receiver, the number of their link, if they are joined.
+    /// The index of the link by sender and receiver; `None` if the two are not joined.
     between: Vec<Vec<Option<u32>>>,
     buffers: Vec<Vec<u8>>,
-    /// Buffers that hold no packet.
+    /// The indices of the buffers that hold no packet.
     free: Vec<u32>,
 }
 
@@ -130,12 +130,12 @@ enum What {
 }
 
 impl<N: Node> Network<N> {
-    /// A network of nothing at time 0.
+    /// An empty network at time 0.
     pub fn new() -> Self {
         Network { nodes: Vec::new(), wakes: Vec::new(), wires: Wires::default() }
     }
 
-    /// Adds a node and tells its number; they count from 0. It is polled at once when time goes on.
+    /// Adds a node and returns its number; numbers start at 0. The node is polled as soon as time passes.
     pub fn add(&mut self, node: N) -> usize {
         let number = self.nodes.len();
         self.nodes.push(node);
@@ -144,8 +144,8 @@ impl<N: Node> Network<N> {
         number
     }
 
-    /// Lays a link from one node to another, or replaces it; what travels on the old one still arrives. Two nodes that
-    /// answer each other need two.
+    /// Adds a link from one node to another, or replaces it; packets on the old link still arrive. Two nodes that answer each
+    /// other need two links.
     ///
     /// # Panics
     /// If there is no such node.
@@ -161,7 +161,7 @@ impl<N: Node> Network<N> {
         row[to] = Some(number);
     }
 
-    /// Lays two links of the same kind, one each way. They lose independently of each other.
+    /// Adds a link in each direction, both with this configuration. They lose packets independently of each other.
     ///
     /// # Panics
     /// If there is no such node.
@@ -170,32 +170,32 @@ impl<N: Node> Network<N> {
         self.join(other, one, config, derive(seed, 1));
     }
 
-    /// The time.
+    /// The simulated time.
     pub fn now(&self) -> Duration {
         Duration::from_nanos(self.wires.now)
     }
 
-    /// A node.
+    /// The node with this number.
     pub fn node(&self, number: usize) -> &N {
         &self.nodes[number]
     }
 
-    /// A node, to be changed. Whoever changes what it wants to do wakes it.
+    /// The node with this number, for a change. A caller that changes when the node wants to be polled must wake it.
     pub fn node_mut(&mut self, number: usize) -> &mut N {
         &mut self.nodes[number]
     }
 
-    /// Has a node polled as soon as time goes on.
+    /// Makes a node be polled as soon as time passes.
     pub fn wake(&mut self, number: usize) {
         self.want(number, Some(self.wires.now));
     }
 
-    /// What the link from one node to another has done, if there is one.
+    /// Counts of the packets on the link from one node to another, if there is one.
     pub fn link_stats(&self, from: usize, to: usize) -> Option<LinkStats> {
         Some(self.wires.links[self.wires.link(from, to)?].stats())
     }
 
-    /// Lets time go on until `end`, and all happen that is due by then.
+    /// Runs the simulation until `end`: everything that is due by then happens.
     pub fn run_until(&mut self, end: Duration) {
         let end = nanos(end);
         while let Some(&Reverse(event)) = self.wires.events.peek()
@@ -289,7 +289,7 @@ impl Wires {
     }
 }
 
-/// Puts a packet into a buffer that was used before, if there is one.
+/// Copies a packet into a free buffer, or into a new one if none is free, and returns the index of the buffer.
 fn fill(buffers: &mut Vec<Vec<u8>>, free: &mut Vec<u32>, packet: &[u8]) -> u32 {
     let number = free.pop().unwrap_or_else(|| {
         buffers.push(Vec::new());
@@ -311,7 +311,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Sends numbered packets to a neighbour at a pace, and notes all that happens to it.
+    /// Sends numbered packets to a neighbour at a fixed interval, and records the packets that it receives.
     struct Talker {
         to: usize,
         every: Duration,
@@ -406,7 +406,7 @@ mod tests {
         assert!(network.node(50).log.iter().map(|one| one.1).eq(0..51));
     }
 
-    /// Wants to be polled at once, always.
+    /// Always wants to be polled at once.
     struct Impatient(u32);
 
     impl Node for Impatient {
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(network.node(0).0, 1001);
     }
 
-    /// Puts a timer off with each packet, as retransmission timers are.
+    /// Puts off a timer with each packet, like a retransmission timer.
     #[derive(Default)]
     struct Timer {
         due: Duration,

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use super::Loss;
 
-/// The time of a step in a name that has none.
+/// The time of a parsed step: names do not contain it.
 const STEP_AT: Duration = Duration::from_secs(60);
 
-/// A name that is none.
+/// A text that is not the name of a loss.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{name:?} names no loss: write it like rand5, pb5@4, ge10b3, out80, out100/5000 or step0-20"
 )]
 pub struct UnknownLoss {
-    /// What was written.
+    /// The text.
     pub name: String,
 }
 
@@ -39,7 +39,7 @@ fn parse(name: &str) -> Option<Loss> {
     }
 }
 
-/// All but steps.
+/// Parses the name of any loss but a step.
 fn parse_steady(name: &str) -> Option<Loss> {
     if let Some(number) = name.strip_prefix("rand") {
         return Some(Loss::Random { percent: percent(number)? });
@@ -52,7 +52,7 @@ fn parse_steady(name: &str) -> Option<Loss> {
     if let Some(numbers) = name.strip_prefix("ge") {
         let (share, mean) = numbers.split_once('b')?;
         let (percent, mean_burst) = (percent(share)?, number(mean).filter(|mean| *mean >= 1.0)?);
-        // With more than that, the state that loses would have to be entered more often than it is left.
+        // With a higher share the state that loses nothing would have to be left with a probability above 1.
         let possible = percent <= 100.0 * mean_burst / (mean_burst + 1.0);
         return possible.then_some(Loss::GilbertElliott { percent, mean_burst });
     }
@@ -68,7 +68,7 @@ fn parse_steady(name: &str) -> Option<Loss> {
     (length < every).then_some(Loss::Outages { length, every })
 }
 
-/// The period that a name leaves out, both in ms.
+/// The period that a name leaves out for outages of this length. Both are in ms.
 fn usual_period(length: u64) -> Option<u64> {
     match length {
         80 => Some(2000),
@@ -109,7 +109,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// A side of a step: random loss is its percent alone.
+/// Writes a side of a step. Random loss is written as its percentage alone.
 fn side(loss: &Loss, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     match loss {
         Loss::Random { percent } => write!(out, "{percent}"),
