@@ -1,4 +1,4 @@
-//! Implements quinn's interface of congestion controllers by [`Congestion`].
+//! Implements quinn's interface for congestion controllers with [`Congestion`].
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::congestion::Congestion;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConversationFactory;
 
-/// What the session needs of a path. quinn hands out copies of a congestion control; all copies share this.
+/// What the session needs of a path. All copies of a congestion control that quinn makes share it.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     minimum_rate: AtomicU32,
@@ -25,7 +25,7 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// The needs that the congestion control of the connection's present path reads. `None` if that is not this crate's.
+    /// The needs of the connection's present path. `None` if its congestion control is not one of this crate.
     pub(crate) fn of(connection: &quinn::Connection) -> Option<Arc<Needs>> {
         let control = connection.congestion_state().into_any().downcast::<ConversationControl>();
         Some(control.ok()?.needs)
@@ -36,7 +36,7 @@ impl Needs {
         self.is_limited.store(is_limited, Ordering::Relaxed);
     }
 
-    /// Makes the congestion control start over at the next packet: what it has measured is of another path.
+    /// Makes the congestion control start over at the next packet, because its measurements are of another path.
     pub(crate) fn start_over(&self) {
         self.has_moved.store(true, Ordering::Relaxed);
     }
@@ -55,7 +55,7 @@ impl Needs {
 pub(crate) struct ConversationControl {
     congestion: Congestion,
     needs: Arc<Needs>,
-    /// Times count from here.
+    /// The time 0 of the congestion control.
     start: Instant,
     initial: u64,
     /// The smoothed round trip as quinn last showed it.
@@ -144,12 +144,12 @@ impl ConversationControl {
         at.saturating_duration_since(self.start)
     }
 
-    /// The newest round trip without the delay of its acknowledgement, if there is a new one. quinn does not show it, but
-    /// each moves the smoothed round trip an eighth of the way (RFC 9002, section 5.3).
+    /// The newest round trip without the delay of its acknowledgement, if there is a new one. quinn shows only the smoothed
+    /// round trip, which each measurement moves by an eighth of the difference (RFC 9002, section 5.3).
     fn latest(&mut self, rtt: &RttEstimator) -> Option<Duration> {
         let smoothed = rtt.get();
         let before = self.smoothed.replace(smoothed)?;
-        // The first measurement replaces what was assumed, from which this would be far off.
+        // quinn's first measurement replaces its assumed round trip as a whole, so that this difference would be far too large.
         let latest = (8 * smoothed).saturating_sub(7 * before);
         let latest = latest.min(rtt.conservative()).max(rtt.min());
         (smoothed != before).then_some(latest)
@@ -187,11 +187,11 @@ mod tests {
             let mut congestion = Congestion::new(1200);
             let needs = Needs::of(quic).unwrap();
             assert_eq!(needs.minimum_rate.load(Ordering::Relaxed), 1234);
-            // A loss counts as congestion now.
+            // With the limit a loss counts as congestion.
             needs.tell(&mut congestion);
             congestion.on_lost(Duration::ZERO, Duration::ZERO, 100);
             assert_eq!(congestion.window(Duration::ZERO), 8400);
-            // The client's own move is of another path.
+            // After a move of this end the measurements are of another path.
             needs.start_over();
             needs.tell(&mut congestion);
             assert_eq!(congestion.window(Duration::ZERO), 12_000);

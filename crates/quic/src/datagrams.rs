@@ -21,7 +21,7 @@ const SMALLEST_MTU: usize = 1200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionClosed;
 
-/// What became of a datagram on this side.
+/// What happened to a datagram at this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is on its way, or QUIC is about to send it.
@@ -30,7 +30,7 @@ pub enum Fate {
     Dropped,
 }
 
-/// How often it is looked up whether a connection has moved to another path, which has a congestion control of its own.
+/// The time between two checks whether a connection has moved to another path, which has its own congestion control.
 const MOVES: Duration = Duration::from_secs(1);
 
 /// Sends the datagrams of a connection.
@@ -61,12 +61,12 @@ impl Datagrams {
         let now = self.quic.max_datagram_size().unwrap_or(0);
         let more_than_sure =
             usize::from(self.quic.stats().path.current_mtu).saturating_sub(SMALLEST_MTU);
-        // Saturating: the other end may have stated any limit.
+        // Saturating, because the other end may state any limit.
         now.saturating_sub(more_than_sure).saturating_sub(self.header())
     }
 
-    /// Tells the congestion control what the channels need at least, in bytes per second, and whether the receiver of
-    /// datagrams has measured that the path carries no more than now (T24).
+    /// Tells the congestion control the minimum rate of the channels in bytes per second, and whether the receiver of
+    /// datagrams has measured that the path carries no more than it does now (T24).
     pub fn set_needs(&mut self, minimum_rate: u32, is_limited: bool) {
         let now = Instant::now();
         if self.needs.as_ref().is_none_or(|(at, _)| now >= *at + MOVES) {

@@ -46,7 +46,7 @@ pub struct AckFrequency {
     /// How long an acknowledgement may wait for a packet to piggyback on. The library asks for less, down to 25 ms,
     /// where the round trip is shorter.
     pub max_delay: Duration,
-    /// An acknowledgement is sent at once if a packet is missing and this number of later ones came.
+    /// An acknowledgement is sent at once if a packet is missing and this number of later ones arrived.
     pub reordering: u32,
 }
 

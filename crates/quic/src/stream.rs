@@ -7,8 +7,8 @@ use wtransport::{Connection, SendStream};
 /// date when they are sent.
 const UNSENT: u64 = 16 << 10;
 
-/// Limits the bytes that QUIC buffers to the congestion window and 16 KiB; to be called before each write. Without the
-/// limit a stream accepts 8 MB before it reports that the path is slow, which a thin path takes minutes to carry.
+/// Limits the bytes that QUIC buffers to the congestion window and 16 KiB. Must be called before each write. Without the
+/// limit a stream accepts 8 MB, which a slow path carries in minutes, before it reports that the path is slow.
 pub fn limit_send_buffer(connection: &Connection) {
     let quic = connection.quic_connection();
     quic.set_send_window(quic.stats().path.cwnd.saturating_add(UNSENT));

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// How long the least round trip is remembered, at least. A route that became longer looks like a queue for as long;
-/// the queue of TCP flows drains more often: BBR's each ten seconds.
+/// The least time for which the smallest round trip is remembered. A route that became longer looks like a queue for
+/// that time. The queues of TCP flows drain more often: those of BBR every ten seconds.
 const MEMORY: Duration = Duration::from_secs(15);
 
-/// The standing queue is the least one of at least this time, if a round trip is shorter: single packets are held up by
-/// schedulers and radio links.
+/// The standing queue is the smallest one within at least this time, or half a round trip if that is longer: schedulers
+/// and radio links hold up single packets.
 const STANDING: Duration = Duration::from_millis(30);
 
 /// The delay that queues add to a round trip.
@@ -19,7 +19,7 @@ pub(super) struct QueueDelay {
     standing: Least,
 }
 
-/// The least value of the present period and the one before.
+/// The least value of the present period and of the previous one.
 #[derive(Debug, Clone, Default)]
 struct Least {
     began: Duration,
@@ -29,24 +29,24 @@ struct Least {
 
 impl QueueDelay {
     pub(super) fn on_round_trip(&mut self, now: Duration, round_trip: Duration) {
-        // A round trip takes time: zero would be no measure to divide by.
+        // At least a microsecond, because the window is computed by dividing by a round trip.
         let round_trip = round_trip.max(Duration::from_micros(1));
         self.least.note(now, round_trip, MEMORY);
         let period = STANDING.max(self.least.value().unwrap_or(round_trip) / 2);
         self.standing.note(now, round_trip, period);
     }
 
-    /// The least round trip: that of the path without a queue. A microsecond before one was measured.
+    /// The least round trip: that of the path without a queue. A microsecond until one was measured.
     pub(super) fn least(&self) -> Duration {
         self.least.value().unwrap_or(Duration::from_micros(1))
     }
 
-    /// The least round trip of late, which includes the standing queue.
+    /// The least of the newest round trips, which includes the standing queue.
     pub(super) fn standing(&self) -> Duration {
         self.standing.value().unwrap_or_else(|| self.least()).max(self.least())
     }
 
-    /// The queue that did not drain of late.
+    /// The delay of the standing queue, which did not drain during the newest round trips.
     pub(super) fn queue(&self) -> Duration {
         self.standing() - self.least()
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// The length of a period in which arriving bytes are counted: some acknowledgements of a pointer.
+/// The length of a period in which acknowledged bytes are counted: a few acknowledgements of a pointer's packets.
 const PERIOD: Duration = Duration::from_millis(250);
-/// The number of past periods that are remembered: two seconds, as long as a burst of losses may hide what the path carries.
-/// Periods in which nothing was acknowledged do not count, so after a pause they are older.
+/// The number of past periods that are remembered: two seconds, for which a burst of losses may hide the rate of the path.
+/// Periods without acknowledgements do not count, so after a pause the remembered ones are older.
 const PERIODS: usize = 8;
 
 /// The highest rate at which bytes were acknowledged, over the present period and the remembered ones.
@@ -13,7 +13,7 @@ const PERIODS: usize = 8;
 pub(super) struct Delivery {
     began: Duration,
     bytes: u64,
-    /// A ring of bytes in whole periods.
+    /// A ring of the bytes that were acknowledged in past periods.
     past: [u64; PERIODS],
     next: usize,
 }
@@ -29,7 +29,7 @@ impl Delivery {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Bytes that arrive in `time`.
+    /// The bytes that arrive in `time` at the highest remembered rate.
     pub(super) fn bytes_in(&self, now: Duration, time: Duration) -> u64 {
         let part = now.saturating_sub(self.began).max(PERIOD);
         let best = self.past.iter().copied().max().unwrap_or(0);

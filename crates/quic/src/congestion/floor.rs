@@ -1,21 +1,21 @@
-//! The rate that may be sent whatever the window is: the minimum rates of the channels.
+//! The floor: the minimum rates of the channels, which may be sent even if the window is full.
 
 use std::time::Duration;
 
 /// The most that the floor grants, in bytes per second: 64 kbit/s (T24).
 pub const FLOOR_MOST: u32 = 8000;
 
-/// The floor ends when no acknowledgement came for this long (T24).
+/// The floor ends when no acknowledgement arrived for this long (T24).
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A bucket that fills at the minimum rate, and that every packet drains: what the window permits is not granted again.
-/// It holds what is needed in [`SILENCE`], so that bursts of losses, in which acknowledgements are missing, do not end
-/// a conversation.
+/// A token bucket that fills at the minimum rate. Every packet drains it, also one that the window permits. It holds what
+/// the minimum rate sends in [`SILENCE`], so that bursts of losses, in which acknowledgements are missing, do not end a
+/// conversation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Floor {
-    /// In bytes per second.
+    /// The minimum rate in bytes per second.
     rate: u32,
-    /// The bytes that may be sent now. Below zero after a packet that was larger than that.
+    /// The bytes that may be sent now. Negative after a packet that was larger than the tokens.
     tokens: f64,
     filled: Duration,
     acknowledged: Option<Duration>,
@@ -27,7 +27,7 @@ impl Floor {
     }
 
     pub(super) fn on_sent(&mut self, now: Duration, bytes: u64) {
-        // The debt is limited as the credit is, or a large transfer would take the floor away for long.
+        // The debt is limited like the credit. Otherwise a large transfer would end the floor for long.
         self.tokens = (self.tokens_at(now) - bytes as f64).max(-self.most());
         self.filled = self.filled.max(now);
     }

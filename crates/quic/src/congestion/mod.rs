@@ -1,6 +1,5 @@
-//! Congestion control for conversations: how many bytes may be in flight. The decision alone, without clock or I/O, so
-//! that the same code serves the real QUIC ([`crate::controller`]) and a simulated one. Rules such as *T24* are those
-//! of docs/transports.md.
+//! Congestion control for conversations: how many bytes may be in flight. It has no clock and no I/O, so that the same
+//! code serves QUIC ([`crate::controller`]) and simulations. Rules such as *T24* are those of docs/transports.md.
 //!
 //! A conversation sends little data and needs it delivered soon. Losses alone say nothing about the
 //! capacity of the path, since wireless links lose packets at any rate; what matters is whether packets
@@ -8,11 +7,11 @@
 //! above the least round trip of the last 15 to 30 s ([`QueueDelay`]).
 //!
 //! - While there is no queue the window grows, and losses do not lower it below twice the delivery rate.
-//! - A queue above the target is assumed to be our own: the window is lowered to what the path holds without one.
+//! - A queue above the target is assumed to be this connection's own: the window is lowered to what the path holds without one.
 //! - If the queue stays although the window was lowered three times, other connections cause it. Then the
 //!   window follows losses as TCP's does; otherwise this connection would get nothing beside TCP.
-//! - Below the window is a floor: the minimum rates of the channels may be sent while acknowledgements
-//!   arrive and no queue grows ([`Floor`]).
+//! - The floor: while acknowledgements arrive and there is no queue above the target, the minimum rates of the channels
+//!   may be sent even if the window is full ([`Floor`]).
 
 mod delay;
 mod delivery;
@@ -28,52 +27,52 @@ use floor::Floor;
 
 pub use floor::FLOOR_MOST;
 
-/// The queue above which the window is lowered. Until that shows, one or two round trips pass, in which the queue
-/// grows further: less than half of the 50 ms that a conversation may wait for itself.
+/// The queue above which the window is lowered. It is less than half of the 50 ms by which a conversation may delay
+/// itself, because the queue grows further during the one or two round trips until it is noticed.
 const TARGET: Duration = Duration::from_millis(20);
 
-/// A shorter queue than this is taken for jitter; with a longer one a loss counts as congestion. SCReAM and GCC ignore
-/// as much.
+/// A queue shorter than this is taken for jitter; with a longer one a loss counts as congestion. SCReAM and GCC ignore
+/// queues up to about this length.
 const GROWN: Duration = Duration::from_millis(8);
 
-/// How often the window is lowered in a row, with two round trips between, until the queue is taken for that of others.
+/// How often in a row, two round trips apart, the window is lowered before the queue is attributed to other connections.
 const PATIENCE: u32 = 3;
-/// The number of steps before that within [`REMEMBERED`] after the queue was last taken for that of others.
+/// The same number for [`REMEMBERED`] after a queue was last attributed to other connections.
 const IMPATIENCE: u32 = 1;
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// Packets of the first window (RFC 9002, section 7.2), and of the window to which losses alone never lower it.
+/// Packets of the first window (RFC 9002, section 7.2), below which losses without a queue never lower the window.
 const INITIAL: u64 = 10;
 /// Packets of the smallest window (RFC 9002, section 7.2).
 const LEAST: u64 = 2;
 /// Bytes of the largest window: 1 Gbit/s at a round trip of a second.
 const MOST: u64 = 128 << 20;
 
-/// What is left of the window after a loss beside others (Cubic's, RFC 9438).
+/// The factor by which a loss lowers the window beside other connections (that of Cubic, RFC 9438).
 const AFTER_LOSS: f64 = 0.7;
-/// Packets by which the window grows per round trip beside others. With [`AFTER_LOSS`] a connection gets as much as
-/// Reno would at 0.53 (RFC 9438, section 4.3).
+/// Packets by which the window grows per round trip beside other connections. With 0.53 and [`AFTER_LOSS`] it would get
+/// as much as Reno (RFC 9438, section 4.3).
 const GROWTH: f64 = 0.65;
-/// Alone the window grows by at least this share of itself per round trip.
+/// The least growth of the window per round trip while the connection is alone, as a share of the window.
 const GROWTH_ALONE: f64 = 1.0 / 16.0;
-/// In the beginning it grows by this share. Half of what others take, because the first queue shows a round trip late.
+/// The same until the first queue: half of the growth of slow start, because a queue is noticed one round trip late.
 const GROWTH_FIRST: f64 = 0.5;
 
 /// The window when a queue is drained, as a share of what the path holds without one.
 const DRAIN: f64 = 0.9;
 
-/// What decides at present.
+/// Who is assumed to cause the queue, which decides how the window changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// No queue was ever seen: the window grows fast.
     Starting,
-    /// The queue is assumed to be our own.
+    /// This connection causes the queue.
     Alone,
-    /// The queue is that of others: losses decide.
+    /// Other connections cause the queue: losses lower the window.
     Beside,
 }
 
-/// The attempts in a row to drain a queue, and how it was before the first.
+/// The number of attempts in a row to drain a queue, and the window and the queue before the first attempt.
 #[derive(Debug, Clone, Copy)]
 struct Drains {
     count: u32,
@@ -83,7 +82,7 @@ struct Drains {
 
 /// The congestion control of one path.
 ///
-/// Times count from any moment, the same for all calls; a time before that of an earlier call counts as that one's.
+/// Times count from any moment, the same for all calls. If a time is before that of an earlier call, that one counts.
 ///
 /// ```
 /// use groupwire_quic::Congestion;
@@ -104,22 +103,22 @@ struct Drains {
 pub struct Congestion {
     /// Bytes of a full packet.
     packet: u64,
-    /// In bytes, without the floor.
+    /// The window in bytes, without the floor.
     window: u64,
     mode: Mode,
     delay: QueueDelay,
     delivery: Delivery,
     floor: Floor,
     in_flight: u64,
-    /// Whether the receiver of datagrams has measured that the path carries no more.
+    /// Whether the receiver of datagrams has measured that the path carries no more than it does now.
     is_limited: bool,
-    /// The attempts to drain a queue that does not go.
+    /// The attempts to drain the present queue, if there were any.
     drains: Option<Drains>,
-    /// The last time at which the queue was taken for that of other connections.
+    /// When a queue was last attributed to other connections.
     beside: Option<Duration>,
     /// Whether the window was full at some time since it was lowered.
     was_full: bool,
-    /// When the window was lowered last. What was sent until then says nothing about the lowered window.
+    /// When the window was last lowered. Packets that were sent before say nothing about the lowered window.
     lowered: Option<Duration>,
     /// Since when there is no queue.
     quiet_since: Option<Duration>,
@@ -154,20 +153,20 @@ impl Congestion {
         self.set_window(self.window as f64);
     }
 
-    /// Forgets what was measured: the packets take another path from now on. What was sent before says nothing about it.
+    /// Forgets all measurements, because packets take another path from now on. Packets that were sent before do not count.
     pub fn start_over(&mut self) {
         let packet = u16::try_from(self.packet).unwrap_or(u16::MAX);
         let (in_flight, now) = (self.in_flight, self.now);
         *self = Congestion { in_flight, now, lowered: Some(now), ..Congestion::new(packet) };
     }
 
-    /// Sets what the channels need at least, in bytes per second; of more than [`FLOOR_MOST`] that much counts.
+    /// Sets the minimum rate of the channels in bytes per second. It counts up to [`FLOOR_MOST`].
     pub fn set_minimum_rate(&mut self, bytes_per_second: u32) {
         self.floor.set_rate(bytes_per_second);
     }
 
-    /// Tells whether the receiver of datagrams has measured that the path carries no more than it does. If so, losses count
-    /// as congestion even where no queue shows.
+    /// Sets whether the receiver of datagrams has measured that the path carries no more than it does now. If so, losses count
+    /// as congestion even without a queue.
     pub fn set_limited(&mut self, is_limited: bool) {
         self.is_limited = is_limited;
     }
@@ -179,7 +178,7 @@ impl Congestion {
         self.floor.on_sent(now, bytes);
     }
 
-    /// Notes that a packet arrived which was sent at `sent`. `is_idle` says that the sender had no more to send.
+    /// Notes the acknowledgement of a packet that was sent at `sent`. `is_idle` says that the sender had no more to send.
     pub fn on_acknowledged(&mut self, now: Duration, sent: Duration, bytes: u64, is_idle: bool) {
         let now = self.advance(now);
         self.in_flight = self.in_flight.saturating_sub(bytes);
@@ -203,7 +202,7 @@ impl Congestion {
                 self.mode = Mode::Alone;
             }
         } else if self.delay.standing() + *self.quiet_since.get_or_insert(now) <= now {
-            // A queue of others drains for an instant when they lower their windows.
+            // The queue of other connections drains for an instant when they lower their windows, so a round trip must pass.
             self.drains = None;
             if self.mode == Mode::Beside {
                 self.beside = Some(now);
@@ -215,7 +214,7 @@ impl Congestion {
         }
     }
 
-    /// Notes that a packet was lost which was sent at `sent`.
+    /// Notes the loss of a packet that was sent at `sent`.
     pub fn on_lost(&mut self, now: Duration, sent: Duration, bytes: u64) {
         let now = self.advance(now);
         self.in_flight = self.in_flight.saturating_sub(bytes);
@@ -225,7 +224,7 @@ impl Congestion {
         if self.has_queue(GROWN) || self.is_limited {
             return self.back_off();
         }
-        // Losses alone do not lower the window, but a path that lost most of a large window does not carry that much.
+        // Losses alone do not lower the window. But if most of a large window is lost, the path does not carry that much.
         let arrives = self.delivery.bytes_in(now, self.delay.standing());
         let most = (2 * arrives).max(INITIAL * self.packet);
         if self.window > most {
@@ -241,13 +240,13 @@ impl Congestion {
         }
     }
 
-    /// Notes that nothing arrived for long: what is known of the path may be out of date.
+    /// Notes that no packet arrived for long: what is known of the path may be out of date.
     pub fn on_outage(&mut self, now: Duration) {
         self.advance(now);
         self.set_window((self.window as f64).min((INITIAL * self.packet) as f64));
     }
 
-    /// Corrects the bytes in flight, as packets may leave the count by ways that are not reported.
+    /// Corrects the bytes in flight, because some packets leave the count without a report.
     pub fn set_in_flight(&mut self, bytes: u64) {
         self.in_flight = bytes;
     }
@@ -258,11 +257,11 @@ impl Congestion {
         if self.has_queue(TARGET) || !self.floor.permits(now) {
             return self.window;
         }
-        // The transport sends while a full packet fits into the window beside what is in flight.
+        // The transport sends while a full packet fits into the window in addition to the bytes in flight.
         self.window.max(self.in_flight.saturating_add(self.packet + 1)).min(MOST)
     }
 
-    /// The delay that queues on the path add at present, whoever's packets are in them.
+    /// The delay that queues on the path add at present, also those that other connections cause.
     pub fn queue(&self) -> Duration {
         self.delay.queue()
     }
@@ -276,8 +275,8 @@ impl Congestion {
         self.delay.queue() > longer
     }
 
-    /// Whether what was done last shows in the delay by now: a round trip until the queue has shrunk, and one until
-    /// that is seen.
+    /// Whether the last change of the window shows in the delay by now: the queue shrinks within a round trip, and another one
+    /// passes until that is measured.
     fn has_settled(&self) -> bool {
         self.lowered.is_none_or(|at| self.now >= at + 2 * self.delay.standing())
     }
@@ -293,15 +292,15 @@ impl Congestion {
         self.set_window(self.window as f64 + growth.max(1.0));
     }
 
-    /// Lowers the window to what the path holds without a queue, or finds that the queue is not this connection's.
+    /// Lowers the window to what the path holds without a queue, or attributes the queue to other connections.
     fn drain(&mut self) {
         let queue = self.delay.queue();
         let mut drains = self.drains.unwrap_or(Drains { count: 0, window: self.window, queue });
         let used = self.window.min(self.delivery.bytes_in(self.now, self.delay.standing()));
         let is_remembered = self.beside.is_some_and(|at| self.now < at + REMEMBERED);
         let patience = if is_remembered { IMPATIENCE } else { PATIENCE };
-        // A queue of this connection's shrinks with the window; and one that sends less than the window permits makes
-        // none for long.
+        // If this connection causes the queue, the queue shrinks with the window. A connection that never fills the window
+        // causes no lasting queue.
         let stays = self.window <= drains.window / 2 && queue > drains.queue / 2;
         if drains.count >= patience && (stays || !self.was_full) {
             self.drains = None;

@@ -10,7 +10,7 @@ const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const PACKET: u64 = 1200;
 
-/// Sends packets of 200 bytes at a pace for `time`; every packet is acknowledged after the round trip, or lost.
+/// Sends a packet of 200 bytes every 20 ms for `time`; each is acknowledged after the round trip, or lost.
 fn converse(
     congestion: &mut Congestion,
     from: Duration,
@@ -33,7 +33,7 @@ fn converse(
     from + time + round_trip
 }
 
-/// Nothing is sent for some seconds, until the floor has all that it can save up, but an acknowledgement arrives.
+/// Lets five seconds pass without packets, in which the floor saves up all it can, and then lets an acknowledgement arrive.
 fn quiet(congestion: &mut Congestion, from: Duration) -> Duration {
     let now = from + 5 * SECOND;
     congestion.on_round_trip(now, 50 * MS);
@@ -81,7 +81,7 @@ fn the_floor_is_the_minimum_rate_of_at_most_64_kbit() {
         congestion.window = LEAST * PACKET;
         let now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
         let mut now = quiet(&mut congestion, now);
-        // More than the window is in flight, and acknowledgements of others arrive: only the floor permits to send.
+        // More bytes than the window are in flight, and acknowledgements of other packets arrive: only the floor permits to send.
         congestion.set_in_flight(1_000_000);
         let mut sent = 0;
         for _ in 0..10_000 {
@@ -94,7 +94,7 @@ fn the_floor_is_the_minimum_rate_of_at_most_64_kbit() {
             }
             now += MS;
         }
-        // Ten seconds, and what was saved up.
+        // The rate of ten seconds, and the tokens that were saved up.
         let seconds = f64::from(sent) / f64::from(granted);
         assert!((9.9..11.2).contains(&seconds), "{asked}: {seconds}");
     }
@@ -124,7 +124,7 @@ fn an_outage_takes_back_a_large_window() {
     assert_eq!(congestion.window(SECOND), INITIAL * PACKET);
 }
 
-/// What happens to a congestion control.
+/// An event of a congestion control.
 #[derive(Debug, Clone, Copy)]
 enum Happening {
     Sent(u64),
@@ -193,10 +193,10 @@ proptest! {
 
 /// A sender at a bottleneck.
 enum Flow {
-    /// Ours, with bytes per second that the application offers, and those that wait.
+    /// This crate's congestion control, with the bytes per second that the application offers, and the bytes that wait.
     Ours { congestion: Box<Congestion>, offered: f64, waiting: f64 },
-    /// AIMD with Cubic's constants in its region of TCP friendliness (RFC 9438, section 4.3), which is where flows of some
-    /// Mbit/s over some 50 ms are.
+    /// AIMD with Cubic's constants in its region of TCP friendliness (RFC 9438, section 4.3), in which flows of some Mbit/s
+    /// and some 50 ms are.
     Tcp { window: f64, threshold: f64, recovering: Duration },
 }
 
@@ -215,8 +215,8 @@ struct Event {
     is_lost: bool,
 }
 
-/// What flows got of a bottleneck, each in bits per second, and the longest queues that stood, in ms, after the first ten
-/// seconds.
+/// Simulates flows at a bottleneck. Returns the rate of each flow in bits per second, and the queueing delays of all packets
+/// in ms in ascending order; both without the first ten seconds.
 fn share(
     kbit: f64,
     round_trip: Duration,
@@ -248,7 +248,7 @@ fn share(
             }
             sender.flow.hear(&event);
         }
-        // Nobody is always first.
+        // The flows take turns at being first.
         let count = senders.len();
         let first = now.as_millis() as usize % count;
         for place in (first..count).chain(0..first) {
@@ -286,7 +286,7 @@ impl Flow {
         Flow::Tcp { window, threshold: f64::INFINITY, recovering: Duration::ZERO }
     }
 
-    /// Another ms of what the application has to send; a real one sends no more than 100 ms old.
+    /// Adds the bytes that the application offers in a ms. Bytes older than 100 ms are dropped, as in a real application.
     fn offer(&mut self) {
         if let Flow::Ours { offered, waiting, .. } = self {
             *waiting = (*waiting + *offered / 1000.0).min(*offered / 10.0);

@@ -50,7 +50,7 @@ async fn t21_ends_ask_each_other_for_rare_acknowledgements() {
             timeout(PATIENCE, pair.server.receive_datagram()).await.unwrap().unwrap();
         }
     }
-    // By default there would be 25. The delay limit may cause a few besides those for every fifth packet.
+    // By default there would be 25. The delay limit may cause a few in addition to those for every fifth packet.
     assert!(acks() - before <= 18, "{before} {}", acks());
     for end in [&pair.client, &pair.server] {
         let stats = end.quic_connection().stats();

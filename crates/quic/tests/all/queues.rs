@@ -119,8 +119,8 @@ async fn t6_sending_on_a_stalled_path_waits_no_longer_than_the_age_limit() {
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
     pair.hold(true);
-    // More than the congestion window and the buffer hold. The first datagram waits until its age limit, later ones replace
-    // one another: if each waited, all would take some ten times as long as a test may hang.
+    // More datagrams than the congestion window and the buffer hold. The first one waits until its age limit, later ones
+    // replace each other. If each waited for 100 ms, 3000 would take five times the time limit.
     let all = async {
         for _ in 0..3000 {
             datagrams.send(&[0; 1000], Instant::now()).await.unwrap();
@@ -136,7 +136,7 @@ async fn a_stream_buffers_no_more_than_the_limit() {
     pair.hold(true);
     limit_send_buffer(&pair.client);
     let mut taken = 0;
-    // A write that does not end waits for place.
+    // A write that does not end within a second waits for buffer space.
     let second = Duration::from_secs(1);
     while let Ok(written) = timeout(second, write_all(&pair.client, &mut send, &[0; 1000])).await {
         written.unwrap();
