@@ -98,7 +98,7 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
     shared.event_ready.notify_one();
 }
 
-/// Feeds `news` to the session; without news, the passing of time. Returns what the driver has to do next.
+/// Feeds `news` to the session, or a timeout if there is no news. Returns what the driver has to do next.
 fn turn(
     shared: &SharedSession,
     transport_state: &mut TransportState,

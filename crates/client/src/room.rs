@@ -48,8 +48,8 @@ pub struct SendOptions<'a> {
     pub key: Option<&'a [u8]>,
     /// The priority of this message; `None` for that of the channel.
     pub priority: Option<u8>,
-    /// The only receiver of the message; `None`: everybody who receives the channel. Only transactions can have one. The receiver gets
-    /// the event [`Event::Direct`](crate::Event::Direct), and the sender [`Event::Receipt`](crate::Event::Receipt).
+    /// The only receiver of the message; `None` for all receivers of the channel. Only transactions can have one. The
+    /// receiver gets the event [`Event::Direct`](crate::Event::Direct), the sender [`Event::Receipt`](crate::Event::Receipt).
     pub to: Option<Recipient>,
 }
 
@@ -177,9 +177,9 @@ impl Room {
         self.change(|client, _| client.set_token(token))
     }
 
-    /// States that this program makes a part of the room's snapshot, under this name: its state of these channels. The room
-    /// asks for it by [`Event::SnapshotWanted`](crate::Event::SnapshotWanted), and those who join later begin with it. No
-    /// channel is in two parts.
+    /// States that this program makes the part `part` of the room's snapshot: the state of these channels. The room asks for it
+    /// by [`Event::SnapshotWanted`](crate::Event::SnapshotWanted); participants that join later start with it. A channel belongs
+    /// to at most one part.
     ///
     /// # Errors
     /// A name of more than 128 bytes, a closed channel, more than 64 parts.
@@ -189,8 +189,8 @@ impl Room {
     }
 
     /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted). `bytes` replace all transactions of the part's channels
-    /// up to the position `as_of`, which is that of the event, so they must contain the effect of all of them that came
-    /// before the event.
+    /// up to `as_of`, the position in the event. So they must contain the effect of all transactions that came before the
+    /// event.
     ///
     /// # Errors
     /// A part above the server's limit; the room then continues without it.

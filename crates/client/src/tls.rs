@@ -14,25 +14,25 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::error::DialError;
 use crate::trust::Pins;
 
-/// The size of rustls's cache of sessions. It rounds this up to one server, of which it keeps up to eight tickets.
+/// The size of rustls's cache of sessions. rustls rounds it up to one server, for which it keeps up to eight tickets.
 const SESSIONS: usize = 2;
 
-/// The configurations of TLS of one room. The last one is kept with its sessions, so that a client that comes back resumes one:
-/// neither it nor the server then computes signatures.
+/// The TLS configurations of a room. The newest one is kept with its sessions, so that a client that reconnects can resume a
+/// session: neither the client nor the server then computes signatures.
 #[derive(Debug, Default)]
 pub(crate) struct TlsConfigs(Mutex<Option<Kept>>);
 
 #[derive(Debug)]
 struct Kept {
     pins: Pins,
-    /// The text of the file of root certificates; empty if there is none.
+    /// The content of the file of root certificates; empty if there is none.
     roots: Vec<u8>,
     config: Arc<ClientConfig>,
 }
 
 impl TlsConfigs {
-    /// The configuration of TLS 1.3 for a client that offers this protocol, always the same one in a room. A file of root
-    /// certificates is read each time, and sessions are forgotten if it has changed.
+    /// The TLS 1.3 configuration for a client that offers `protocol`, which must be the same for all calls in a room. A file of
+    /// root certificates is read at each call; if it has changed, the sessions are forgotten.
     ///
     /// # Errors
     /// [`DialError::Roots`] if the file of root certificates cannot be used.

@@ -21,14 +21,14 @@ pub enum Trust {
     /// By the root certificates of the operating system.
     Roots,
     /// By the root certificates in this PEM file, which is read whenever the client connects. They replace those of the
-    /// operating system. A certificate that signed itself may be among them.
+    /// operating system. Self-signed certificates may be among them.
     File(PathBuf),
     /// By these SHA-256 hashes of certificates that a server made for itself. The names in the certificates are not
     /// checked. The server replaces such a certificate after 10 days, and whenever it starts.
     Hashes(Vec<[u8; 32]>),
-    /// By the hashes that the server itself answers to `GET /transports` over HTTP, which also names its UDP port; so
-    /// the address is that of HTTP, which is not encrypted; not for `wss://`. An attacker who can change this answer can pose as the server, so this is for
-    /// trusted networks.
+    /// By the certificate hashes in the server's answer to `GET /transports` over HTTP, or by root certificates if it has none.
+    /// It also names the UDP port, so the address is that of HTTP without encryption; not for `wss://`. An attacker who can
+    /// change the answer can pose as the server, so this is for trusted networks.
     Ask,
 }
 
@@ -93,7 +93,7 @@ impl Trust {
             Trust::Auto | Trust::Ask => {
                 let answer = ask(address).await;
                 let answer = answer.map_err(|source| DialError::Discovery { source })?;
-                // The answer of a server whose HTTP is encrypted: its certificate is not one to be pinned.
+                // A server with encrypted HTTP answers this. Its certificate is checked by root certificates and not pinned.
                 if *self == Trust::Auto && answer.starts_with("HTTP/1.1 400 ") {
                     return Ok(as_given(Pins::Roots));
                 }

@@ -1,4 +1,4 @@
-//! Noticing that this machine has moved to another network, from Wi-Fi to a mobile one for instance (docs/transports.md,
+//! Notices that this machine has moved to another network, such as from Wi-Fi to a mobile network (docs/transports.md,
 //! T26).
 
 use std::future::{Future, pending};
@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-/// The time between two looks, each of which takes some microseconds. People notice a pointer that stands still for longer.
+/// The time between two checks; each takes some microseconds. People notice a pointer that stands still for longer.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// A watch over the address that a TCP connection leaves from.
+/// Watches whether this machine still has the local address of a TCP connection.
 pub(super) struct Watch(Pin<Box<dyn Future<Output = ()> + Send>>);
 
 impl Watch {
@@ -22,15 +22,15 @@ impl Watch {
         Ok(Watch(Box::pin(address_lost(stream.local_addr()?.ip()))))
     }
 
-    /// Ready once this machine has lost the address, so that the connection is dead, of which TCP tells nothing for
-    /// minutes. Must not be polled again after that.
+    /// Ready once this machine has lost the address. The connection is then dead, which TCP itself reports only after minutes.
+    /// Must not be polled again after that.
     pub(super) fn poll_lost(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.0.as_mut().poll(cx)
     }
 }
 
-/// Waits until this machine does not have the address `local` any more, so that a connection from it is dead. Never ends
-/// for a loopback address.
+/// Waits until this machine no longer has the address `local`, so that a connection from there is dead. Never completes for
+/// a loopback address.
 async fn address_lost(local: IpAddr) {
     if local.is_loopback() || local.is_unspecified() {
         return pending().await;
@@ -40,15 +40,15 @@ async fn address_lost(local: IpAddr) {
     }
 }
 
-/// Waits until packets to `server` leave from another address than `before`, and returns that address. Never ends for a
-/// server on this machine.
+/// Waits until packets to `server` leave from another address than `before`, and returns that address. Never completes for
+/// a server on this machine.
 pub(super) async fn another_address(server: SocketAddr, before: Option<IpAddr>) -> IpAddr {
     if server.ip().is_loopback() {
         return pending().await;
     }
     loop {
         sleep(LOOK).await;
-        // An error is that no network leads to the server just now.
+        // An error means that no network leads to the server at present.
         match local_address(server) {
             Ok(now) if Some(now) != before => return now,
             _ => {}
@@ -56,7 +56,7 @@ pub(super) async fn another_address(server: SocketAddr, before: Option<IpAddr>) 
     }
 }
 
-/// The address from which packets to `server` leave. Sends nothing: to connect a UDP socket only looks for a route.
+/// The address from which packets to `server` leave. Sends nothing: connecting a UDP socket only looks up a route.
 pub(super) fn local_address(server: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -67,9 +67,9 @@ pub(super) fn local_address(server: SocketAddr) -> io::Result<IpAddr> {
     Ok(socket.local_addr()?.ip())
 }
 
-/// Whether this machine has an address: only then a socket can be bound to it.
+/// Whether this machine has the address. If not, no socket can be bound to it.
 fn has(address: IpAddr) -> bool {
-    // An address that is bound to a link, fe80::1%eth0, cannot be bound without its link.
+    // A link-local address, such as fe80::1%eth0, cannot be bound without its link, and counts as present.
     let is_gone = |error: io::Error| error.kind() == io::ErrorKind::AddrNotAvailable;
     !UdpSocket::bind((address, 0)).is_err_and(is_gone)
 }
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// An address of no machine (RFC 5737).
+    /// An address that no machine has (RFC 5737).
     const NOBODYS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
     #[tokio::test]

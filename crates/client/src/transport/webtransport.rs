@@ -42,12 +42,12 @@ const DATAGRAMS: usize = 2;
 /// timeout.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// The time until a second attempt begins: two round trips of 600 ms. The first attempt goes on, because on a narrow path
-/// a handshake takes longer than [`NEXT_ATTEMPT`].
+/// The time until a second attempt to connect begins: two round trips of 600 ms. The first attempt continues, because a
+/// handshake on a slow path takes longer than [`NEXT_ATTEMPT`].
 const FIRST_ANSWER: Duration = Duration::from_millis(1500);
 
-/// How long each further attempt takes, so that one begins at most this long after the path is back: three round trips of
-/// 200 ms. Longer paths are left to the first attempt.
+/// The time limit of each further attempt, so that one begins at most this long after the path works again: three round
+/// trips of 200 ms. On longer paths only the first attempt can succeed.
 const NEXT_ATTEMPT: Duration = Duration::from_millis(700);
 
 /// How long to wait for the server's closing packet. If the server sends one, it does so at once.
@@ -73,8 +73,8 @@ pub(crate) struct WebTransport {
 }
 
 impl WebTransport {
-    /// Opens a session. While the first attempt is not answered, others are made beside it: QUIC repeats the first packet of
-    /// a handshake after 1, 3 and 7 s, so that a path could be back for seconds before it is used.
+    /// Opens a session. While the first attempt has no answer, others are made in parallel: QUIC repeats the first packet of a
+    /// handshake only after 1, 3 and 7 s, so that a path could work again for seconds before it is used.
     pub(super) async fn dial_until_heard(
         address: &Address,
         trust: &Trust,
@@ -89,8 +89,8 @@ impl WebTransport {
                 dialled = &mut first => return dialled,
                 other = timeout(NEXT_ATTEMPT, WebTransport::dial(address, trust, configs)) => match other {
                     Ok(Ok(transport)) => return Ok(transport),
-                    // The server refuses, and the first attempt will tell why; or this machine has no network or no DNS
-                    // just now, and another attempt follows.
+                    // Either the server refuses, and the first attempt will return the reason. Or this machine has no network or no
+                    // DNS at present, and another attempt follows.
                     Ok(Err(_)) => {
                         if let Ok(dialled) = timeout(NEXT_ATTEMPT, &mut first).await {
                             return dialled;
@@ -246,11 +246,11 @@ async fn receive_all(connection: Connection, received: mpsc::Sender<Bytes>) {
     }
 }
 
-/// Shows the server each new address of this machine. The socket is bound to none, so that packets leave from whichever
-/// address leads to the server, and QUIC goes on from there.
+/// Shows the server each new address of this machine. The socket is not bound to an address, so packets leave from the
+/// address that has a route to the server, and QUIC continues the connection from there.
 async fn follow_moves(connection: Connection) {
     let server = connection.remote_address();
-    // A socket for both address families shows an address of IPv4 as a mapped one, to which not all systems find a route.
+    // A socket for both address families shows an IPv4 address as a mapped one, to which not all systems have a route.
     let server = SocketAddr::from((server.ip().to_canonical(), server.port()));
     let mut address = local_address(server).ok();
     for moves in 1.. {

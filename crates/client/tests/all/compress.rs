@@ -77,7 +77,7 @@ async fn the_choice_changes_and_the_counters_show_it(over: Over) {
         channel.compress("lz4".parse().unwrap()).unwrap();
     }
     assert!(draw.compress("lz4-99".parse().unwrap()).is_err());
-    // The next packet tells the server.
+    // The server learns of the change with the next packet.
     let is_packed = || seen.stats().received.codec == Some(Choice::codec(1));
     let mut number = 0;
     while !is_packed() && number < 100 {

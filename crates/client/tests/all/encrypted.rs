@@ -1,4 +1,4 @@
-//! Clients over WebSocket with TLS, and over WebTransport, of a server whose certificate is from files.
+//! Clients over WebSocket with TLS and over WebTransport, with a server whose certificate is from files.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use wtransport::Identity;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server, and the file of its certificate, which signed itself.
+/// A running server, and the file of its self-signed certificate.
 struct Encrypted {
     port: u16,
     cert: PathBuf,
@@ -31,7 +31,7 @@ impl Encrypted {
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Server::bind(Config { listen, certificate, ..Config::default() }).await;
         let server = server.unwrap();
-        // WebTransport took the same port, or the tests could not name it.
+        // The tests use one port number for TCP and UDP, so WebTransport must have got the same one.
         let port = server.local_addr().port();
         assert_eq!(server.webtransport_port(), Some(port));
         tokio::spawn(server.run(std::future::pending()));

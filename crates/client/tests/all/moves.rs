@@ -8,12 +8,12 @@ use tokio::net::UdpSocket;
 
 use crate::support::{Over, Running, any_port, synced, texts};
 
-/// Carries datagrams of one client to a server, from an address that changes.
+/// Relays the datagrams of one client to a server, from an address that changes.
 struct Relay {
     front: Arc<UdpSocket>,
     server: SocketAddr,
     back: Mutex<Arc<UdpSocket>>,
-    /// The client's addresses, a new one for each connection.
+    /// The client's addresses. Each connection has another one.
     clients: Mutex<Vec<SocketAddr>>,
 }
 
@@ -31,7 +31,7 @@ impl Relay {
         relay
     }
 
-    /// From now on the server sees the client at another address, and nothing comes from the one before.
+    /// From now on the server sees the client at another address, and datagrams to the old address are dropped.
     async fn move_to(self: &Arc<Self>, address: Ipv4Addr) {
         let socket = socket(address).await;
         *self.back.lock().unwrap() = socket;
@@ -55,7 +55,7 @@ impl Relay {
         }
     }
 
-    /// Brings back what comes to the present address.
+    /// Starts to relay the server's datagrams to the present address back to the client.
     fn answer(self: &Arc<Self>) {
         let (relay, back) = (Arc::clone(self), self.back());
         tokio::spawn(async move {
@@ -74,7 +74,7 @@ async fn socket(address: Ipv4Addr) -> Arc<UdpSocket> {
     Arc::new(UdpSocket::bind((address, 0)).await.unwrap())
 }
 
-/// Another port is what a router gives a connection anew; another address is what another network gives.
+/// A router may give the connection another port; another network gives it another address.
 #[tokio::test(flavor = "multi_thread")]
 async fn t26_a_webtransport_connection_goes_on_from_another_address() {
     let server = Running::start(any_port()).await;
@@ -88,7 +88,7 @@ async fn t26_a_webtransport_connection_goes_on_from_another_address() {
     synced(&mut to_mover).await;
     synced(&mut to_friend).await;
 
-    // Not all systems have further addresses of loopback.
+    // Not all systems have a second loopback address.
     let far = Ipv4Addr::new(127, 0, 0, 2);
     let has_far = UdpSocket::bind((far, 0)).await.is_ok();
     let far = if has_far { far } else { Ipv4Addr::LOCALHOST };
@@ -102,7 +102,7 @@ async fn t26_a_webtransport_connection_goes_on_from_another_address() {
         assert_eq!(texts(&mut to_mover, 2).await, [one, other.clone()]);
         assert_eq!(texts(&mut to_friend, 1).await, [other]);
     }
-    // The same connection all the time.
+    // It was the same connection all the time.
     assert_eq!(relay.clients.lock().unwrap().len(), 1);
     mover.leave().await;
     server.stop().await;

@@ -164,7 +164,7 @@ async fn two_clients_exchange_messages_and_one_leaves(over: Over) {
     assert_eq!(at.key.as_deref(), Some(&b"me"[..]));
     assert!(bob.round_trip().is_some());
     assert!(ann.framing().bytes_out > 0 && ann.framing().bytes_in > 0);
-    // T6: awareness goes in datagrams where there are some.
+    // T6: awareness goes in datagrams if the transport has them.
     let datagrams = (bob.framing().datagrams_out, ann.framing().datagrams_in);
     assert_eq!(datagrams.0 > 0 && datagrams.1 > 0, over == Over::Https, "{datagrams:?}");
 
@@ -194,7 +194,7 @@ async fn dropping_all_handles_leaves(over: Over) {
 async fn transactions_survive_broken_connections(over: Over) {
     const COUNT: usize = 400;
     let ms = Duration::from_millis;
-    // QUIC notices a break only by its timeout, so that is short here.
+    // QUIC notices a broken path only by its timeout, which is short here.
     let timing = Timing { ping: ms(200), dead: ms(1000), ..Timing::default() };
     let mut config = any_port();
     config.room.timing = timing;
@@ -267,7 +267,7 @@ async fn a_late_joiner_receives_everything_in_order(over: Over) {
     assert_eq!(texts(&mut to_bob, COUNT).await, expected);
 }
 
-/// A channel may be opened between HELLO and WELCOME; once such a channel was never opened.
+/// A channel may be opened between HELLO and WELCOME. An earlier version never opened such a channel.
 async fn a_channel_may_be_opened_while_joining(over: Over) {
     let server = Running::start(any_port()).await;
     let proxy = Proxy::start(&server, over, Duration::from_millis(60)).await;
