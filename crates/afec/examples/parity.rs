@@ -1,8 +1,8 @@
-//! Whether XOR parity over messages would pay against repeats: bytes per message to hold a target, by simulation.
+//! Compares XOR parity over messages with repeats: the bytes per message that hold a target, by simulation.
 //!
-//! Parity is a piggyback, like repeats: in each `every`-th packet, over `window` messages before it, which are neighbours or spaced.
-//! It costs as much as a repeat; where repeats are coded against their neighbours (4 bytes), 8 bytes are tried, too, because a sum
-//! of messages resembles none of them.
+//! Each `every`-th packet carries, as a piggyback, the parity of `window` earlier messages, which are neighbours or evenly
+//! spaced. Parity costs as much as a repeat. If packets are compressed, a repeat costs 4 bytes; for parity 8 bytes are tried,
+//! too, because a sum of messages resembles no message.
 
 use oorandom::Rand64;
 
@@ -72,7 +72,7 @@ fn repeated(lost: &[bool], lags: u32) -> f64 {
 
 /// The share of messages that miss with parity in each `every`-th packet, over `window` messages before it with this spacing.
 fn recovered(lost: &[bool], (spacing, window): (usize, usize), every: usize) -> f64 {
-    // The messages that came or were recovered so far, which help to recover others.
+    // The messages that arrived or were recovered so far, which help to recover others.
     let mut known: Vec<bool> = lost.iter().map(|lost| !lost).collect();
     for at in (spacing * window..lost.len()).step_by(every).filter(|at| !lost[*at]) {
         let covered = (1..=window).map(|n| at - n * spacing);

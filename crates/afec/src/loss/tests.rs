@@ -236,7 +236,7 @@ proptest! {
         prop_assert!((told.again[0] - model.again[0]).abs() < 0.25 * model.rate + 0.005);
         for lag in [2, 3, 4, 5, 7, 9, 12] {
             let (told, again) = (told.again[lag - 1], model.again[lag - 1]);
-            // Below the rate the steps are halves of it, above up to 0.11 near 1.
+            // Below the rate a step of the code is half of the rate; above it a step is up to 0.11, near 1.
             prop_assert!((told - again).abs() < 0.06 + 0.2 * model.rate, "{lag}: {told} {again}");
         }
         if model.weight >= 1.0 {
@@ -266,7 +266,7 @@ fn what_never_left_is_no_loss_of_the_path() {
     assert_eq!(model.without(0.0), model);
     let path = model.without(0.125);
     assert!((path.rate - 0.2).abs() < 1e-9, "{path:?}");
-    // As long as before are the bursts: what is lost again besides what is lost anyway, here half, stays.
+    // Bursts stay as long as before: the tie of neighbouring losses is 0.5 again, and 0.2 + 0.5 * 0.8 = 0.6.
     assert!((path.again[0] - 0.6).abs() < 1e-9, "{path:?}");
     for unsent in [0.3, 0.9, 1.0] {
         let clear = model.without(unsent);

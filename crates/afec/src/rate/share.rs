@@ -176,11 +176,11 @@ mod tests {
         // The pointer slows down first: 20 * 70 + 800.
         let shares = at(2200);
         assert!((shares[0].rate - 20.0).abs() < 1e-9 && shares[0].redundancy == 20.0);
-        // At its minimum it gives its redundancy: 10 * 60 + 800.
+        // At its minimum rate the pointer gives up its redundancy: 10 * 60 + 800.
         let shares = at(1400);
         assert_eq!((shares[0].rate, shares[1].redundancy), (10.0, 80.0));
         assert!((shares[0].redundancy - 10.0).abs() < 1e-9);
-        // Then the chat gives its own: 10 * 50 + 5 * 80.
+        // Then the chat gives up its redundancy: 10 * 50 + 5 * 80.
         let shares = at(900);
         assert_eq!((shares[0].redundancy, shares[1].redundancy), (0.0, 0.0));
         assert!(shares.iter().all(|share| !share.short));

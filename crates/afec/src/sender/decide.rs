@@ -89,7 +89,7 @@ impl Sender {
                 choice.possible = choice.possible.max(choice.misses);
             }
             channel.code = choice.code;
-            // What no repeat can change: the path alone takes longer than a message may.
+            // No repeat helps if the path alone takes longer than the deadline.
             let is_too_far = path.is_longer_than(channel.qos.deadline);
             let told = channel.outlook(now, if is_too_far { 1.0 } else { choice.possible });
             if told.is_some() != channel.told.is_some() {

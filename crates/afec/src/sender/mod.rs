@@ -46,8 +46,8 @@ const LEAST_RATIO: f64 = 0.125;
 /// reports may be lost. One forged report slows a path for no longer than this.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 
-/// The number of packets over which the share that never left this side is smoothed: about as many as a model of the
-/// losses is estimated from. Chosen by judgement; not tuned.
+/// The number of packets over which [`Sender::unsent`] is smoothed: about as many as a loss model is estimated from. Chosen
+/// by judgement; not tuned.
 const UNSENT_PACKETS: f64 = 100.0;
 
 /// The sending half of an endpoint: see the [module](self).
@@ -62,7 +62,7 @@ pub(crate) struct Sender {
     entries: Vec<Entry>,
     /// How the path to the receiver loses packets, as the receiver last reported.
     loss: LossModel,
-    /// The share of recent packets that never left this side. The receiver takes them for lost.
+    /// The share of recent packets that were dropped at this end. The receiver counts them as lost.
     unsent: f64,
     budget: Budget,
     /// When the receiver last reported a rate limit; `None` if no reported limit is in force.
@@ -286,7 +286,7 @@ impl Sender {
         self.loss = loss.without(self.unsent);
     }
 
-    /// A packet that was sent according to [`Sender::on_sent`] was dropped before it left.
+    /// Notes that a packet, which [`Sender::on_sent`] has counted, was dropped at this end.
     pub(crate) fn on_dropped(&mut self) {
         self.unsent += (1.0 - self.unsent) / UNSENT_PACKETS;
     }

@@ -57,7 +57,7 @@ fn more_messages_at_once_than_a_channel_keeps_are_all_sent() {
     // The history of a channel keeps 32 messages, and 8 KB.
     for (count, size) in [(60, 4), (20, 900), (60, 200)] {
         let [mut here, _] = ends(Qos::new());
-        // What is coded becomes so small that many messages fit one packet.
+        // With this compression ratio many messages fit into one packet.
         here.on_coded(100_000, 1000);
         let payload = vec![1; size];
         for _ in 0..count {

@@ -148,7 +148,7 @@ fn queues_on_a_path_that_is_short_enough_are_not_told() {
             Qos { deadline: Duration::from_millis(400), target: 0.2, ..pointer(Order::Newest) },
         );
         world.point(3, 400);
-        // Twice as long for some seconds, and back.
+        // The delay is twice as long for some seconds.
         world.change_path(&LinkConfig { delay: Duration::from_millis(600), ..mobile() });
         world.point(3, 100);
         world.change_path(&mobile());

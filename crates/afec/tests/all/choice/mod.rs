@@ -83,11 +83,11 @@ fn the_choice_is_nearly_the_cheapest_code() {
             let choice = choose(&situation);
             let measured = run(&situation, &choice.code, &loss, 30_000, 1);
             assert!(measured.misses <= 1.1 * target, "{name} {cell:?} {choice:?} {measured:?}");
-            // The bar for other codes is what this one reached with the same simulated losses.
+            // Other codes are compared with what this code reached on the same simulated losses.
             let reached = measured.misses.min(target);
             let cheaper = |code: &Code| expect(&situation, *code).cost < choice.cost;
             for code in family(&situation).into_iter().filter(cheaper) {
-                // Most codes turn out to be expensive or to miss much after a few messages.
+                // A short run rules out most codes: they are expensive or miss much.
                 let better = [(2_000, 1.3), (30_000, 1.0)].into_iter().all(|(messages, slack)| {
                     let other = run(&situation, &code, &loss, messages, 1);
                     other.misses <= slack * reached

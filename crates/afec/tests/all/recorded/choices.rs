@@ -14,7 +14,7 @@ fn digest_choice(digest: &mut Digest, choice: &Choice) {
     digest.float(choice.possible);
 }
 
-/// A path whose losses come in bursts: `tie` is how much one loss says of the next packet.
+/// A loss model with bursts. `tie` says how much a loss tells about the next packet: 0 is nothing, 1 is everything.
 fn losses(rate: f64, tie: f64) -> LossModel {
     let mut power = 1.0;
     let again = [0.0; LAGS].map(|_: f64| {
@@ -24,7 +24,7 @@ fn losses(rate: f64, tie: f64) -> LossModel {
     LossModel { rate, again, weight: 500.0 }
 }
 
-/// By loss rate: what is chosen for all the rest.
+/// A digest for each loss rate: of the codes that are chosen in all other conditions.
 pub(crate) fn all() -> Vec<(String, u64)> {
     let rates = [0.0, 0.005, 0.02, 0.06, 0.15, 0.4, 1.0];
     rates.map(|rate| (format!("loss {rate}"), at_rate(rate).0)).into()

@@ -12,7 +12,7 @@ use super::{MS, channels, sends};
 const TICK: Duration = Duration::from_millis(11);
 const TICKS: u32 = 5000;
 
-/// A header and the messages behind it, which the path carries as they are.
+/// A header, and the messages of the packet, which the simulated path carries as they are.
 struct Packet {
     header: Vec<u8>,
     messages: Vec<Arrival>,
@@ -27,7 +27,7 @@ struct Pair {
     digest: Digest,
 }
 
-/// What two endpoints put out.
+/// Simulates two endpoints. Returns a digest of all their outputs.
 pub(crate) fn run(process: Process) -> Digest {
     let config = Config { repeat_price: Some(4.0), mtu: 400, ..Config::default() };
     let mut ends = [Endpoint::new(config), Endpoint::new(config)];

@@ -133,7 +133,7 @@ impl Digest {
         }
     }
 
-    /// What an endpoint tells of itself and of these channels.
+    /// Adds the estimates of an endpoint, and its statistics of these channels.
     pub(crate) fn endpoint(&mut self, now: Duration, end: &Endpoint, channels: &[u32]) {
         for id in channels {
             if let Some((stats, code)) = end.sent(*id) {

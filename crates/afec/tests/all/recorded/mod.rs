@@ -1,8 +1,8 @@
-//! Everything that endpoints put out in simulated runs is what it was when `values.rs` was recorded: packets, plans,
-//! reports, requests, notices and deliveries, each with its time, as well as the codes that `choose` picks.
+//! Checks that endpoints in simulated runs have the same outputs as when `values.rs` was recorded: packets, plans, reports,
+//! requests, notices and deliveries, each with its time, and the codes that `choose` picks.
 //!
-//! A change that is meant to leave behaviour alone leaves these values alone. One that changes behaviour records them
-//! anew: the failing test prints the new table.
+//! A change that must not alter behaviour leaves the recorded values as they are. A change that alters behaviour records
+//! them anew: the failing test prints the new table.
 
 mod choices;
 mod coded;
@@ -30,7 +30,7 @@ const PROCESSES: [(&str, Process); 8] = [
     ("rough", Process::Rough),
 ];
 
-/// Largest packets and delays of the path that every scheme meets.
+/// The largest packet in bytes, and the delay in ms, of each path on which every scheme runs.
 const PATHS: [(usize, u64); 3] = [(1200, 25), (300, 5), (110, 90)];
 
 fn schemes() -> Vec<(&'static str, Scheme)> {
@@ -52,7 +52,7 @@ fn schemes() -> Vec<(&'static str, Scheme)> {
     ]
 }
 
-/// Channels with their QoS, and how many keys each uses.
+/// Channels with their QoS and the number of keys of each.
 fn channels() -> [(u32, Qos, u32); 5] {
     let every = Qos { target: 0.02, ..Qos::new() };
     let slow = Qos { target: 0.01, deadline: MS * 400, priority: 200, ..Qos::new() };
@@ -63,7 +63,7 @@ fn channels() -> [(u32, Qos, u32); 5] {
     [(0, every, 1), (1, slow, 1), (2, pointer, 1), (77, hop, 5), (1 << 20, tight, 1)]
 }
 
-/// The channels on which messages go in a tick of 11 ms, and their sizes: clusters with pauses, at different rates.
+/// The channels that send a message in a tick of 11 ms, and the message's size: clusters with pauses, at different rates.
 fn sends(tick: u32) -> impl Iterator<Item = (usize, u32)> {
     let every = [3, 17, 3, 2, 5];
     let pauses = [(40, 60), (300, 20), (60, 40), (30, 90), (20, 100)];

@@ -1,4 +1,4 @@
-//! Paths that lose, delay, reorder, repeat, damage and queue packets, each by its seed.
+//! Paths that lose, delay, reorder, repeat, damage and queue packets, as a seed determines.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use oorandom::Rand64;
 pub(crate) enum Process {
     /// Nothing is lost.
     Clean,
-    /// A share of the packets, independent of each other.
+    /// This share of the packets is lost, each packet independently of the others.
     Random(f64),
-    /// Gilbert losses: the probability that a burst begins with a packet, and that it goes on with the next.
+    /// Gilbert losses: the probability that a burst begins with a packet, and that it continues with the next one.
     Bursts(f64, f64),
-    /// All packets of 400 ms in every 5 s, and one in fifty of the others.
+    /// All packets of 400 ms in every 5 s are lost, and one in fifty of the others.
     Outages,
-    /// Nothing for ten seconds, then a quarter for ten, and so on.
+    /// No packet is lost for ten seconds, then a quarter for ten seconds, and so on.
     Steps,
-    /// A link of so many bytes per second with a queue of 400 ms, which also loses one packet in fifty.
+    /// A link of this number of bytes per second with a queue of 400 ms, which also loses one packet in fifty.
     Narrow(f64),
-    /// A tenth is lost, a tenth comes late, some come twice, some are damaged.
+    /// A tenth of the packets is lost, a tenth is delayed, some arrive twice, some are damaged.
     Rough,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Direction {
     delay: Duration,
     random: Rand64,
     in_burst: bool,
-    /// When the link of [`Process::Narrow`] has sent all that it holds, in seconds.
+    /// When the link of [`Process::Narrow`] will have sent all waiting packets, in seconds.
     busy: f64,
 }
 
@@ -40,7 +40,7 @@ impl Direction {
         Direction { process, delay, random, in_burst: false, busy: 0.0 }
     }
 
-    /// What becomes of a packet: the copies that come out, each with its time of arrival.
+    /// Carries a packet. Returns the copies that arrive, each with its time of arrival.
     pub(crate) fn carry(&mut self, now: Duration, packet: &[u8]) -> Vec<(Duration, Vec<u8>)> {
         let copies =
             if matches!(self.process, Process::Rough) && self.chance(0.03) { 2 } else { 1 };

@@ -22,7 +22,7 @@ struct Pair {
     packet: Vec<u8>,
 }
 
-/// What two endpoints put out.
+/// Simulates two endpoints on each path. Returns a digest of all their outputs.
 pub(crate) fn run(scheme: Scheme, process: Process) -> Digest {
     let mut digest = Digest::new();
     for (nth, (mtu, delay)) in PATHS.into_iter().enumerate() {
@@ -58,7 +58,7 @@ impl Pair {
         let ids = channels().map(|(id, ..)| id);
         for tick in 0..TICKS {
             for (place, size) in sends(tick) {
-                // The second end sends too, a quarter as much.
+                // The second end sends a quarter of these messages, too.
                 for end in 0..if tick % 4 == 0 { 2 } else { 1 } {
                     self.send(end, tick, place, size.min(mtu as u32 / 2 - 15));
                 }
@@ -88,7 +88,7 @@ impl Pair {
         self.digest.submitted(submitted);
     }
 
-    /// Lets everything happen up to `until`.
+    /// Runs the simulation up to `until`.
     fn until(&mut self, until: Duration) {
         loop {
             let arrival = self.travelling.first_key_value().map(|((at, _), _)| *at);

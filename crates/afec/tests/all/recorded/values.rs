@@ -1,4 +1,4 @@
-//! What was recorded: a digest of all outputs by name of the run.
+//! The recorded values: for each run, by its name, a digest of all outputs.
 
 pub(crate) const PLAIN: &[(&str, u64)] = &[
     ("adaptive, clean", 0x4b3f_0f6a_38d5_a43b),
