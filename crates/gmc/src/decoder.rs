@@ -330,9 +330,8 @@ impl Decoder {
     }
 }
 
-/// Whether the messages `done` are those that the encoder put into datagram `number`, as its check byte tells; true if
-/// it has none. `chain` is the hash of all that the epoch of the datagram has learned; that of nothing, if the datagram
-/// needs no model.
+/// Whether the check byte of datagram `number` confirms the messages `done`; true if there is no check byte. `chain` is the
+/// hash of all that the datagram's epoch has learned, or that of an empty model if the datagram needs no model.
 fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
     check.is_none_or(|check| check == chain.then(number, done).check())
 }

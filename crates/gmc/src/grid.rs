@@ -115,9 +115,9 @@ impl Grid {
         self.line
     }
 
-    /// Whether the steps of a grid of doubles are much longer than 1/`multiples`, or there are no such multiples (0).
-    /// Multiples are exact, while numbers by interpolation may be off by rounding, which costs more than steps that are
-    /// twice as short: that all of them are even is learned.
+    /// Whether the steps of a grid of doubles are more than three times as long as 1/`multiples`; true if `multiples` is 0.
+    /// Multiples are exact, while interpolated numbers may be off by rounding. That costs more than steps of half the length,
+    /// for which the coder learns that all are even.
     pub(crate) fn has_longer_steps(&self, multiples: u16) -> bool {
         multiples == 0 || self.step() * i128::from(multiples) > 3 << FRACTION_BITS
     }

@@ -1,5 +1,5 @@
-//! The history: the last strings that the literal coder has coded. In it this coder, which codes what nothing else
-//! predicts, finds out what followed the same bytes before.
+//! The history: the last strings that the literal coder has coded. This coder, which codes what nothing else predicts,
+//! finds in the history what followed the same bytes before.
 
 use core::mem::size_of;
 

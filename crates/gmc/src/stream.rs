@@ -39,7 +39,7 @@ pub(crate) struct Stream {
     usual: Table<Probability>,
     /// Buffer for the messages that come out when a packet is learned. Only a debug assertion reads it.
     unused: Batch,
-    /// How many eighths of a bit each message of the last packet took. `None` if nobody wants to know.
+    /// How many eighths of a bit each message of the last packet took. `None` if this is not measured.
     #[cfg(feature = "describe")]
     pub(crate) costs: Option<Vec<u32>>,
 }

@@ -156,8 +156,8 @@ impl Templates {
         }
     }
 
-    /// Changes the shape of a hole: how its values are stored. A nested message may have put another template in the place
-    /// of the one that is meant; if it has no such hole, nothing is changed.
+    /// Changes the shape of a hole: how its values are stored. A template of a nested message may have replaced the one with
+    /// this number in the meantime; if it has no such hole, nothing is changed.
     pub(crate) fn reshape(&mut self, id: TemplateId, hole: usize, shape: Shape) {
         if let Some(template) = self.slots.change(id.index())
             && hole < template.holes().len()
@@ -261,7 +261,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Likely templates make the search shorter and do not change what is found, unless one of them has no text.
+        /// Likely templates that have text holes shorten the search and do not change its result.
         #[test]
         fn the_best_template_is_found_from_any_start(
             messages in proptest::collection::vec("[a-c]{1,2}:'[a-d]{0,3}',[0-9]{1,2};[a-c]?", 1..30),

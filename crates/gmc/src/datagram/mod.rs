@@ -34,8 +34,8 @@
 //! index           = the low eight bits of the acknowledgement's index: acknowledgements are counted
 //! top             = the low sixteen bits of the newest packet that is promised
 //! seal            = sixteen bits of a hash of index, top and everything that is learned up to the top
-//! distance        = how many packets the newest epoch that was named is before the top, a varint
-//! run             = how many packets after that epoch came, were lost, came, ..., a varint each;
+//! distance        = the number of packets from the newest named epoch to the top, a varint
+//! run             = how many packets after that epoch arrived, were lost, arrived, ..., a varint each;
 //!                   the last run ends at the top and is left out
 //! ```
 

@@ -229,9 +229,9 @@ impl ScalarCoder<'_> {
         }
     }
 
-    /// Codes a number by its place on the grid that the doubles of its series were found to lie on, as the same number would
-    /// be coded in text, unless the steps of that grid are 1/`multiples` anyway. Codes that it is not on the grid, and returns
-    /// `None`, if it is not.
+    /// Codes a number by its place on the grid that was found for the doubles of its series, as the same number would be coded
+    /// in text, if that grid has longer steps than 1/`multiples`. Returns `None` if not, or if the number is not on the grid;
+    /// the latter is coded.
     fn code_step<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -355,8 +355,8 @@ fn ordinal(number: Number) -> Option<i64> {
     }
 }
 
-/// Whether the grid 1/`grid` is not that of decimals with up to four digits after the point, or there is none (0). The
-/// multiples of such a grid that occur may be steps of another size, or lie on none, and are looked at more closely.
+/// Whether 1/`grid` is not a grid of decimals with up to four digits after the point, or there is no grid (0). Numbers on
+/// such a grid may have longer steps, or may be on no grid, and are examined more closely.
 fn is_odd(grid: u16) -> bool {
     10_000u16.checked_rem(grid) != Some(0)
 }

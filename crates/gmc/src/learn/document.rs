@@ -18,7 +18,7 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r'))
 }
 
-/// The end of the JSON object or array that starts at `at`: of the brackets, whose content is not checked.
+/// The end of the JSON object or array that starts at `at`, found by its brackets. The content is not checked.
 pub(super) fn document_end(message: &[u8], at: usize) -> Option<usize> {
     if !matches!(message.get(at)?, b'{' | b'[') {
         return None;

@@ -1,8 +1,7 @@
-//! Finds messages inside of a message, and the lengths that count them, when nothing is known of its type yet: JSON behind
-//! its length, or at the end of a message; text in base64, or with escaped quotes, in a JSON string; a number that says how
-//! many bytes follow.
+//! Finds nested messages in a message of unknown type, and the lengths that count them: JSON after its length, or at the end
+//! of the message; text in base64, or with escaped quotes, in a JSON string; a number that says how many bytes follow.
 //!
-//! What is found by mistake costs little: other messages of the type do not fit, and a template without it is made.
+//! A false find costs little: other messages of the type do not fit the template, and one without the find is made.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -22,7 +21,7 @@ const BASE64_MIN: usize = 16;
 const HEAD: usize = 192;
 /// The smallest length that is recognized by its value alone.
 const LENGTH_MIN: usize = 8;
-/// The most bytes behind the bytes that a length as text counts, and between the two, such as two line breaks.
+/// The most bytes that follow a length as text without being counted by it, such as two line breaks.
 const AROUND: usize = 4;
 /// The most fixed bytes after a nested message without a length of its own.
 const TAIL: usize = 4;
@@ -152,15 +151,15 @@ pub(super) fn in_text(message: &[u8], tokens: &mut Vec<Token>) -> Vec<Hole> {
     holes
 }
 
-/// Whether the envelope of a binary message is text up to the only nested message, which only bytes that end the message
-/// follow.
+/// Whether a binary message has a single nested message, which is at its end, and only text before it. A few bytes may
+/// follow the nested message.
 pub(super) fn is_in_text(message: &[u8], envelope: &[Hole]) -> bool {
     let nested = envelope.iter().filter(|hole| hole.kind.is_nested()).count();
     let last = envelope.last().filter(|hole| hole.kind == HoleKind::Rest && nested == 1);
     last.is_some_and(|last| !token::is_binary(&message[..last.range().start]))
 }
 
-/// The documents of JSON in a binary message.
+/// The JSON documents in a binary message.
 fn documents(message: &[u8]) -> Vec<Range<usize>> {
     let mut documents = Vec::new();
     let mut budget = message.len() * SEARCH;

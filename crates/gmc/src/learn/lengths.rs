@@ -13,15 +13,15 @@ const PLACES: usize = 128;
 pub(super) struct Lengths<'a> {
     message: &'a [u8],
     example: &'a [u8],
-    /// How far behind the place in the example the same place of the message is; wraps.
+    /// The difference between a place in the message and the same place in the example; wraps.
     offset: usize,
     /// Whether strings of two lengths can be the same field.
     may_vary: bool,
-    /// For the places `at` in the example, at `at % PLACES`: `at`, and the formats of a length that are possible there.
+    /// For a place `at` in the example, at index `at % PLACES`: `at`, and the formats of a length that are possible there.
     places: [(usize, u8); PLACES],
 }
 
-/// No place: messages are shorter.
+/// Marks an unused entry: no example has such a place.
 const NOWHERE: usize = usize::MAX;
 
 impl<'a> Lengths<'a> {
@@ -32,7 +32,7 @@ impl<'a> Lengths<'a> {
 
     /// Compares with this example from now on.
     pub(super) fn compare_with(&mut self, example: &'a [u8], offset: usize, may_vary: bool) {
-        // Of one message all examples are the beginning of the same one.
+        // All examples for one message are the beginning of the same example, so their length identifies them.
         let is_known = self.example.len() == example.len()
             && self.offset == offset
             && self.may_vary == may_vary;
@@ -42,8 +42,8 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// The formats, as a set of indices of [`Prefix::ALL`], in which both messages have a length at `at` in the example, whose
-    /// strings can be values of one field.
+    /// The formats in which both messages have a length at place `at` of the example, with strings that can be values of one
+    /// field. Bit n stands for the n-th format of [`Prefix::ALL`].
     pub(super) fn at(&mut self, at: usize) -> u8 {
         let place = self.places[at % PLACES];
         if place.0 == at {

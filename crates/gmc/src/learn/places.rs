@@ -101,7 +101,7 @@ pub(crate) fn holes(
     });
     let (cost, fields) = if little.0 < big.0 { little } else { big };
     let most = if is_type { fixed / 2 } else { fixed * 3 / 4 };
-    // Messages around a nested one have little else by which they could be of one type.
+    // Envelopes of nested messages are not judged, because they have little else in common.
     if pairs.is_empty() && differing > most && cost as usize > most * 8 {
         return None;
     }
@@ -134,7 +134,7 @@ fn pair(base: &Template, message: &[u8], envelope: &[Hole]) -> Option<Vec<(Range
     for known in base.holes().iter().filter(|hole| hole.kind.is_envelope()) {
         let value = |hole: &Hole| (hole.kind, hole.range().start);
         if !known.kind.is_nested() {
-            // A number that is a length in one of the messages only was a length by chance.
+            // A number that is a length in only one of the two messages was a length by chance.
             let same = given.clone().take_while(|hole| !hole.kind.is_nested());
             let same = same.filter(|hole| value(hole) == value(known)).count();
             if same == 1 {

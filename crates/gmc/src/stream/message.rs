@@ -290,7 +290,7 @@ impl MessageCoder {
             }
         }
         out.extend_from_slice(template.fixed_before(template.holes().len()));
-        // A length counts the lengths behind it, so that these are written first.
+        // A length counts the lengths after it, so the last one is written first.
         for &(index, at) in lengths[..counted].iter().rev() {
             let HoleKind::Length(prefix) = template.holes()[index].kind else { continue };
             let length = template.counted(index, out.len() - at).ok_or(DecodeError::Malformed)?;

@@ -109,10 +109,10 @@ fn decimals_in_doubles_take_as_many_bytes_as_in_json() {
     assert_like_json(|x| Value::Double(x as f64 / 100.0));
 }
 
-/// A scrolled and zoomed canvas: such coordinates are multiples of 1/13,700, too, but steps of 100/137 are longer.
+/// Coordinates on a scrolled and zoomed canvas. They are also multiples of 1/13,700, but steps of 100/137 are longer.
 #[test]
 fn doubles_on_a_shifted_grid_take_as_many_bytes_as_in_json() {
-    // MessagePack and CBOR, which tell where the doubles are.
+    // Only MessagePack and CBOR tell where the doubles are.
     assert_these_like_json(4, |x| Value::Double(x as f64 / 1.37 + 12.77));
     assert_these_like_json(4, |x| Value::Double(x as f64 * 25.0 / 36.0 + 3.25));
 }

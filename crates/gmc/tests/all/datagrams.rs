@@ -14,11 +14,11 @@ use crate::common::message;
 enum Step {
     /// Sends a packet of these messages.
     Send(Vec<Vec<u8>>),
-    /// Delivers one of the packets on their way. It is taken off the link, or kept there to come again.
+    /// Delivers one of the packets in flight. The packet is removed from the link, or kept so that it arrives again.
     Deliver(usize, bool),
     Lose(usize),
     Acknowledge,
-    /// Delivers one of the acknowledgements on their way. It is taken off the link, or kept there to come again.
+    /// Delivers one of the acknowledgements in flight. It is removed from the link, or kept so that it arrives again.
     BringAck(usize, bool),
     LoseAck(usize),
     /// Delivers a damaged packet or acknowledgement.
@@ -124,8 +124,8 @@ impl Link {
         }
     }
 
-    /// Damage must not make either end panic. A damaged acknowledgement that is refused changes nothing; one that passes its
-    /// check by chance may tell the encoder anything, so that its effect is left out.
+    /// Damage must not make either end panic. An encoder that refused a damaged acknowledgement must still work. If one passes
+    /// its check by chance, it may tell the encoder anything, so its effect is discarded.
     fn damage(&mut self, at: usize, byte: usize, bits: u8) {
         if let Some((_, packet)) = self.packets.get(at) {
             let mut packet = packet.clone();

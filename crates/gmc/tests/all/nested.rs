@@ -1,4 +1,4 @@
-//! A message inside of another one takes little more than alone.
+//! A nested message takes hardly more bytes than the same message alone.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -7,7 +7,7 @@ use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
 use crate::common::envelopes::{COUNT, wrap};
 use crate::common::formats::{Value, write};
 
-/// Bytes of the packets of a session, in which two people move and each message stands in `envelopes`, the innermost first.
+/// The bytes of the packets of a session in which two people move. Each message is in `envelopes`, the innermost first.
 fn bytes(delivery: Delivery, envelopes: &[u8]) -> usize {
     let message = |count: u32| {
         let (x, y) = (count * 7919 % 31 + count, 900 - count / 3);
@@ -48,7 +48,7 @@ fn an_envelope_takes_little() {
     for delivery in [Delivery::Ordered, Delivery::Datagrams] {
         let plain = bytes(delivery, &[]);
         for envelope in 0..COUNT {
-            // Some envelopes repeat the payload, or write a length in a byte that it does not always fit into.
+            // Some envelopes repeat the payload; one writes the length in a single byte, which is sometimes too short for it.
             let allowed = plain * 115 / 100 + 2000;
             let wrapped = bytes(delivery, &[envelope]);
             assert!(wrapped <= allowed, "envelope {envelope}: {wrapped} bytes, alone {plain}");
@@ -65,7 +65,7 @@ fn an_envelope_in_an_envelope_takes_little() {
     }
 }
 
-/// Maps of different sizes begin with different bytes, and a counter makes each message new.
+/// Maps of different sizes begin with different bytes, and because of the counter no two messages begin alike.
 #[test]
 fn a_counter_before_a_map_takes_little() {
     let value = |count: u32| {

@@ -58,7 +58,7 @@ proptest! {
         sizes(memory, numbers.into_iter().map(|(number, style)| print(number, style)));
     }
 
-    /// Grids that change, with numbers between that are on none.
+    /// Numbers on grids that change, and between them some numbers that are on no grid.
     #[test]
     fn numbers_on_any_grid_come_back(
         grids in vec((doubles(), doubles(), vec(-3000i32..3000, 1..40), 0u8..11), 1..6),
@@ -81,7 +81,7 @@ fn hand(step: i32) -> i32 {
     600 + (step * 7 % 23) + step / 3 * (if step / 40 % 2 == 0 { 2 } else { -2 })
 }
 
-/// The mean size of the packets behind the first ones.
+/// The mean size of the packets after the first `learned` ones.
 fn mean(numbers: impl IntoIterator<Item = String>, learned: usize) -> f64 {
     let sizes = sizes(64 << 10, numbers);
     let rest = &sizes[learned..];

@@ -271,7 +271,7 @@ enum Format {
     Binary(u8),
     /// Records of fixed fields.
     Record,
-    /// Messages around the size from which the model leaves them alone.
+    /// Messages of about the size above which the model does not learn them.
     Large,
     /// All but the large ones.
     Any,
@@ -279,18 +279,18 @@ enum Format {
     Enveloped,
 }
 
-/// What becomes of packets and settings in a session.
+/// The events of a session.
 #[derive(Clone, Copy, Default)]
 struct Events {
     /// Packets of several messages.
     several: bool,
-    /// Of so many packets one is lost; 0: none.
+    /// One in this number of packets is lost; 0 for none.
     loses: u32,
     /// Acknowledgements come this many packets late.
     delay: usize,
-    /// The encoder is asked to compact its model, to forget, to keep fewer templates.
+    /// The encoder is asked to compact its model, and on links that lose packets to start with a new one.
     controls: bool,
-    /// A newcomer joins by snapshot now and then.
+    /// A new decoder, made from a snapshot, replaces the last one every 50 messages.
     snapshots: bool,
 }
 

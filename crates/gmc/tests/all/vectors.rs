@@ -45,7 +45,7 @@ fn streams() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     .collect()
 }
 
-/// Streams of texts with numbers of all kinds of lines and formats, on grids and not, that a grid finds, loses, refines,
+/// Streams of texts with numbers of all kinds of lines and formats. Some are on grids, which the model finds, loses, refines,
 /// shifts and coarsens.
 fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     // Whole numbers that look random, the same on every machine.
@@ -65,7 +65,7 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         f64::from(random(count, 900)) * scale + offset
     };
     let binary = |make: &dyn Fn(u32) -> Vec<u8>| (0..84).map(make).collect();
-    // Of two sizes, and with coordinates that are steps of another grid than that of their multiples.
+    // Maps of two sizes. The coordinates are steps of a grid, and also multiples of a much finer unit.
     let doubles = |count: u32| {
         let x = f64::from(random(count, 900)) / 1.37 + 12.77;
         let mut pairs = vec![("x".into(), Value::Double(x))];
@@ -104,7 +104,7 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
                 format!("<{number:?}:{}>", (number - 0.5) / 1000.0)
             }),
         ),
-        // The first numbers make the steps shorter than those of the later ones are.
+        // Because of the first numbers the steps are at first shorter than those of the later numbers.
         (
             "steps",
             all(&|count| {
@@ -150,7 +150,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// An object in each line: the stream, a message of it, and its packet.
+/// The vectors, a JSON object in each line: the name of the stream, a message of it, and its packet.
 fn vectors() -> String {
     let mut lines = Vec::new();
     for (name, messages) in streams() {

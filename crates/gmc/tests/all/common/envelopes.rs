@@ -1,14 +1,14 @@
-//! Messages around messages, as many protocols have them.
+//! Envelopes around messages, as many protocols have them.
 
 /// The number of envelopes.
 pub(crate) const COUNT: u8 = 13;
 
-/// Puts a message into an envelope, which has a counter. Those that hold text only take a payload of other bytes as it is.
+/// Puts a message into an envelope; most have a counter. An envelope for text leaves a payload that is not text as it is.
 pub(crate) fn wrap(envelope: u8, count: u32, payload: &[u8]) -> Vec<u8> {
     let number = count.to_be_bytes();
     let text = std::str::from_utf8(payload);
     match (envelope, text) {
-        // A client's number and its clock, in lengths of their own.
+        // A client's number, its clock, and the payload after its length; all of it after another length.
         (0, _) => {
             let state = [&[1, 0x85, 0x99, 0x33][..], &varint(count), &prefixed(payload)].concat();
             [&[1][..], &prefixed(&state)].concat()
