@@ -66,9 +66,9 @@ const EXPLORE_LATER_EVERY: u64 = 16;
 const BLIND_MESSAGES: u64 = 10;
 /// Messages of about the same size for which a choice is kept, at most, while nothing new is learned.
 const MAX_KEPT: u32 = 8;
-/// Shares of a packet's time and of a message's time on the link. No compression is chosen if it is slower by no more
-/// than the smaller of the two: smaller differences are below the measurements' precision. A codec that replaces no
-/// compression has to be better by twice as much.
+/// Shares of a packet's time, and of a message's time on the link. No compression is chosen if it is slower by no more than
+/// the smaller of the two, which is about the error of the measurements. If no compression is in use, a codec must be
+/// faster by twice as much.
 const INDIFFERENT: [f32; 2] = [0.01, 0.05];
 /// The weight of a new time in the moving average of the time of no compression.
 const BASELINE_GAIN: f32 = 1.0 / 16.0;

@@ -183,8 +183,8 @@ impl Adaptive {
         unpacking
     }
 
-    /// Learns that the ratio of candidate `at` was higher by `beyond` than the ratio of candidate `other` for the
-    /// previous block let expect. Half of the difference is attributed to each of the two.
+    /// Learns that the ratio of candidate `at` was higher by `beyond` than the ratio of candidate `other` for the previous
+    /// block had predicted. Half of the difference is attributed to each of the two candidates.
     fn bend(&mut self, at: usize, other: usize, reference: f64, beyond: f64) {
         for (at, share) in [(at, 0.5), (other, -0.5)] {
             let model = &mut self.candidates[at];

@@ -375,8 +375,8 @@ fn memory_is_bounded() {
     }
 }
 
-/// The lists that cannot follow from [`ALL`]: those of the browser, which has no registry of all codecs, and the table of the
-/// documentation.
+/// Some lists of codecs cannot be made from [`ALL`]: those of the browser, which has no registry of all codecs, and the table
+/// in the documentation.
 #[test]
 fn browser_and_documentation_list_every_codec() {
     let core = include_str!("../../../wasm/src/codecs.rs");

@@ -1,5 +1,5 @@
-//! Hostile input (law 3): damaged, truncated, with false lengths, made to expand, with unknown codecs and filters, with
-//! other dictionaries. The result is a typed error, nothing is delivered, and memory stays small.
+//! Hostile input: damaged, truncated, with false lengths, made to expand, with unknown codecs and filters, with other
+//! dictionaries. The result is a typed error, nothing is delivered, and memory stays small.
 
 use groupwire_codecs::{ALL, Choice, Codec, CodecError, Filter, Options, Packer};
 

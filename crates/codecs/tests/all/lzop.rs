@@ -75,7 +75,7 @@ fn header() -> Vec<u8> {
     [&MAGIC[..], &header].concat()
 }
 
-/// The blocks of a file that `lzop` wrote, each behind the length of its original.
+/// The blocks of a file that `lzop` wrote, each with the length of its original.
 fn blocks(file: &[u8]) -> Vec<(usize, &[u8])> {
     const FLAGS: usize = 3 * 2 + 2;
     const FIELDS: usize = FLAGS + 4 * 4;

@@ -102,7 +102,7 @@ fn leb128(mut length: usize) -> Vec<u8> {
     bytes
 }
 
-/// The bytes after that length.
+/// The bytes after the length that [`leb128`] makes.
 fn behind_leb128(packed: &[u8]) -> &[u8] {
     let length = packed.iter().take_while(|&&byte| byte >= 0x80).count() + 1;
     &packed[length..]

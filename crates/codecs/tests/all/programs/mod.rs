@@ -57,7 +57,7 @@ pub(crate) fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("message", words(200, 1)),
         ("noise", noise(1400)),
         ("zeros", vec![0; 300_000]),
-        // Longer than all codes of LZW last; the content changes several times.
+        // LZW runs out of codes long before the end. The content changes several times.
         ("long", [words(200_000, 2), noise(70_000), words(200_000, 3), vec![7; 99_999]].concat()),
     ]
 }
