@@ -1,4 +1,4 @@
-//! What a participant may do, as the test says: the same rights as in the claim `groupwire` of a JSON web token
+//! The rights of a participant, as a test states them: the same as in the claim `groupwire` of a JSON web token
 //! (`crates/server/src/access/jwt/rights.rs`), as text. Each line is the name of a right, then patterns of channel names,
 //! separated by tabs: `publish`, `subscribe`, `qos`, `snapshot`. A right without a line has its default.
 
@@ -6,7 +6,7 @@ use groupwire_session::{
     Access, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos,
 };
 
-/// Permits what the rights of a participant's identity say.
+/// Grants the rights in a participant's identity.
 pub(crate) struct ByRights;
 
 impl Authority for ByRights {

@@ -1,11 +1,11 @@
-//! The store of a simulated room: changes become durable when the caller says so, and a crash loses those that were not.
+//! The store of a simulated room. Changes become durable when the caller says so; a crash loses the other ones.
 
 use std::collections::VecDeque;
 
 use groupwire_session::room::{RESERVED_AT_ONCE, Stored, Write};
 use groupwire_session::{ParticipantId, Position};
 
-/// What is stored of a room.
+/// The stored state of a room, and the changes to it.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
     /// The room as it is on the disk. `None` before its first change.
@@ -25,12 +25,12 @@ impl Disk {
         self.waiting.len() as u32
     }
 
-    /// What [`groupwire_session::room::Input::Durable`] reports.
+    /// The durable position and the reserved participant number, for [`groupwire_session::room::Input::Durable`].
     pub(crate) fn durable(&self) -> (Position, ParticipantId) {
         self.stored.as_ref().map_or_else(Default::default, |one| (one.head, one.reserved))
     }
 
-    /// The server is killed. The first `kept` changes of those that waited became durable, and the others are lost.
+    /// Crashes the server. The first `kept` waiting changes became durable before, and the others are lost.
     pub(crate) fn crash(&mut self, kept: u32, incarnation: u64) {
         self.waiting.truncate(kept as usize);
         while !self.waiting.is_empty() {

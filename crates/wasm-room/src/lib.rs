@@ -110,7 +110,7 @@ impl SimulatedRoom {
         self.room.handle_input(time(now), Input::Fail { link: id(link), error });
     }
 
-    /// The server stops: the room says goodbye to all clients, which may come back after `retry` milliseconds.
+    /// Stops the server: the room says goodbye to all clients, which may come back after `retry` milliseconds.
     pub fn shutdown(&mut self, now: f64, retry: f64) {
         let input = Input::Shutdown { retry: time(retry), step: Duration::ZERO };
         self.room.handle_input(time(now), input);
@@ -121,7 +121,7 @@ impl SimulatedRoom {
         self.room.handle_input(time(now), Input::Timeout);
     }
 
-    /// The oldest change of the outputs `store` that is not durable yet becomes durable.
+    /// Makes the oldest change durable that a `store` output has reported and that is not durable yet.
     pub fn stored(&mut self, now: f64) {
         self.disk.apply(self.room.incarnation());
         let (position, reserved) = self.disk.durable();
@@ -134,9 +134,8 @@ impl SimulatedRoom {
         self.disk.waiting()
     }
 
-    /// The server is killed, and another one takes its place. `kept` changes of those that waited became durable although
-    /// nobody was told; the others are lost. What was durable is loaded if the room is a stored one; otherwise the room
-    /// begins anew, with `incarnation`.
+    /// Kills the server and starts another one. The first `kept` waiting changes became durable, but no client was told; the
+    /// others are lost. The durable state of a stored room is loaded; a room without one begins anew, with `incarnation`.
     ///
     /// # Errors
     /// If the room refuses what it stored itself, which is a bug of Groupwire.
@@ -150,14 +149,14 @@ impl SimulatedRoom {
         Ok(())
     }
 
-    /// As `restart`, but everything that was stored is lost, too.
+    /// Does the same as `restart`, but everything that was stored is lost, too.
     pub fn lose(&mut self, incarnation: u32) {
         self.disk = Disk::default();
         self.config.load += 1;
         self.room = self.begin(incarnation);
     }
 
-    /// The next thing that the caller has to do, as an object (output.rs).
+    /// The next output, which tells the caller what to do, as an object (output.rs).
     pub fn poll(&mut self) -> JsValue {
         let output = self.room.poll_output();
         if let Output::Store(write) = output {

@@ -179,7 +179,7 @@ impl Core {
         self.submit(now, channel, Outgoing { bytes, text, key, priority, to: None })
     }
 
-    /// Sends a message to the participant `to` alone. The event `receipt` says with this `tag` what became of it.
+    /// Sends a message to the participant `to` alone. The event `receipt` with this `tag` reports whether it was delivered.
     #[wasm_bindgen(js_name = sendTo)]
     pub fn send_to(
         &mut self,
@@ -212,7 +212,7 @@ impl Core {
         self.client.want_page(ParticipantId(after));
     }
 
-    /// States that the application makes the part of the snapshot with this name, of these channels.
+    /// States that the application makes the part `part` of the room's snapshot: the state of these channels.
     pub fn provide(&mut self, part: &str, channels: &[u32]) -> Result<(), JsValue> {
         let channels: Vec<ChannelId> = channels.iter().copied().map(ChannelId).collect();
         self.client.provide(part, &channels).map_err(failure::thrown)

@@ -47,7 +47,7 @@ fn tell(event: Event) -> Plain {
             .with("channel", channel.0)
             .with("news", contract::state(state, &measures)),
         Event::Message(message) => incoming("message", message),
-        // The receipt tells the sender of its own ones.
+        // The sender learns of its own message from the receipt.
         Event::Direct(message) if message.own => Plain::of("unknown"),
         Event::Direct(message) => incoming("direct", message),
         Event::Receipt { to, receipt, .. } => {
