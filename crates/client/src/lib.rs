@@ -62,7 +62,7 @@
 //!
 //! The protocol is [`groupwire_session::Client`], a state machine without I/O; one task per room (`driver`) carries out
 //! its outputs. The state machine is behind a mutex that is never held across an await, so that [`Channel::send`]
-//! returns at once and says what became of the message: accepted, replaced an older value, or not accepted now.
+//! returns at once and says whether the message was accepted, replaced an older value, or was not accepted now.
 //!
 //! # An application that does not read
 //!

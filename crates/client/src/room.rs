@@ -276,8 +276,8 @@ impl Room {
 }
 
 impl Channel {
-    /// Sends a message. The result says what became of it: accepted, it replaced an older value of its key, or not
-    /// taken because too much is waiting; then [`Event::Drain`](crate::Event::Drain) says when to try again.
+    /// Sends a message. The result says whether it was accepted, replaced an older value of its key, or was not taken because
+    /// too much is waiting; [`Event::Drain`](crate::Event::Drain) then says when to try again.
     ///
     /// # Errors
     /// A message or key above its limit, or a channel on which this participant may not publish.

@@ -142,7 +142,7 @@ impl Keys {
     fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
         let counts = key.age >= WARM_UP;
         key.age += 1;
-        // A template may have started with the key of another one, which is none of its holes.
+        // A new template starts with the key that was found last, which may not be one of its holes.
         let used = identity(key.label, seen).unwrap_or(NONE);
         let Some(tried) = identity(key.trial, seen) else { return };
         for hole in seen {

@@ -120,7 +120,7 @@ impl<T: Clone> Table<T> {
         &mut self.items[index]
     }
 
-    /// Gives access to the items for a change of those with these two indices. These are logged before.
+    /// Gives access to all items for a change of the two items with these indices, which are logged before.
     #[inline]
     pub(crate) fn change_two(&mut self, first: usize, second: usize) -> &mut [T] {
         if let Some(version) = self.changes.version {

@@ -1,5 +1,5 @@
-//! The paper's compressor from outside: what goes in comes out, whatever arrives, and its costs are
-//! those that the paper counts.
+//! Tests of the paper's compressor through its public interface: messages come back unchanged, any
+//! input is survived, and the costs are those that the paper counts.
 
 use std::time::Duration;
 
@@ -187,7 +187,7 @@ fn a_decoder_takes_no_more_templates_than_configured() {
     assert_eq!(decoder.decode(&[0x40, 2], &mut vec![]), Err(DecodeError::NotAnnounced));
 }
 
-/// Messages of a few kinds with other values, and some of no kind at all.
+/// Messages of a few types with different values, and some of no type.
 fn any_message() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => (0..5000_u32).prop_map(telepointer),
@@ -259,7 +259,7 @@ proptest! {
             match kind {
                 0 => drop(decoder.announce(&bytes)),
                 1 => {
-                    // A template, so that what follows may find one.
+                    // A template, so that later bytes may refer to one.
                     let template = [&[0, 0, 255, 255, 0, bytes.len() as u8], &bytes[..]].concat();
                     let _ = decoder.announce(&template);
                 }

@@ -1,6 +1,6 @@
 //! A loss model in six bytes. A lag is the distance of two packets, counted in packets; `again` at a lag is the
-//! probability that a packet is lost, given that the one so much earlier was lost. The target of a channel is the share
-//! of its messages that may be lost or late.
+//! probability that a packet is lost, given that the packet at this lag before it was lost. The target of a channel is the
+//! share of its messages that may be lost or late.
 //!
 //! | byte | content |
 //! | --- | --- |

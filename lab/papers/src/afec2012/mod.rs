@@ -37,7 +37,7 @@
 //!
 //! - Packets have the format of `groupwire-afec` with one channel, so that costs can be compared byte by byte.
 //! - Messages have a deadline: they are neither repeated nor delivered after it. The sender subtracts the delay of the
-//!   path, half a round trip. The paper's deadline is that of its window, which has none for a single message.
+//!   path, half a round trip. The paper has no deadline for a single message, only that of its window.
 //! - The period of the controller and the most repeats: see [`Controller`].
 
 mod controller;
@@ -92,7 +92,7 @@ pub struct Endpoint {
     measured: Option<u16>,
     /// The low bits of the newest report's number, which are sent back to confirm the report.
     echo: u8,
-    /// When that report arrived, and how many further packets say so.
+    /// When that report arrived, and how many further packets confirm it.
     echoing: Option<(Duration, u8)>,
 }
 
@@ -184,7 +184,7 @@ impl Endpoint {
     /// Reads a packet from the other end and passes its messages to `deliver`, oldest first.
     ///
     /// # Errors
-    /// A packet that is malformed. What stands before the fault was used.
+    /// A packet that is malformed. The fields before the fault were used.
     pub fn receive<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,

@@ -9,7 +9,7 @@ use super::*;
 const MS: Duration = Duration::from_millis(1);
 const DEADLINE: Duration = Duration::from_millis(250);
 
-/// What became of the messages that an application sent.
+/// The result of a run.
 struct Outcome {
     sent: u32,
     /// The messages that arrived, each with the time that it took.

@@ -200,7 +200,7 @@ impl Proxy {
         Room::connect_trusting(&url, trust, Options::new(room)).unwrap()
     }
 
-    /// Breaks all connections and drops what is under way: TCP connections are closed, QUIC packets are dropped from
+    /// Breaks all connections and drops everything in flight: TCP connections are closed, QUIC packets are dropped from
     /// then on.
     pub(crate) fn cut(&self) {
         self.breaks.send_modify(|breaks| *breaks += 1);
@@ -272,7 +272,7 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
     address
 }
 
-/// Brings back what the server sends to one client.
+/// Forwards the packets of the server to one client.
 async fn answer(
     (front, client, back): (Arc<UdpSocket>, SocketAddr, Arc<UdpSocket>),
     delay: Duration,
