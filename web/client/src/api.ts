@@ -34,8 +34,8 @@ export interface Qos {
    */
   private?: boolean;
   /**
-   * Only for transactions: when a participant that has sent some on this channel leaves for good, the server writes that into the
-   * channel, at a place in the order (`Message.departed`). Whoever opens a channel first decides. Default: false.
+   * Transactions only: when a participant that has sent messages on this channel leaves for good, the server appends an entry about it to
+   * the channel's order (`Message.departed`). The participant that opens a channel first decides. Default: false.
    */
   departures?: boolean;
 }
@@ -71,8 +71,8 @@ export interface ConnectOptions<Presence = unknown> {
   /** The presence of this participant, which all others see: any JSON, at most 4 KB. */
   presence?: Presence;
   /**
-   * Channels to open with the first packet, by their names. `Room.channel` returns them without further options. What is sent
-   * on a channel before it is open, and that the room no longer has, is missed.
+   * Channels to open with the first packet, by their names. `Room.channel` returns them without further options. Messages sent before a
+   * channel was open are missed, unless the room still has them.
    */
   channels?: Readonly<Record<string, ChannelOptions>>;
   /**
@@ -177,10 +177,10 @@ export interface SendOptions {
 export type Sent = "accepted" | "conflated" | "not-now";
 
 /**
- * What became of a message for one participant. `delivered`: its program has it. `gone`: it is not in the room, or has left before it
- * said that it has it. `not-open`: it has not opened the channel, or may not receive it. `full`: too much waits for it, 256
- * messages or 1 MiB. `not-now`: the own send queue is full, and the message was not taken. `unknown`: nobody can tell, since the
- * room was closed before, or lost this participant's session or its own state.
+ * The outcome of a message to one participant. `delivered`: the receiver acknowledged it. `gone`: the receiver is not in the room, or left
+ * before it acknowledged. `not-open`: the receiver has not opened the channel, or may not receive it. `full`: 256 messages or 1 MiB already
+ * wait for the receiver. `not-now`: this program's send queue is full, and the message was not taken. `unknown`: the room was closed first,
+ * or lost this participant's session or its own state.
  */
 export type Receipt = "delivered" | "gone" | "not-open" | "full" | "not-now" | "unknown";
 
@@ -212,9 +212,9 @@ export interface Message {
   /** True for a message of the late-joiner state: it describes the room as it was when this participant joined. */
   readonly state: boolean;
   /**
-   * The id of a participant that has left for good, in the server's own entry about that: `sender` is 0, and `data` is empty. It comes
-   * after everything that the participant sent on the channel before it left, once. If it resumes its session after that, it is told,
-   * too. Undefined in all other messages; only channels with the option `departures` have such entries.
+   * In the server's entry about a participant that left for good: the id of that participant; `sender` is 0, and `data` is empty. The entry
+   * comes once, after all messages that the participant sent on the channel. If the participant resumes its session later, it receives the
+   * entry, too. Undefined in all other messages. Only channels with the option `departures` have such entries.
    */
   readonly departed: number | undefined;
 }
@@ -243,29 +243,28 @@ export interface Channel {
    */
   limitRate(perSecond: number | undefined): void;
   /**
-   * Sends a message, or queues it until there is a connection. It has at most 60,000 bytes; a transaction in a stored room
-   * (see `Room.durability`) 16 MiB. Throws if it can never be sent: it is too large, the server refused the channel, or
-   * the room is closed. What was too large for the room, once there was a connection, is an `error` of the room.
+   * Sends a message, or queues it until there is a connection. It has at most 60,000 bytes; a transaction in a stored room (see
+   * `Room.durability`) 16 MiB. Throws if it can never be sent: it is too large, the server refused the channel, or the room is closed. If a
+   * queued message proves too large for the room after connecting, the room emits `error`.
    */
   send(payload: Payload, options?: SendOptions): Sent;
   /**
-   * Sends a message to one participant, on a channel of transactions. It has its place in the room's order, but nobody else is told of
-   * it, and it is in no snapshot. If the participant is away, it waits until that comes back or has left. The receiver must have opened
-   * the channel and gets the event `direct`. Resolves when it is known what became of the message. Throws as `send` does; the
-   * message has at most 60,000 bytes.
+   * Sends a message to one participant, on a channel of transactions. The message has its place in the room's order, but only the receiver
+   * gets it, and no snapshot contains it. If the receiver is away, the message waits until the receiver returns or leaves. The receiver
+   * must have opened the channel and gets the event `direct`. Resolves with the outcome. Throws as `send` does; the message has at most
+   * 60,000 bytes.
    */
   sendTo(participant: number, payload: Payload): Promise<Receipt>;
   /**
-   * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Awareness is
-   * delivered while its sender is among {@link Room.participants}, or may be, in a large room: what comes earlier waits. Transactions
-   * that come before the first listener are kept for it, for all channels together at most 4,096 and 4 MiB; after that they
-   * are lost, and the room emits an `error` with the code `no-listener`. A channel on which a program only sends has a
-   * listener that does nothing.
+   * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Awareness that arrives
+   * before its sender is in {@link Room.participants} waits until it is. Transactions that come before the first listener are kept for it,
+   * for all channels together at most 4,096 and 4 MiB; after that they are lost, and the room emits an `error` with the code `no-listener`.
+   * A channel on which a program only sends has a listener that does nothing.
    */
   on(event: "message", listener: (message: Message) => void): () => void;
   /**
-   * Calls `listener` for each message that another participant sent to this one alone (`sendTo`). They are kept for the first listener
-   * as transactions are. What everybody is to see alike must not depend on them.
+   * Calls `listener` for each message that another participant sent to this participant alone (`sendTo`). Such messages are kept for the
+   * first listener as transactions are. Do not derive state from them that must be the same for all participants.
    */
   on(event: "direct", listener: (message: Message) => void): () => void;
   /** Emitted when the late-joiner state of this channel is complete. */
@@ -275,13 +274,11 @@ export interface Channel {
   /** Emitted when the contract begins to be missed, and when it is kept again. */
   on(event: "contract", listener: (news: ContractEvent) => void): () => void;
   /**
-   * Closes this channel for this participant, in all parts of the program that opened it; others keep it. The closing begins
-   * after one second, so that a part of a page that is taken away and shown again costs nothing. Messages
-   * that were sent before are delivered first: resolves once the server has confirmed them and the subscription has
-   * ended, or when the room is closed. Until then messages are still received, and transactions are kept for the next
-   * listener if there is none. From now on `send` and the other
-   * methods throw. `Room.channel` with the same name opens the channel again; before the subscription has ended, it
-   * calls the closing off, and the promise resolves.
+   * Closes this channel for this participant, in all parts of the program that opened it; other participants keep it. The closing begins
+   * after one second, so that removing and showing a part of a page again costs nothing. Messages sent before are delivered first: resolves
+   * once the server has confirmed them and the subscription has ended, or when the room is closed. Until then messages are still received,
+   * and transactions are kept for the next listener if there is none. From now on `send` and the other methods throw. `Room.channel` with
+   * the same name opens the channel again; before the subscription has ended, this cancels the closing, and the promise resolves.
    */
   close(): Promise<void>;
 }
@@ -419,8 +416,8 @@ export interface Stats {
   /** How often the session was resumed, or begun anew, after a transport was lost. Moves to other transports do not count. */
   readonly reconnects: number;
   /**
-   * Why the session sends plain messages: over the stream, and uncompressed. It begins so while the second part of the core
-   * is loading. Undefined: it does not.
+   * Why the session sends plain messages (uncompressed, over the stream), as it does while the second part of the core is loading.
+   * Undefined if it does not.
    */
   readonly plain?: string | undefined;
   /** The counts of each channel, by its name. */
@@ -486,12 +483,12 @@ export interface RoomEvents<Presence> {
   pending: number;
   /** The session has moved to another transport, or the reason for the current one has changed. */
   transport: Transport;
-  /** Something of {@link Room.state} has changed: status, participants, transport, own presence, whether something is pending. */
+  /** A part of {@link Room.state} has changed: status, participants, transport, own presence, or whether transactions are pending. */
   state: RoomState<Presence>;
   error: RoomError;
 }
 
-/** What can be shown of a room at one moment. It does not change: the room makes another one. */
+/** An immutable snapshot of a room's state, for display. After a change the room makes a new one. */
 export interface RoomState<Presence = unknown> extends Readonly<
   Pick<Room<Presence>, "name" | "status" | "self" | "participants" | "complete" | "count" | "durability" | "transport">
 > {
@@ -506,13 +503,13 @@ export interface Room<Presence = unknown> {
   /** This participant; undefined before the first connection. */
   readonly self: Participant<Presence> | undefined;
   /**
-   * The other participants, by their ids. Of a large room, those who do something: see {@link Room.complete}. The map does not
-   * change: the room makes another one.
+   * The other participants, by their ids; in a large room only some of them: see {@link Room.complete}. The map is immutable: after a
+   * change the room makes a new one.
    */
   readonly participants: ReadonlyMap<number, Participant<Presence>>;
   /**
-   * True if `participants` has all others. A room with many participants (the server says how many; 256 unless it is configured
-   * otherwise) tells nobody of everybody, but of those who send messages or change their presence, each before its message.
+   * True if `participants` has all others. In a large room (more than 256 participants, unless the server is configured otherwise) the
+   * server names only participants that send messages or change their presence, each before its message.
    */
   readonly complete: boolean;
   /** The number of participants, this one included. In a large room it is told about once a second. */
@@ -533,8 +530,8 @@ export interface Room<Presence = unknown> {
   askForPage(after?: number): void;
   readonly stats: Stats;
   /**
-   * The number of this participant's transactions that are not confirmed: the room has not ordered them, or not stored them
-   * yet. The event `pending` tells when it is no longer 0, and when it is 0 again. It is 0 once the room is closed.
+   * The number of this participant's transactions that are not confirmed: the room has not ordered them, or not stored them yet. The event
+   * `pending` is emitted when it leaves 0 and when it is 0 again. It is 0 once the room is closed.
    *
    * @example
    * ```ts
@@ -577,12 +574,11 @@ export interface Room<Presence = unknown> {
   /** Changes this participant's presence, which all others see. */
   setPresence(presence: Presence): void;
   /**
-   * Registers the function that makes a part of the room's snapshot: the application's state of some channels. It is called
-   * when the server wants that part, so that late joiners need not read the whole log. The part must contain exactly the
-   * transactions of its channels that were delivered so far, without own transactions that are not yet ordered. If the function
-   * returns nothing, the server asks another participant. A room
-   * has one part for each name; those who have all of its channels open are sent it. Listen to `snapshot` in the same task as to
-   * the messages of the part's channels.
+   * Registers the function that makes a part of the room's snapshot: the application's state of some channels. It is called when the server
+   * wants that part, so that late joiners need not read the whole log. The part must contain exactly the transactions of its channels that
+   * were delivered so far, without own transactions that are not yet ordered. If the function returns nothing, the server asks another
+   * participant. A room has one part for each name; participants that have all of its channels open receive it. Listen to `snapshot` in the
+   * same task as to the messages of the part's channels.
    *
    * ```ts
    * const shapes = room.channel("shapes", transaction());

@@ -36,9 +36,9 @@ export class RoomChannel implements Channel, DriverChannel {
   #closing: Promise<void> | undefined;
   #resolveClosing = (): void => {};
   readonly #listened: () => void;
-  /** Transactions without a listener are kept: there was none yet, and there are not too many. */
+  /** True if the room keeps transactions for a first listener: there was none yet, and not too many have come. */
   keeps = true;
-  /** The same, of what is for this participant alone. */
+  /** The same for direct messages, which are sent to this participant alone. */
   keepsDirect = true;
 
   /** `listened` is called when a listener for messages was added. */
@@ -118,7 +118,7 @@ export class RoomChannel implements Channel, DriverChannel {
   close(): Promise<void> {
     if (!this.#closing) {
       this.#closing = new Promise((resolve) => (this.#resolveClosing = resolve));
-      // Who opens it again before it is closed misses nothing.
+      // If the application opens the channel again before it is closed, no transaction is lost.
       this.keeps = true;
       this.keepsDirect = true;
       this.#driver.close(this);
@@ -126,7 +126,7 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#closing;
   }
 
-  /** Calls the closing off, if the subscription has not ended. */
+  /** Cancels the closing, if the subscription has not ended. */
   reopen(): void {
     if (!this.isClosing) return;
     this.#closing = undefined;

@@ -395,7 +395,7 @@ export class Choice {
   #clearUsed(reason: string): void {
     const used = this.#used;
     if (!used) return;
-    // A transport that never carried a session goes to the end of the order; one that did most likely works again, and so does one
+    // A transport that never carried a session goes to the end of the order. A transport that did most likely works again, and so does one
     // over which the server said when to come back.
     if (this.#hasJoined || used.saysGoodbye) this.#ranking.forgive(used.name);
     else this.#ranking.failed(used.name, `opened, but ${reason}`);

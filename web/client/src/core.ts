@@ -120,7 +120,7 @@ export type CoreEvent =
   /** What became of a message for one participant. */
   | { readonly type: "receipt"; readonly tag: number; readonly receipt: Receipt }
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
-  /** The room is large, or (complete) no longer is. */
+  /** The number of participants of a large room; with `complete`, the room is no longer large. */
   | { readonly type: "count"; readonly count: number; readonly complete: boolean }
   | { readonly type: "page"; readonly participants: readonly ParticipantChange[]; readonly last: boolean }
   | { readonly type: "synced"; readonly channel: number | undefined }

@@ -45,7 +45,7 @@ export interface DriverOptions {
 export interface DriverChannel {
   readonly name: string;
   readonly qos: Qos;
-  /** How its messages become small. */
+  /** How the messages of this channel are compressed. */
   readonly compression: Compression;
   /** The core's number of the channel, once the core has accepted it. */
   id: number | undefined;
@@ -112,10 +112,10 @@ export class Driver {
   #earlyBytes = 0;
   /** Channels that were closed before the core was loaded. They are closed after their early messages are sent. */
   #earlyClosings: DriverChannel[] = [];
-  /** Channels whose closing waits, and what cancels it. */
+  /** Channels that will be closed after `CLOSE_MS`, with the function that cancels this. */
   readonly #closings = new Map<DriverChannel, () => void>();
   #needsDrain = false;
-  /** What waits to know what became of messages for one participant, by their tags. */
+  /** The callbacks for the outcome of direct messages, by their tags. */
   readonly #receipts = new Map<number, (receipt: Receipt) => void>();
   #lastTag = 0;
   readonly #parts = new Set<CodecModule>();
@@ -217,7 +217,7 @@ export class Driver {
     this.#closings.set(channel, this.#environment.clock.after(CLOSE_MS, close));
   }
 
-  /** Calls a closing off that was not answered. */
+  /** Cancels a closing that was not answered. */
   reopen(channel: DriverChannel): void {
     const cancel = this.#closings.get(channel);
     this.#closings.delete(channel);
@@ -544,7 +544,7 @@ export class Driver {
     });
   }
 
-  /** Nothing works, and the server has said why: to try again would not help. */
+  /** No transport works, and the server has said why: another attempt would not help. */
   #refused(why: string | undefined): void {
     if (why !== undefined && !this.#hasJoined)
       this.#fail(failure("origin", "refused", `${this.#options.server.host} refuses this page: ${why}`));

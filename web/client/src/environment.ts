@@ -1,4 +1,4 @@
-/** What a room runs in: clock, chance, core, transports and page. Tests of applications pass a simulated one (testing.ts). */
+/** The platform of a room: clock, random numbers, core, transports and page. Tests of applications use a simulated one (testing.ts). */
 
 import type { TransportName, WebSocketConstructor } from "./api.js";
 import type { Clock } from "./choice.js";
@@ -19,7 +19,7 @@ export interface Environment {
   readonly loadCodecs: typeof loadCodecs;
   /** The transports of `wanted` that are here, in the same order. Without `wanted`, the default ones. */
   readonly available: typeof available;
-  /** Makes what opens links to a server. */
+  /** Creates the object that opens links to a server. */
   readonly opener: (
     server: URL,
     WebSocket: WebSocketConstructor | undefined,

@@ -317,7 +317,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
     this.#offerAll();
   }
 
-  /** The snapshot of the room's state is another one from now on. */
+  /** Replaces the immutable `state` after a change. */
   #changed(): void {
     this.#state = undefined;
     this.#events.emit("state", this.state);
@@ -325,7 +325,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
 
   #deliver(event: Kept): void {
     const from = source(event);
-    // What is kept of a channel comes first.
+    // Kept events of the same source are delivered first.
     if (!this.#kept.some((kept) => source(kept) === from) && this.#hand(event)) return;
     // A newer part of the snapshot replaces an older one.
     if (event.type === "snapshot") this.#forget(from);
@@ -392,7 +392,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
   #provide(part: string, asOf: number): void {
     const provider = this.#providers.get(part);
     const names = provider?.channels?.map(({ name }) => name);
-    // The application's state lacks what is kept.
+    // The application has not seen kept events, so its state lacks them.
     const lacks = (kept: Kept): boolean => {
       if (kept.type === "direct") return false;
       const name = this.#channelOf(kept.type === "message" ? kept.channel : undefined)?.name;
@@ -414,13 +414,13 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 }
 
-/** The channel of a message, or the name of a part of the snapshot. What is for this participant alone has a number of its own. */
+/** The key that groups kept events: the part of the snapshot or the channel's id, for direct messages the id's complement. */
 function source(event: Kept): number | string {
   if (event.type === "snapshot") return event.part;
   return event.type === "direct" ? ~event.channel : event.channel;
 }
 
-/** Parts of the snapshot are limited by the room. */
+/** Parts of the snapshot count 0: the room limits their size. */
 function sizeOf(event: Kept): number {
   return event.type === "snapshot" ? 0 : event.data.length;
 }

@@ -1,6 +1,6 @@
 /**
- * Rooms with types: what participants say of themselves and send each other is described by schemas of zod, valibot, arktype
- * or any other library that has Standard Schema, and checked when it arrives.
+ * Rooms with types: presence, messages and shared data have schemas of zod, valibot, arktype or another library with Standard Schema, and
+ * are checked on arrival.
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 /**
- * A room as stores, for user interface frameworks: the bindings for React, Vue, Svelte and Solid are made of it. Connections are counted and
- * shared, and nothing is connected before it is shown.
+ * A room as stores, for user interface frameworks: the basis of the bindings for React, Vue, Svelte and Solid. Connections are counted and
+ * shared, and opened only when a part of a page shows the room.
  *
  * @packageDocumentation
  */

@@ -30,7 +30,7 @@ export function between(
   return place;
 }
 
-/** The slope at `at`. At a rest or a turn it is 0, and at an end of the curve that of its last piece. */
+/** The slope of the curve at `at`: 0 at a rest or a turn; at an end of the curve, the slope of its first or last piece. */
 function slope(before: Sample | undefined, at: Sample, after: Sample | undefined, i: number): number {
   const a = before ?? at;
   const b = after ?? at;

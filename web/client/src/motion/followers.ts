@@ -1,4 +1,4 @@
-/** What others move, each participant by itself and each key of a participant by itself: their pointers, or what they drag. */
+/** The movements of other participants, one for each participant and key: their pointers, or the objects that they drag. */
 
 import type { Message } from "../api.js";
 import { Damped } from "./damped.js";
@@ -20,7 +20,7 @@ export interface FollowersOptions extends PlayoutOptions, ReckonedOptions {
   readonly trace?: number;
 }
 
-/** What a message says of itself. */
+/** The fields of a message that describe its arrival. */
 export type Arrival = Pick<Message, "sender" | "key" | "age" | "index">;
 
 export interface FollowedView {
@@ -40,7 +40,7 @@ export interface TraceView {
   readonly points: readonly TracePoint[];
 }
 
-/** Limit of keys of a participant: nobody moves more at once. */
+/** Limit of keys of a participant: nobody moves more things at once. */
 const KEYS = 200;
 
 interface Mover {
@@ -70,8 +70,8 @@ export class Followers {
   }
 
   /**
-   * Takes a place, or with the mode `reckon` a place with its velocity. `isGone`: what moves went away at this place; null: where it was
-   * last. Returns false if it is late, or not a place.
+   * Takes a place, or with the mode `reckon` a place with its velocity; null stands for the last known place. `isGone`: the moving thing
+   * went away at this place. Returns false if the place is late or invalid.
    */
   receive(arrival: Arrival, given: Place | Reckoned | null, now: number, isGone = given === null): boolean {
     const { sender, key, age, index } = arrival;
@@ -82,7 +82,7 @@ export class Followers {
     if (!isValid || !value || !Number.isFinite(now) || (!known && keys.size >= KEYS)) return false;
     const followed = known ?? this.#begin(sender, key, index);
     const isLate = known !== undefined && distance(index, known.index) <= 0;
-    // What comes back at another place has not moved there.
+    // A thing that comes back at another place did not move there, so it gets a new mover.
     if (!isLate && known?.isGone && !isGone) followed.mover = this.#mover();
     followed.trace?.add(value as Place, now, age, { isLate, isEnd: isGone });
     followed.mover.push(value as Place & Reckoned, now, age, index);
@@ -92,12 +92,12 @@ export class Followers {
     return true;
   }
 
-  /** Forgets what participants move who are not there any more. */
+  /** Forgets the movements of participants that are not present any more. */
   keep(isHere: (sender: number) => boolean): void {
     for (const sender of this.#followed.keys()) if (!isHere(sender)) this.#followed.delete(sender);
   }
 
-  /** Forgets one thing that a participant moved: it has been dropped. */
+  /** Forgets one thing that a participant moved, after it was dropped. */
   drop(sender: number, key?: string): void {
     this.#followed.get(sender)?.delete(key);
   }
@@ -121,7 +121,7 @@ export class Followers {
     return traces;
   }
 
-  /** Removes the traces of a participant, because the movement is shown in another form. */
+  /** Removes the traces of a participant whose movement is now shown in another form. */
   clearTraces(sender: number): void {
     for (const { trace } of this.#followed.get(sender)?.values() ?? []) trace?.clear();
   }

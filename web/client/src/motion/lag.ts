@@ -1,5 +1,5 @@
 /**
- * Local lag: an own action takes effect a little later than it is made, so that it takes effect at the same moment everywhere (Mauve et al.,
+ * Local lag: an own action takes effect a little after it is made, so that its effect comes at the same moment everywhere (Mauve et al.,
  * "Local-lag and timewarp: providing consistency for replicated continuous applications", 2004; before that the turns of Bettner and
  * Terrano, "1500 archers on a 28.8", 2001).
  */
@@ -9,7 +9,7 @@ import { ageOf, clamp } from "./numbers.js";
 export interface LocalLagOptions {
   /** Milliseconds between an action and its effect. Default: 100, which hardly anybody notices in a drag. */
   readonly lag?: number;
-  /** The largest number of actions that wait. More take effect at once, the oldest first. Default: 1000. */
+  /** The largest number of waiting actions. Beyond it, the oldest actions take effect at once. Default: 1000. */
   readonly limit?: number;
 }
 
@@ -50,7 +50,7 @@ export class LocalLag<T> {
     this.#waiting.splice(at, 0, { action, made, late });
   }
 
-  /** True if more actions wait than may: take them by {@link due}. */
+  /** True if more actions wait than the limit: take them by {@link due}. */
   get isFull(): boolean {
     return this.#waiting.length > this.#limit;
   }

@@ -1,6 +1,6 @@
 /**
- * A line that somebody else is drawing, from pieces that arrive late or not at all: a missing piece is bridged, and filled in when it comes.
- * The line grows smoothly at its end.
+ * A line that another participant is drawing, from pieces that arrive late or not at all: a missing piece is bridged, and inserted when it
+ * arrives. The line grows smoothly at its end.
  */
 
 import { isPlace } from "./numbers.js";
@@ -8,7 +8,7 @@ import { isPlace } from "./numbers.js";
 export interface LineOptions {
   /** The numbers of a point. Default: 2. */
   readonly dimensions?: number;
-  /** Time constant (ms) in which points that arrived are drawn, so that the line grows smoothly. Default: 60. */
+  /** Time constant (ms) in which arrived points are revealed, so that the line grows smoothly. Default: 60. */
   readonly reveal?: number;
   /** The largest number of points. Later ones are left out. Default: 10,000. */
   readonly limit?: number;
@@ -21,7 +21,7 @@ export class Line {
   /** The numbers of the points in the line, ascending, and their coordinates one after the other, as canvases and messages have them. */
   readonly #numbers: number[] = [];
   readonly #values: number[] = [];
-  /** The points that are drawn, and a part of the next one. */
+  /** The number of drawn points; its fraction is the drawn part of the segment to the next point. */
   #shown = 0;
   #shownAt: number | undefined;
 
@@ -40,16 +40,16 @@ export class Line {
     }
   }
 
-  /** Lets the line grow until `now`, as the other methods do. */
+  /** Lets the line grow until `now`. `at`, `end` and `isSettled` call it, too. */
   advance(now: number): void {
     if (!Number.isFinite(now)) return;
     const since = this.#shownAt ?? now;
     this.#shownAt = Math.max(now, since);
     const passed = Math.max(now - since, 0) / this.#reveal;
-    // The first point is there at once.
+    // The first point is drawn at once.
     this.#shown = Math.max(this.#shown, Math.min(this.length, 1));
     const left = this.length - this.#shown;
-    // The last point is not approached for ever.
+    // The speed has a lower bound, so that the last point is reached.
     this.#shown += Math.min(Math.max(left * (1 - Math.exp(-passed)), passed), left) || 0;
   }
 
@@ -78,7 +78,7 @@ export class Line {
     return this.#shown >= this.length;
   }
 
-  /** The end of a part of the way to the next point. */
+  /** The end of the segment that is partly drawn; empty if there is none. */
   #growing(): number[] {
     const whole = Math.floor(this.#shown);
     const [last, next] = [this.#point(whole - 1), this.#point(whole)];
@@ -98,7 +98,7 @@ export class Line {
     if (this.#numbers[at] === number || this.length >= this.#limit) return;
     this.#numbers.splice(at, 0, number);
     this.#values.splice(at * this.#dimensions, 0, ...point);
-    // A point in the part that is drawn is drawn at once.
+    // A point within the drawn part of the line is drawn at once.
     if (at < this.#shown) this.#shown++;
   }
 }

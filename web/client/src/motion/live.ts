@@ -1,4 +1,4 @@
-/** Motion on channels: with `frames.ts` the only part that reads a clock. */
+/** Motion on channels. Only this file and `frames.ts` read a clock. */
 
 import type { Channel, Message, Payload, Room } from "../api.js";
 import { Followers, type FollowedView, type FollowersOptions, type TraceView } from "./followers.js";
@@ -8,27 +8,27 @@ import type { Place } from "./numbers.js";
 import { Prediction, type PredictionOptions } from "./prediction.js";
 import { Reckoning, type Reckoned, type ReckoningOptions } from "./reckon.js";
 
-/** Reads a message that another program wrote. Undefined, or an exception: it is nothing of this kind, and has no effect. */
+/** Reads a message that another program wrote. If it returns undefined or throws, the message is ignored. */
 export type Read<T> = (message: Message) => T | undefined;
 
 export interface FollowOptions extends FollowersOptions {
-  /** The place that a message tells, with the mode `reckon` a place with its velocity; null if what moves is gone. Default: its JSON. */
+  /** Reads the place (with the mode `reckon`: and velocity) from a message; null if the moving thing is gone. Default: its JSON. */
   readonly read?: Read<Place | Reckoned | null>;
-  /** Is called in each frame in which something moves, and once after it. */
+  /** Called in each frame in which something moves, and once after it. */
   readonly draw?: (views: readonly FollowedView[], traces: readonly TraceView[]) => void;
 }
 
 export interface Follow {
-  /** What is to be shown now. */
+  /** The places to show now. */
   views(): FollowedView[];
   traces(): TraceView[];
-  /** Removes the traces of a participant, because the movement is shown in another form. */
+  /** Removes the traces of a participant whose movement is now shown in another form. */
   clearTraces(sender: number): void;
   /** Ends it. */
   stop(): void;
 }
 
-/** Shows what others move on an awareness channel. Whoever is away or has left is not shown; whoever is here again is shown where it was. */
+/** Shows the movements of participants that are present, on an awareness channel. One that returns is shown where it was before. */
 export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
   const followers = new Followers(options);
   const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
@@ -46,14 +46,14 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
   };
   const stops = [
     channel.on("message", (message) => {
-      // A stale one was overtaken by the transaction that ended the movement.
+      // A transaction that ended the movement has overtaken a stale message.
       if (message.own || message.stale) return;
       const value = quietly(message, options.read);
       if (value !== undefined) followers.receive(message, value, performance.now());
       frames.request();
     }),
     room.on("participants", (all) => keep((id) => all.has(id))),
-    // Others may have these ids now.
+    // After these gaps the ids may belong to other participants.
     room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
     () => frames.stop(),
   ];
@@ -97,7 +97,7 @@ export function sendReckoned(channel: Channel, { key, ...options }: SendReckoned
 }
 
 export interface LocalLagChannelOptions<T> extends LocalLagOptions {
-  /** Makes an action take effect; `sender` is undefined for an own one. */
+  /** Makes an action take effect; `sender` is undefined for an own action. */
   readonly apply: (due: DueAction<{ readonly action: T; readonly sender: number | undefined }>) => void;
   /** Default: the JSON of a message. */
   readonly read?: Read<T>;
@@ -111,7 +111,7 @@ export interface LocalLagChannel<T> {
   stop(): void;
 }
 
-/** Lets own actions and those of others take effect the same time after they were made. */
+/** Makes own and others' actions take effect the same time after they were made. */
 export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>): LocalLagChannel<T> {
   const lag = new LocalLag<{ readonly action: T; readonly sender: number | undefined }>(options);
   const frames = new Frames((now) => {
@@ -154,12 +154,12 @@ export interface Predicted<State, Action> {
   /** The state to show. */
   readonly state: State;
   readonly prediction: Prediction<State, Action>;
-  /** Does an own action at once, and sends it. Returns false if too much is waiting; then it is not done. */
+  /** Applies an own action at once, and sends it. Returns false, and does nothing, if too many actions are waiting. */
   act(action: Action & Payload): boolean;
   stop(): void;
 }
 
-/** A state that the actions on a channel of transactions make, in the room's order, with the own ones at once. */
+/** The state after all actions on a channel of transactions, in the room's order, with own actions applied at once. */
 export function predict<State, Action, P>(
   room: Room<P>,
   channel: Channel,
@@ -171,14 +171,14 @@ export function predict<State, Action, P>(
     channel.on("message", (message) => {
       if (message.departed !== undefined) return;
       const action = quietly(message, options.read);
-      // An own one that cannot be read was not made here.
+      // This program did not make an own action that cannot be read.
       if (action === undefined) return;
       prediction.ordered(action, message.own);
       changed();
     }),
     room.on("gap", ({ reason, channel: name }) => {
       if (reason !== "incarnation" && !(reason === "reset" && name === channel.name)) return;
-      // What is not confirmed is sent again.
+      // Unconfirmed actions are sent again.
       prediction.reset(options.init, { keep: true });
       changed();
     }),

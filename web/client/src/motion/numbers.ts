@@ -1,4 +1,4 @@
-/** Numbers that others sent, and arithmetic on lists of them. All times are milliseconds of one clock, all lists are places or velocities. */
+/** Checks and computes places and velocities, which are lists of numbers. All times are milliseconds of one clock. */
 
 /** Where something is, in as many dimensions as it has: x and y of a pointer, or position and size of an object. */
 export type Place = readonly number[];
@@ -22,7 +22,7 @@ export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** An age as a message tells it. What is not a length of time counts as none. */
+/** The age of a message in milliseconds; 0 if `age` is not a valid duration. */
 export function ageOf(age: number): number {
   return age > 0 && age <= FAR ? age : 0;
 }

@@ -1,4 +1,4 @@
-/** Follows somebody else's movement: places that arrive at intervals, late, or not at all are shown as one smooth movement. */
+/** Follows the movement of another participant: shows places that arrive at intervals, late, or not at all as one smooth movement. */
 
 import { between, type Sample } from "./curve.js";
 import { Delay } from "./delay.js";
@@ -11,10 +11,10 @@ export interface PlayoutOptions {
   readonly maxDelay?: number;
 }
 
-/** Limit of places: more than arrive within the longest delay. */
+/** Limit of kept places: more than arrive within the longest delay. */
 const KEPT = 64;
 
-/** Without an index, a silence longer than this (ms) was a rest: a pointer that moves is heard of 6 times in it. */
+/** Without an index, a silence longer than this (ms) counts as a rest: a moving pointer sends about 4 messages in this time. */
 const REST = 160;
 
 /** The interval (ms) of places before any was measured: a channel of 25 messages a second. */
@@ -29,7 +29,7 @@ const [SLOWEST, FASTEST] = [0.5, 2];
 /** A playout that is further behind (ms) does not catch up but goes there at once: the page was hidden. */
 const FAR_BEHIND = 1000;
 
-/** Time constant (ms) in which a correction of the curve is worked in. Less makes jumps, more makes errors (lab/motion). */
+/** Time constant (ms) in which a correction of the curve fades in. A smaller one makes jumps, a larger one makes errors (lab/motion). */
 const EASE = 50;
 
 interface Numbered extends Sample {
@@ -40,16 +40,16 @@ export class Playout {
   readonly #delay: Delay;
   #samples: Numbered[] = [];
   #interval = INTERVAL;
-  /** The time of the playout at `#shownAt`. It runs on at the last place. */
+  /** The time of the playout at `#shownAt`. It goes on after the last place is reached. */
   #clock = -Infinity;
   #shownAt = -Infinity;
-  /** What is left of corrections, as it was at `#correctedAt`. */
+  /** The remaining difference between the shown place and the curve, as it was at `#correctedAt`. */
   #offset: Place = [];
   #correctedAt = 0;
-  /** The box of the places that are kept. */
+  /** The bounding box of the kept places. */
   #least: Place = [];
   #most: Place = [];
-  /** What is shown in the frame at this time. */
+  /** The time of the last computed frame. `#shown` is its place. */
   #frame: number | undefined;
   #shown: Place | undefined;
 
@@ -59,8 +59,8 @@ export class Playout {
 
   /**
    * Takes a place that arrived at `now` and was made `age` milliseconds before. `index` counts its sender's messages
-   * ({@link Message.index}); with it, places may come in any order, and a lost one is told from a rest. Returns true if this is the
-   * newest place, false if it is late or not a place.
+   * ({@link Message.index}); with it, places may come in any order, and a lost place can be distinguished from a rest. Returns true if this
+   * is the newest place, false if it is late or not a place.
    */
   push(place: Place, now: number, age = 0, index?: number): boolean {
     if (!isPlace(place) || !Number.isFinite(now)) return false;
@@ -72,7 +72,7 @@ export class Playout {
       if (isAlike) this.#insert({ place, index: number, time: now - ageOf(age) });
       return false;
     }
-    // What has other dimensions is another thing.
+    // A place with other dimensions belongs to another thing.
     const last = isAlike ? newest : undefined;
     if (!last) this.#samples = [];
     const before = last && this.at(now);
@@ -83,14 +83,14 @@ export class Playout {
     this.#samples.push({ place, index: number, time });
     this.#delay.note(Math.max(now - time, 0) + gap);
     if (!last) [this.#clock, this.#shownAt, this.#offset] = [Math.min(now - this.#delay.current, time), now, []];
-    // A hidden page does not show anything, while places go on arriving.
+    // A hidden page does not show anything, while places continue to arrive.
     if (this.#samples.length > KEPT) this.#samples.splice(0, this.#samples.length - KEPT);
     this.#frame = undefined;
     if (before) this.#correct(before, now);
     return true;
   }
 
-  /** The place to show at `now`; undefined before the first place. Its times do not decrease. */
+  /** The place to show at `now`; undefined before the first place. The playout never goes back in time. */
   at(now: number): Place | undefined {
     // Several parts of an application ask for the same frame.
     if (now === this.#frame) return this.#shown;
@@ -98,7 +98,7 @@ export class Playout {
     const curve = this.#on(time);
     const left = Math.exp(-Math.max(now - this.#correctedAt, 0) / EASE);
     const isCorrected = !curve || this.#offset.length !== curve.length || left < 0.001;
-    // A correction does not lead to where nothing ever was.
+    // The correction stays within the bounding box, where places have been.
     this.#shown = isCorrected
       ? curve
       : curve.map((value, i) =>
@@ -113,7 +113,7 @@ export class Playout {
     return Math.min(this.clock(now), this.#samples.at(-1)?.time ?? -Infinity);
   }
 
-  /** The same, but it runs on while the movement rests at its last place: the time of a {@link Trace}, which fades then. */
+  /** The same, but it continues while the movement rests at its last place: the time of a {@link Trace}, which fades then. */
   clock(now: number): number {
     if (!(now > this.#shownAt)) return this.#clock;
     const passed = now - this.#shownAt;
@@ -122,7 +122,7 @@ export class Playout {
     const behind = target - this.#clock - passed;
     if (behind > FAR_BEHIND) this.#clock = target;
     else this.#clock += passed * clamp(1 + behind / CORRECTION, SLOWEST, FASTEST);
-    // Only the places around it are needed any more.
+    // Only the places around `#clock` are still needed.
     while ((this.#samples[2]?.time ?? Infinity) <= this.#clock) this.#samples.shift();
     return this.#clock;
   }
@@ -139,7 +139,7 @@ export class Playout {
     return this.#delay.current;
   }
 
-  /** Says how the movement came from the last place: `step` is 1 if nothing was lost between, undefined if that is not known. */
+  /** Decides whether the movement rested since the last place. `step` is 1 if no message was lost between, undefined if unknown. */
   #join(last: Numbered, time: number, step: number | undefined): void {
     const gap = time - last.time;
     const moving = this.#interval * clamp(step ?? 1, 1, 2 * KEPT);
@@ -147,12 +147,12 @@ export class Playout {
     if (rested) {
       const start = time - moving;
       this.#samples.push({ place: last.place, index: last.index, time: start });
-      // Nothing is seen of a jump in time while it rests.
+      // A jump of the playout is invisible while the movement rests.
       if (this.#clock >= last.time) this.#clock = clamp(this.#shownAt - this.#delay.current, last.time, start);
     } else if (gap < REST) this.#interval += (gap / (step ?? 1) - this.#interval) / 8;
   }
 
-  /** Puts a late place where it belongs, if it is not shown yet: then the curve leads through it. */
+  /** Inserts a late place into the curve if the playout has not passed it yet. */
   #insert(late: Numbered): void {
     const at = this.#samples.findIndex(({ index }) => distance(late.index, index) <= 0);
     const [to, from] = [this.#samples[at], this.#samples[at - 1]];
@@ -165,7 +165,7 @@ export class Playout {
     if (before) this.#correct(before, this.#shownAt);
   }
 
-  /** Works in the difference between what was shown and what the curve now says. */
+  /** Starts to fade out the difference between the place that was shown and the changed curve. */
   #correct(before: Place, now: number): void {
     const curve = this.#on(this.played(now));
     if (!curve) return;

@@ -1,14 +1,14 @@
 /**
- * Prediction with replay: own actions take effect at once, on top of the confirmed state, and are done again on each new confirmed state
- * until they are confirmed themselves (Bernier, "Latency compensating methods in client/server in-game protocol design and
- * optimization", 2001).
+ * Prediction with replay: own actions take effect at once, on top of the confirmed state, and are replayed on each new confirmed state
+ * until they are confirmed themselves (Bernier, "Latency compensating methods in client/server in-game protocol design and optimization",
+ * 2001).
  */
 
 import { failure } from "../errors.js";
 
 export interface PredictionOptions<State, Action> {
   readonly init: State;
-  /** What an action makes of a state. It is pure, and the same in all programs of a room. */
+  /** Returns the state after an action. It must be pure, and the same in all programs of a room. */
   readonly step: (state: State, action: Action) => State;
   /** The largest number of actions that are not confirmed. Default: 1000. */
   readonly limit?: number;
@@ -44,12 +44,12 @@ export class Prediction<State, Action> {
     return this.#pending.length;
   }
 
-  /** True if so many own actions are not confirmed that no further one is taken. */
+  /** True if `act` takes no further action, because too many are unconfirmed. */
   get isFull(): boolean {
     return this.#pending.length >= this.#limit;
   }
 
-  /** Does an own action at once. Throws if {@link Prediction.isFull}. Returns its number, which a host sends back with the state that has it. */
+  /** Applies an own action at once. Throws if {@link Prediction.isFull}. Returns its number, the `done` of a host's {@link confirm}. */
   act(action: Action): number {
     if (this.isFull) throw failure("not-now", "own", `${this.#limit} actions are not confirmed: wait for some of them`);
     this.#predicted = this.#step(this.#predicted, action);
@@ -57,14 +57,14 @@ export class Prediction<State, Action> {
     return this.#count;
   }
 
-  /** Where the room's order decides: an action has come at its place, `own` as its message says. */
+  /** For rooms whose order decides: applies an action at its place in that order. `own` is the field of its message. */
   ordered(action: Action, own: boolean): void {
     this.#confirmed = this.#step(this.#confirmed, action);
     if (own) this.#pending.shift();
     this.#replay();
   }
 
-  /** Where a host decides: its state, which has this program's actions up to number `done`. States that are older are left out. */
+  /** For rooms where a host decides: takes its state, with this program's actions up to number `done`. Older states are ignored. */
   confirm(state: State, done: number): void {
     if (!(done <= this.#count) || done < this.#done) return;
     this.#confirmed = state;
@@ -73,7 +73,7 @@ export class Prediction<State, Action> {
     this.#replay();
   }
 
-  /** Another state, such as a snapshot after a gap; own actions that are not confirmed stay, or are given up. */
+  /** Replaces the confirmed state, for example by a snapshot after a gap. `keep`: unconfirmed own actions are kept, otherwise dropped. */
   reset(state: State, { keep = false } = {}): void {
     if (!keep) this.#pending = [];
     this.#confirmed = state;

@@ -1,12 +1,12 @@
 /**
- * Dead reckoning: a sender tells where something is and how fast it moves, everybody predicts from that, and the sender tells more only when
- * their prediction errs by more than a threshold. From distributed simulation (IEEE 1278, DIS); new states are worked in by projective velocity
- * blending (Murphy, "Believable dead reckoning for networked games", in Game Engine Gems 2, 2011).
+ * Dead reckoning: a sender sends the place and velocity of something, all receivers extrapolate from them, and the sender sends again only
+ * when this prediction errs by more than a threshold. From distributed simulation (IEEE 1278, DIS); new states are blended in by projective
+ * velocity blending (Murphy, "Believable dead reckoning for networked games", in Game Engine Gems 2, 2011).
  */
 
 import { add, ageOf, apart, clamp, distance, isPlace, type Place } from "./numbers.js";
 
-/** What a sender tells: a place, and a velocity in units per second. */
+/** The state that a sender sends: a place, and a velocity in units per second. */
 export interface Reckoned {
   readonly p: Place;
   readonly v: Place;
@@ -16,8 +16,8 @@ export interface ReckoningOptions {
   /** Others may err by this much, in the units of places. */
   readonly error: number;
   /**
-   * A prediction goes on for this long (ms), then it stops where it is: a pointer whose last message was lost does not fly away. All
-   * participants use the same value. Default: 400.
+   * A prediction continues for this time (ms), then it stops: a pointer whose last message was lost does not fly away. All participants use
+   * the same value. Default: 400.
    */
   readonly horizon?: number;
   /** The state is told again after this time (ms), for those who have lost it. Default: 1000; DIS has 5000. */
@@ -35,7 +35,7 @@ const STILL = 30;
 /** Limit of own places: more than a mouse that reports 1000 times a second makes while velocity is measured. */
 const KEPT = 128;
 
-/** Where a state leads after `passed` milliseconds. All ends compute the same. */
+/** The place that a state predicts after `passed` milliseconds. Sender and receivers compute the same. */
 export function reckoned({ p, v }: Reckoned, passed: number, horizon = 400): number[] {
   return add(p, v, clamp(passed, 0, horizon) / 1000);
 }
@@ -56,7 +56,7 @@ export class Reckoning {
     this.#scale = 10 ** clamp(digits, 0, 6);
   }
 
-  /** The place at `now`; returns the state to send, if others would err by more than the threshold without it. */
+  /** Records the place at `now`; returns the state to send, if the prediction errs by more than the threshold or a heartbeat is due. */
   update(place: Place, now: number): Reckoned | undefined {
     if (!isPlace(place) || !Number.isFinite(now)) return undefined;
     if (place.length !== this.#recent.at(-1)?.place.length) this.#recent.length = 0;
@@ -69,21 +69,21 @@ export class Reckoning {
   }
 
   /**
-   * Nothing has moved here since the last `update`; returns the state to send, if others would err by more than the threshold. Whatever
-   * moved a moment ago is taken to be between two of its places.
+   * Call it while nothing moves; returns the state to send, as `update` does. It does nothing within `STILL` of the last `update`: a mouse
+   * that is moving may be between two reports.
    */
   rest(now: number): Reckoned | undefined {
     const last = this.#recent.at(-1);
     return last && now - last.time > STILL ? this.update(last.place, now) : undefined;
   }
 
-  /** By how much others err at `now` without further messages; Infinity before the first one. */
+  /** The error of the receivers' prediction at `now` without further messages; Infinity before the first one. */
   errorAt(place: Place, now: number): number {
     if (this.#told?.state.p.length !== place.length) return Infinity;
     return apart(reckoned(this.#told.state, now - this.#told.time, this.#horizon), place);
   }
 
-  /** True while others predict a movement. */
+  /** True while receivers predict a movement. */
   isMoving(now: number): boolean {
     if (!this.#told) return false;
     return now - this.#told.time < this.#horizon && this.#told.state.v.some((value) => value !== 0);
@@ -93,7 +93,7 @@ export class Reckoning {
     const last = this.#recent.at(-1);
     if (last && last.time >= now) this.#recent.pop();
     this.#recent.push({ place: [...place], time: Math.max(now, last?.time ?? now) });
-    // One place from before the measured time is kept.
+    // Keeps one place from before the measured time.
     while ((this.#recent[1]?.time ?? Infinity) <= now - MEASURED || this.#recent.length > KEPT) this.#recent.shift();
   }
 
@@ -125,7 +125,7 @@ export class ReckonedPlace {
   readonly #horizon: number;
   readonly #blend: number;
   #known: { readonly state: Reckoned; readonly time: number; readonly index: number } | undefined;
-  /** What was shown, and how it moved, when the newest state came. */
+  /** The shown place and velocity at the time when the newest state arrived. */
   #from: { readonly state: Reckoned; readonly time: number } | undefined;
 
   constructor({ horizon = 400, blend = 100 }: ReckonedOptions = {}) {
@@ -133,7 +133,7 @@ export class ReckonedPlace {
     this.#blend = blend;
   }
 
-  /** Takes a state that was told `age` ms before `now`. Returns false if it is no state, or was overtaken by a newer one. */
+  /** Takes a state that was sent `age` ms before `now`. Returns false if it is invalid, or a newer state came before it. */
   push(state: unknown, now: number, age = 0, index?: number): boolean {
     if (!isReckoned(state) || !Number.isFinite(now)) return false;
     const number = index ?? (this.#known?.index ?? 0) + 1;
@@ -151,7 +151,7 @@ export class ReckonedPlace {
     const target = reckoned(this.#known.state, now - this.#known.time, this.#horizon);
     const passed = this.#from ? Math.max(now - this.#from.time, 0) : Infinity;
     if (!this.#from || passed >= this.#blend) return target;
-    // From the old place, by a velocity that becomes the new one, towards the new path.
+    // Projects the old place with a velocity that approaches the new one, and blends it with the new path.
     const share = passed / this.#blend;
     const { p, v } = this.#from.state;
     const velocity = add(v, add(this.#velocityOf(now), v, -1), share);

@@ -20,7 +20,7 @@ export interface TraceOptions {
 /** Limit of places: more than arrive within the shown time (25 a second) and the playout delay. */
 const KEPT = 64;
 
-/** After a silence longer than this (ms) the pointer rested, and then moved for so long. */
+/** After a silence longer than `REST` (ms), the pointer is assumed to have rested until `START` (ms) before the next place. */
 const [REST, START] = [160, 45];
 
 interface Sample {
@@ -54,9 +54,7 @@ export class Trace {
     this.#samples.length = 0;
   }
 
-  /**
-   * The lines to draw at `time` ({@link Playout.clock}), each from its oldest point. `head` is where the pointer is shown, if it is.
-   */
+  /** The lines to draw at `time` ({@link Playout.clock}), each from its oldest point. `head` is the shown place of the pointer. */
   at(time: number, head?: Place): TracePoint[][] {
     if (this.isGone(time)) return [];
     this.#forget(time);
@@ -75,7 +73,7 @@ export class Trace {
       last = to;
     };
     for (const sample of this.#samples) if (sample.time <= time) extendTo(sample);
-    // While the pointer rests, the trace ends at its last place and fades.
+    // While the pointer rests, `head` is left out: the trace ends at its last place and fades.
     if (head && this.#newest > time) extendTo({ place: head, time, isEnd: false });
     if (line.length > 0) lines.push(line);
     return lines;
@@ -90,13 +88,13 @@ export class Trace {
     return this.#samples.at(-1)?.time ?? -Infinity;
   }
 
-  /** Keeps one place that is too old, because part of the line from it to the next one is still shown. */
+  /** Forgets old places, except one that is too old: part of the line from it to the next place is still shown. */
   #forget(time: number): void {
     const old = this.#samples.findIndex((sample) => sample.time > time - this.#length);
     this.#samples.splice(0, (old < 0 ? this.#samples.length : old) - 1);
   }
 
-  /** The end of the trace, between two places of which the older one may be too old. It makes the trace shrink smoothly. */
+  /** The end of the trace between two places, the older of which may be too old. It makes the trace shrink smoothly. */
   #tail(from: Sample, to: Sample, time: number): TracePoint {
     // After a longer silence the pointer rested at the older place until shortly before the newer one.
     const left = to.time - from.time > REST ? to.time - START : from.time;

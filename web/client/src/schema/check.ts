@@ -1,9 +1,9 @@
-/** Checks values by a schema: what others sent, in whatever version of the application, and what this program sends. */
+/** Checks values by a schema: received values, from any version of the application, and values that this program sends. */
 
 import { failure } from "../errors.js";
 import type { SchemaIssue, StandardSchema } from "./standard.js";
 
-/** How old data becomes data of a schema. */
+/** The version of a schema, and how data of older versions is upgraded to it. */
 export interface Versions {
   /** The version of the schema, from 1. It grows when data of the version before does not fit the schema. Default: 1. */
   readonly version?: number;
@@ -11,15 +11,15 @@ export interface Versions {
   readonly upgrade?: (data: unknown, version: number) => unknown;
 }
 
-/** Data that another participant sent and that does not fit. It was dropped. */
+/** Received data that does not fit its schema, and was dropped. */
 export interface Invalid {
-  /** Where it was: `presence`, or the name of a channel or of shared data. */
+  /** The name of the data: `presence`, or the name of a channel or of shared data. */
   readonly where: string;
   /** The participant who sent it; undefined if that is not known any more. */
   readonly sender: number | undefined;
   /**
-   * `schema`: it does not fit. `newer`: it does not fit and a newer version of the application sent it, so this page should be
-   * loaded anew. `json`: it is no JSON. `own`: a schema or an `upgrade` of this program threw an exception, or is asynchronous.
+   * `schema`: the data does not fit. `newer`: it does not fit and comes from a newer version of the application, so this page should be
+   * reloaded. `json`: it is not JSON. `own`: a schema or `upgrade` of this program threw an exception, or is asynchronous.
    */
   readonly reason: "schema" | "newer" | "json" | "own";
   /** What is wrong, in a sentence. */

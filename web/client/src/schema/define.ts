@@ -87,7 +87,7 @@ export interface TypedRoom<D extends RoomDefinition> {
   readonly invalid: number;
   /** Changes this participant's presence. Throws if it does not fit. */
   setPresence(presence: PresenceIn<D>): void;
-  /** Calls `listener` for what others sent and was dropped because it did not fit. Returns a function that removes the listener. */
+  /** Calls `listener` for each received value that was dropped because it did not fit. Returns a function that removes the listener. */
   onInvalid(listener: (invalid: Invalid) => void): () => void;
 }
 
@@ -112,8 +112,7 @@ export interface TypedChannel<Input, Output> {
 }
 
 /**
- * Describes rooms: what participants say of themselves, the channels, and what their messages are. What others send is
- * checked, and dropped if it does not fit.
+ * Describes rooms: the schemas of presence, channels and shared data. Received values are checked, and dropped if they do not fit.
  *
  * @example
  * ```ts
@@ -153,7 +152,7 @@ class OpenRoom {
   invalid = 0;
   readonly #presence: Checker;
   readonly #listeners = new Set<(invalid: Invalid) => void>();
-  /** The participants as the room has them, each with what the schema made of it. */
+  /** The checked form of each participant object of the room. */
   readonly #seen = new WeakMap<Participant, Participant>();
   #raw: ReadonlyMap<number, Participant> | undefined;
   #participants: ReadonlyMap<number, Participant> = new Map();
@@ -191,7 +190,7 @@ class OpenRoom {
     const known = this.#seen.get(participant);
     if (known) return known;
     const { value, fault } = { value: undefined, ...this.#presence.read(...unmark(participant.presence)) };
-    // Who has no presence has not sent a wrong one.
+    // A participant without a presence has not sent an invalid one.
     if (fault && participant.presence !== undefined) {
       this.#tell({ where: "presence", sender: participant.id, ...fault });
     }
@@ -229,7 +228,7 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
 
   on(event: "message" | "direct", listener: (message: TypedMessage<unknown>) => void): () => void {
     return this.channel.on(event as "message", (message) => {
-      // The room's own entry about who left has no data: whoever wants it listens on `channel`.
+      // The server's entry about a departure has no data: applications that need it listen on `channel`.
       if (message.departed !== undefined) return;
       const read = this.#read(message);
       if (read.fault) return this.#tell({ where: this.channel.name, sender: message.sender, ...read.fault });

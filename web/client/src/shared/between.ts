@@ -1,11 +1,11 @@
-/** Fractional keys: texts between any two of which there is another one, so that an item of a list can be moved by itself. */
+/** Fractional keys: between any two keys there is another one, so that moving an item of a list changes only the key of this item. */
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE = DIGITS.length;
 
 /**
- * The digits that count up or down when items are added at an end, from the middle: so that the keys of a list that is only appended to
- * do not become longer.
+ * The length of the keys that count up or down, from the middle, when items are added at an end: the keys of a list that is only appended
+ * to do not become longer.
  */
 const WIDTH = 5;
 const RANGE = BASE ** WIDTH;
@@ -34,7 +34,7 @@ function middle(low: string, high: string | undefined): string {
   let key = "";
   for (let at = 0; ; at += 1) {
     const from = digit(low, at, 0);
-    // Once the key is before `high` by an earlier digit, `high` is no limit any more.
+    // Once an earlier digit of the key is smaller than that of `high`, `high` is no limit any more.
     const to = high?.startsWith(key) ? digit(high, at, BASE) : BASE;
     const half = Math.floor((from + to) / 2);
     if (half > from) return key + DIGITS.charAt(half);

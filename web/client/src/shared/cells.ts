@@ -1,4 +1,4 @@
-/** Maps and lists: values with keys, of which the last operation in the room's order counts. */
+/** Maps and lists: the last operation on a key, in the room's order, wins. */
 
 import { failure } from "../errors.js";
 import { Checker, type Versions } from "../schema/check.js";
@@ -17,11 +17,11 @@ export interface SharedMap<Input, Output> extends Shown<ReadonlyMap<string, Outp
   patch(key: string, fields: Partial<Input>): void;
   delete(key: string): void;
   /**
-   * Shows others a change that is not done yet, such as a drag. It ends with this program's next operation on the key; undefined ends
-   * it without one. It may be lost, and travels at most as often as the QoS of previews says.
+   * Shows others an unfinished change, such as a drag. The preview ends with this program's next operation on the key; undefined ends it
+   * without one. It may be lost, and is sent at most as often as the QoS of previews says.
    */
   preview(key: string, fields: Partial<Input> | undefined): void;
-  /** The value as others are changing it: {@link get} with their previews on top. */
+  /** The value with the previews of other participants applied to {@link get}. */
   previewed(key: string): Output | undefined;
 }
 
@@ -44,7 +44,7 @@ type Any = StandardSchema;
 /**
  * A map of shared data.
  *
- * @param schema - of the values. What others set and does not fit is not there for this program, and stays as it is for others
+ * @param schema - of the values. A value of another participant that does not fit is hidden from this program only
  */
 export function map<Schema extends Any = Any>(
   schema?: Schema,
@@ -68,7 +68,7 @@ export function list<Schema extends Any = Any>(
 /** The values of one name, checked by a schema. */
 class Cells {
   readonly subscribe: Shown<unknown>["subscribe"];
-  /** What the schema made of a value. Cells are replaced, never changed. */
+  /** The checked value of each cell. Cells are replaced, never changed. */
   readonly #checked = new WeakMap<Cell, { readonly value: unknown; readonly isValid: boolean }>();
 
   constructor(
@@ -107,7 +107,7 @@ class Cells {
     this.context.perform([this.name, verb, ...rest]);
   }
 
-  /** The version of this program's schema at the end of an action, unless it is the first one. */
+  /** The last element of an action: the version of this program's schema, left out if it is 1. */
   get version(): readonly number[] {
     return this.checker.version > 1 ? [this.checker.version] : [];
   }
@@ -126,7 +126,7 @@ class MapView implements SharedMap<unknown, unknown> {
   }
 
   get value(): ReadonlyMap<string, unknown> {
-    // Own operations that are not applied are applied first: that may change values, too.
+    // `tables()` first applies pending own operations again, which may change values, too.
     this.#cells.context.tables();
     if (this.#changed.size === 0) return this.#value;
     const value = new Map(this.#value);
@@ -161,7 +161,7 @@ class MapView implements SharedMap<unknown, unknown> {
       Object.entries({ ...before, ...fields }).filter(([, value]) => value !== undefined),
     );
     checker.write(after);
-    // A value of an older version becomes one of this version, as a whole.
+    // A patch of a value of an older version writes the whole value in this version.
     if (before !== cell[1]) return this.#cells.act("s", key, after, ...this.#cells.version);
     const removed = Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [field] : []));
     this.#cells.act("p", key, fields, ...(removed.length > 0 ? [removed] : []));
@@ -246,7 +246,7 @@ class ListView implements SharedList<unknown, unknown> {
   }
 
   get #items(): readonly Item[] {
-    // A batch reads what it has written.
+    // Within a batch, the items include what the batch has written.
     this.#cells.context.tables();
     if (this.#sorted) return this.#sorted;
     const items: Item[] = [];
@@ -263,7 +263,7 @@ class ListView implements SharedList<unknown, unknown> {
   #orderAt(items: readonly Item[], index: number): string {
     const at = Math.max(0, Math.min(index, items.length));
     const low = items[at - 1]?.order;
-    // Two who insert at one place at once may have taken the same order: then the item comes after both.
+    // Two participants that insert at one place at the same time may choose the same order: then the item comes after both.
     const high = items.slice(at).find(({ order }) => low === undefined || order > low)?.order;
     return between(low, high);
   }

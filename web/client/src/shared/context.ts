@@ -1,4 +1,4 @@
-/** What the kinds of shared data have of the room they are in. */
+/** The interface that the kinds of shared data have to their room. */
 
 import type { Invalid } from "../schema/check.js";
 import type { Action } from "./operation.js";
@@ -9,15 +9,15 @@ import type { Reducer, Tables } from "./tables.js";
 export interface Shown<Value> {
   readonly value: Value;
   /**
-   * Calls `listener` after changes, with the keys that may have changed; changes of one task are told together. Returns a function
-   * that removes the listener. It needs no `this`.
+   * Calls `listener` after changes, once for each task, with the keys that may have changed. Returns a function that removes the listener.
+   * It needs no `this`.
    */
   readonly subscribe: (listener: (keys: ReadonlySet<string>) => void) => () => void;
 }
 
 /** One kind of shared data, with its schema. */
 export interface Definition<View> {
-  /** Of data with a reducer of the application. */
+  /** The application's reducer, for data that has one. */
   readonly reducer?: Reducer;
   /** Makes the view of this data in a room. */
   open(context: Context, name: string): View;
@@ -29,7 +29,7 @@ export interface Context {
   tables(): Tables;
   /** Sends an operation, or adds to the batch that is being made. */
   perform(action: Action): void;
-  /** The id that an item gets which the next action inserts. */
+  /** The id of the item that the next action would insert. */
   nextId(): string;
   /** Calls a function at each change, with its key, before anything else can read the table. */
   watch(table: string, changed: (key: string) => void): void;

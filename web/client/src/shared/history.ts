@@ -1,14 +1,14 @@
 /**
- * Undo and redo of this program's own operations. The undo of an operation is an operation, too, which brings back what the first one
- * changed, except for what others have changed since.
+ * Undo and redo of this program's own operations. Undoing an operation is an operation, too: it restores the values from before, except
+ * those that others have changed since.
  */
 
 import type { Action } from "./operation.js";
 
-/** The operations that can be undone: each keeps the values that it replaced. */
+/** The largest number of operations that can be undone: each keeps the values that it replaced. */
 const MAX_STEPS = 200;
 
-/** What undoes an own operation. */
+/** The actions that undo an own operation. */
 export interface Part {
   inverse: readonly Action[];
 }
@@ -34,7 +34,7 @@ export class History {
     return this.#redo.length > 0;
   }
 
-  /** Adds what the user did. What was undone before cannot be redone any more. */
+  /** Adds an operation of the user. Operations undone before cannot be redone any more. */
   add(step: Step): void {
     this.#undo.push(step);
     if (this.#undo.length > MAX_STEPS) this.#undo.shift();
@@ -54,7 +54,7 @@ export class History {
     for (let step = from.pop(); step; step = from.pop()) {
       const actions = step.toReversed().flatMap(({ inverse }) => inverse);
       const reverse = this.#perform(actions);
-      // Others may have changed the same since. Such a step is left out.
+      // A step without an effect is left out: others have changed the same values since.
       if (reverse.length === 0) continue;
       to.push(reverse);
       return true;

@@ -1,9 +1,9 @@
-/** Locks and turns. They are never optimistic: who holds one is known once the room has ordered it. */
+/** Locks and turns. They are never optimistic: a lock has its holder only once the room has ordered the operation. */
 
 import type { Definition, Shown } from "./context.js";
 import { LOCK, TURNS } from "./tables.js";
 
-/** A lock: the first one in the room's order holds it, until it releases it or has left for good. */
+/** A lock: the first one to acquire it, in the room's order, holds it until it releases it or leaves for good. */
 export interface SharedLock extends Shown<number | undefined> {
   /** The participant that holds it. */
   readonly holder: number | undefined;
@@ -14,12 +14,12 @@ export interface SharedLock extends Shown<number | undefined> {
   release(): void;
 }
 
-/** Turns: participants in a circle, of whom the first has the turn. */
+/** Turns: a queue of participants; the first one has the turn. */
 export interface SharedTurns extends Shown<readonly number[]> {
   /** The participant whose turn it is. */
   readonly current: number | undefined;
   readonly isMine: boolean;
-  /** Comes in behind the others. */
+  /** Appends this participant to the queue. */
   join(): void;
   leave(): void;
   /** Ends this participant's turn. */

@@ -1,6 +1,6 @@
 /**
- * Operations on shared data, as they travel: JSON arrays whose parts have a fixed order, so that messages resemble each other and
- * are compressed well. All of them carry their author, the id of one program in one room, and a number that grows by operation.
+ * The encoding of operations on shared data: JSON arrays whose parts have a fixed order, so that messages resemble each other and are
+ * compressed well. Each has its author, the id of one program in one room, and a number that grows with each operation of the author.
  *
  * ```
  * [author, number, name, verb, …]                  one action on the data of this name
@@ -13,7 +13,7 @@
 /** What an operation does with the data of one name. */
 export type Action = readonly [name: string, verb: string, ...rest: unknown[]];
 
-/** A value and what is known of its changes: the operation that set it, and those that set single fields later. */
+/** A value with the stamp of the operation that set it, and the stamps of later operations that set single fields. */
 export type Cell = readonly [
   stamp: string,
   value?: unknown,
@@ -30,7 +30,7 @@ export interface Operation {
     | { readonly restore: number; readonly index: number; readonly count: number; readonly text: string };
 }
 
-/** The longest author id, name and key. A key travels as that of a preview, too, where 256 bytes are the limit. */
+/** The longest author id, name and key, in characters. A preview's key contains name and key, and is limited to 256 bytes. */
 const MAX_NAME = 128;
 
 /** The most pieces of a state: as large as the largest snapshot of a stored room. */

@@ -1,12 +1,12 @@
 /**
- * Changes that are not done yet, such as a drag: awareness, keyed by what they change. A preview ends with the next operation of its
+ * Previews: unfinished changes such as a drag, sent as awareness whose key names the value. A preview ends with the next operation of its
  * sender on the same key.
  */
 
 import type { Channel, Message, Room } from "../api.js";
 import { isRecord } from "./operation.js";
 
-/** Fields of a value, as somebody is changing them. */
+/** The fields of a value that a preview changes. */
 export type Patch = Readonly<Record<string, unknown>>;
 
 /** Limit of previews of a participant: nobody changes more at once. */
@@ -16,7 +16,7 @@ export class Previews {
   readonly #room: Room;
   readonly #channel: Channel;
   readonly #changed: (name: string, key: string) => void;
-  /** What this program sends: all fields since the last operation on the key, because a later preview replaces an earlier one. */
+  /** This program's previews: all fields since the last operation on the key, because a later preview replaces an earlier one. */
   readonly #own = new Map<string, Patch>();
   /** What others sent, by name and key, then sender. */
   readonly #others = new Map<string, Map<number, Patch>>();
@@ -27,7 +27,7 @@ export class Previews {
     this.#changed = changed;
     channel.on("message", (message) => this.#receive(message));
     room.on("participants", (participants) => this.#keep(participants));
-    // Others may have these ids now.
+    // After this gap the ids may belong to other participants.
     room.on("gap", ({ reason }) => reason === "incarnation" && this.#keep());
   }
 
@@ -37,41 +37,41 @@ export class Previews {
     const merged = patch && { ...this.#own.get(id), ...patch };
     if (merged) this.#own.set(id, merged);
     else if (!this.#own.delete(id)) return;
-    // Without a receiver or a connection it is of no use later.
+    // A preview that cannot be received now is of no use later.
     if (this.#room.participants.size === 0 || this.#room.status !== "connected") return;
     this.#channel.send(JSON.stringify(merged ?? null), { key: id });
   }
 
-  /** A value with what others show of it. */
+  /** The value with all previews of others applied. */
   apply(name: string, key: string, value: unknown): unknown {
     const senders = this.#others.get(idOf(name, key));
     if (!senders || !isRecord(value)) return value;
     return [...senders.values()].reduce<unknown>((shown, patch) => ({ ...(shown as object), ...patch }), value);
   }
 
-  /** This program performs an operation on a key. */
+  /** Called when this program performs an operation on a key: ends its preview. */
   performed(name: string, key: string): void {
     this.#own.delete(idOf(name, key));
   }
 
-  /** An operation on a key is ordered. */
+  /** Called when an operation on a key is ordered: ends the sender's preview. */
   ordered(sender: number, name: string, key: string): void {
     this.#remove(idOf(name, key), sender);
   }
 
   #receive({ sender, key, data, stale }: Message): void {
-    // The operation that ended it came earlier.
+    // The operation that ended the preview has overtaken it.
     if (stale || key === undefined) return;
     const patch = parse(data);
     if (!patch) return this.#remove(key, sender);
     const senders = this.#others.get(key) ?? new Map<number, Patch>();
-    // The latest one counts most.
+    // The latest preview comes last, so its fields win.
     if (!senders.delete(sender) && [...this.#others.values()].filter((all) => all.has(sender)).length >= MOST) return;
     this.#others.set(key, senders.set(sender, patch));
     this.#tell(key);
   }
 
-  /** Ends the previews of all but these participants who are not away. */
+  /** Ends the previews of participants that are away or not in the list. */
   #keep(participants?: Room["participants"]): void {
     for (const [id, senders] of this.#others)
       for (const sender of senders.keys()) if (participants?.get(sender)?.away !== false) this.#remove(id, sender);

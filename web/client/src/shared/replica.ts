@@ -1,9 +1,9 @@
 /**
- * One program's copy of the shared data: the operations in the room's order, and its own operations on top that are not ordered
- * yet. It does no networking.
+ * One program's copy of the shared data: the operations in the room's order, and on top of them the pending operations: its own ones that
+ * are not ordered yet. It does no networking.
  *
- * When the server has lost the room, each copy remembers what it had. The longest of these states becomes the *base* of the room
- * again, and the operations that the room has ordered meanwhile, the *tail*, are applied on top of it once more.
+ * When the server has lost the room, each copy remembers its state. The longest of these states becomes the *base* of the room again, and
+ * the operations that the room has ordered meanwhile, the *tail*, are applied on top of it once more.
  */
 
 import type { Part, Step } from "./history.js";
@@ -11,14 +11,14 @@ import { encodeActions, idAt, isCount, parseOperation, stampOf, type Action, typ
 import { Tables, type Effect, type Reducer } from "./tables.js";
 
 /**
- * The authors whose last operation is remembered. Only an operation of these that comes again is recognised: programs that sent
- * something to the room and are still there, or were recently. 30 bytes each of a snapshot.
+ * How many authors' last operations are remembered, to recognise repeated operations. That is enough for all programs that are or recently
+ * were in the room. Each author takes 30 bytes of a snapshot.
  */
 const MAX_AUTHORS = 1000;
 
 /**
- * After this many operations since the room began anew, no remembered state becomes its base any more: those who have one are
- * there within seconds, and until then snapshots hold each operation of the tail.
+ * After this many operations since the room began anew, no remembered state can become its base any more: programs with such a state return
+ * within seconds, and until then snapshots contain each operation of the tail.
  */
 const MAX_TAIL = 1000;
 
@@ -41,7 +41,7 @@ interface Base {
 interface Pending {
   readonly number: number;
   readonly actions: Action[];
-  /** Gets the actions that undo the operation, whenever it was applied. */
+  /** Holds the actions that undo the operation; they are replaced each time it is applied. */
   readonly part: Part;
   /** What it changed, while it is applied on top of the ordered operations. */
   effect: Effect | undefined;
@@ -70,7 +70,7 @@ export class Replica {
   /** False if operations are missing. */
   isComplete = true;
 
-  /** `author` is an id that no other program has. `lost`: the room will never have everything that this program had. */
+  /** `author` is an id that no other program has. `lost` is called when the room can no longer restore this program's whole state. */
   constructor(
     readonly author: string,
     reducers: ReadonlyMap<string, Reducer>,
@@ -85,7 +85,7 @@ export class Replica {
     return this.#pending.length;
   }
 
-  /** The length of the state that the room lacks and this program has. */
+  /** The length of the remembered state; 0 if the room has it. */
   get remembered(): number {
     return this.#remembered?.length ?? 0;
   }
@@ -110,7 +110,7 @@ export class Replica {
       this.#size = 0;
     }
     const { number, actions, effect } = this.#drafts.at(-1) as Pending;
-    // A copy as the others will read it, which nobody changes.
+    // Others will read this JSON; the copy also protects it from later changes by the application.
     actions.push(JSON.parse(text) as Action);
     this.#size += text.length;
     this.tables.apply(actions, stampOf(this.author, number), undefined, effect as Effect, actions.length - 1);
@@ -133,7 +133,7 @@ export class Replica {
     return this.#drafts.some(({ effect }) => (effect?.journal?.length ?? 0) > 0);
   }
 
-  /** Ends the operation that is being made, by sending it. What cannot be sent is taken back, and the error thrown. */
+  /** Sends the operation under construction. If it cannot be sent, its changes are reverted, and the error is thrown. */
   commit(send: (text: string) => void): Step {
     const step: Step = [];
     while (this.#drafts[0]) {
@@ -153,7 +153,7 @@ export class Replica {
     return step;
   }
 
-  /** Takes the operation back that is being made. */
+  /** Reverts the operation under construction. */
   abort(): void {
     for (const { effect } of this.#drafts.toReversed()) if (effect) takeBack(effect);
     this.#drafts = [];
@@ -192,14 +192,14 @@ export class Replica {
     this.#follow([participant]);
   }
 
-  /** Own operations that are not ordered will never be: the room does not take them. */
+  /** Drops the pending operations, which the room has refused. */
   refuse(): void {
     this.#rollBack();
     for (const { part } of this.#pending) part.inverse = [];
     this.#pending = [];
   }
 
-  /** The state for those who join later; undefined if this program does not have all of it. */
+  /** The state for late joiners; undefined if this program's state is incomplete. */
   snapshot(): string | undefined {
     this.#rollBack();
     if (!this.isComplete || this.#remembered || this.tables.isPartial || this.#pieces.size > 0) return undefined;
@@ -271,7 +271,7 @@ export class Replica {
     const isOwn = operation.author === this.author;
     const first = this.#pending[0];
     if (isOwn && first?.number === operation.number && first.effect) {
-      // It is applied already, right on top of the ordered operations, and so are the other own ones behind it.
+      // The operation is applied already, right after the ordered ones, and the pending ones follow it.
       this.#pending.shift();
       this.#mark(operation);
       this.#length += 1;
@@ -315,7 +315,7 @@ export class Replica {
     this.#tail?.push(entry);
     if (!this.#tail || this.#tail.length < MAX_TAIL) return;
     if (this.#remembered) {
-      // It comes too late.
+      // The remembered state comes too late to become the base.
       this.#replay(this.#base);
       this.#forgetRemembered();
     }
@@ -342,21 +342,21 @@ export class Replica {
     try {
       this.#replay(base);
     } catch {
-      // It is malformed, for everybody alike.
+      // The base is malformed, which all programs notice in the same way.
       return this.#replay(this.#remembered ?? before);
     }
     this.#base = base;
     this.#settleBases();
   }
 
-  /** Chooses between the base of the room and what is remembered. */
+  /** Chooses between the base of the room and the remembered state. */
   #settleBases(): void {
     if (!this.#remembered) return;
     if (this.#tail && this.#remembered.length > (this.#base?.length ?? 0)) this.#replay(this.#remembered);
     else this.#forgetRemembered();
   }
 
-  /** The room has what is remembered, or will never have it. */
+  /** Called when the room has the remembered state, or can never have it. */
   #forgetRemembered(): void {
     const [, marks] = JSON.parse(this.#remembered?.text ?? "[0,[]]") as [unknown, [string, number][]];
     this.#remembered = undefined;
@@ -371,7 +371,7 @@ export class Replica {
     this.#dropOrdered();
   }
 
-  /** Own operations are not pending any more that the ordered state has. */
+  /** Removes operations from the pending ones that the ordered state contains. */
   #dropOrdered(): void {
     this.#pending = this.#pending.filter(({ number }) => !this.has(this.author, number));
   }
@@ -397,7 +397,7 @@ export class Replica {
     if (this.#marks.size > MAX_AUTHORS) this.#marks.delete(this.#marks.keys().next().value as string);
   }
 
-  /** Takes own operations back that are not ordered, so that the tables hold the ordered ones alone. */
+  /** Reverts the pending operations, so that the tables contain ordered operations only. */
   #rollBack(): void {
     for (const own of this.#pending.toReversed()) {
       if (own.effect) takeBack(own.effect);

@@ -14,13 +14,13 @@ import { CELLS, type Reducer, type Tables } from "./tables.js";
 
 /** The options of {@link shared}. */
 export interface SharedOptions {
-  /** The name of the channel and of the part of the snapshot. Previews have the channel with `/preview` behind it. Default: `shared`. */
+  /** The name of the channel and of the part of the snapshot. Previews use the channel with this name and `/preview`. Default: `shared`. */
   readonly name?: string;
   /** The QoS of operations, for example their priority. */
   readonly operations?: Omit<ChannelOptions, "kind" | "departures">;
-  /** The QoS of previews; false: there are none. Default: at most 25 a second of each key, of no use after 250 ms. */
+  /** The QoS of previews; false disables them. Default: at most 25 a second for each key, with a deadline of 250 ms. */
   readonly previews?: Omit<ChannelOptions, "kind"> | false;
-  /** Where this program's id among the authors comes from. Default: `Math.random`. */
+  /** Random numbers for this program's author id. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -28,7 +28,7 @@ export interface SharedOptions {
 export type Lost =
   /** Transactions are missing that the room no longer has: load the page anew. */
   | "history"
-  /** The server has lost the room, and this program came back too late with what it had. */
+  /** The server has lost the room, and this program came back too late to restore its state. */
   | "restart"
   /** A snapshot is malformed. */
   | "snapshot";
@@ -37,7 +37,7 @@ export type Lost =
 export interface Ordered {
   /** The participant that sent it. */
   readonly sender: number;
-  /** What it may have changed: the names of data, each with the key of a value if the operation is about one. */
+  /** What the operation may have changed: names of data, each with the key of a value if the action concerns one. */
   readonly changes: readonly { readonly name: string; readonly key: string | undefined }[];
 }
 
@@ -48,7 +48,7 @@ export interface SharedControls {
   readonly author: string;
   /** False if something is missing ({@link SharedControls.onLost}). */
   readonly isComplete: boolean;
-  /** True while the server has lost the room, and the room does not have everything again that this program has. */
+  /** True after the server has lost the room, until the room has all of this program's state again. */
   readonly isRestoring: boolean;
   /** The number of own operations that are not ordered. They are applied already. */
   readonly pending: number;
@@ -58,13 +58,13 @@ export interface SharedControls {
   undo(): boolean;
   redo(): boolean;
   /**
-   * Makes one operation of everything that `run` does: it counts as a whole or not at all, and is undone as a whole. What has more than
-   * 12,000 characters travels as several operations, so others may see some of it earlier than the rest.
+   * Makes one operation of all changes in `run`: it counts as a whole or not at all, and is undone as a whole. More than 12,000 characters
+   * are sent as several operations, so others may see some changes earlier than the rest.
    */
   batch<Result>(run: () => Result): Result;
   /**
-   * Calls `listener` after changes of any data, of the number of pending operations, and of whether everything is here and with the room.
-   * Returns a function that removes the listener. It needs no `this`.
+   * Calls `listener` after changes of any data, of the number of pending operations, of `isComplete` and of `isRestoring`. Returns a
+   * function that removes the listener. It needs no `this`.
    */
   readonly subscribe: (listener: () => void) => () => void;
   /** Calls `listener` with each operation that the room orders, once it is applied. Returns a function that removes the listener. */
@@ -89,7 +89,7 @@ export interface SharedData<Definitions> {
   /**
    * Opens the data in a room. Do it in the task in which the room was made.
    *
-   * @param options.invalid - called for what others sent and does not fit a schema
+   * @param options.invalid - called for received data that does not fit a schema
    * @param options.author - {@link SharedControls.author}, of at most 128 characters: no other program in the room may ever have had it.
    *   Default: a random one
    */
@@ -97,7 +97,7 @@ export interface SharedData<Definitions> {
 }
 
 /**
- * Describes shared data: values that all participants of a room see alike, and change at once.
+ * Describes shared data: values that are the same for all participants of a room, and that change at once.
  *
  * @example
  * ```ts
@@ -142,15 +142,15 @@ class SharedRoom implements SharedControls, Context {
   readonly #invalid: ((invalid: Invalid) => void) | undefined;
   readonly #watchers = new Map<string, (key: string) => void>();
   readonly #events = new Emitter<Events>();
-  /** The keys that have changed and are told at the end of the task, by their tables; undefined if nothing is told then. */
+  /** The changed keys that listeners are told at the end of the task, by their tables; undefined if no call is scheduled. */
   #changed: Map<string, Set<string>> | undefined;
   /** Operations that the client did not take yet. */
   readonly #outbox: string[] = [];
   #isBatch = false;
-  /** Who remembers how much, in the room's order, since the server lost the room. */
+  /** The claims of participants since the server lost the room, in the room's order: the lengths of their remembered states. */
   #claims: { readonly participant: number; readonly isOwn: boolean; readonly length: number }[] = [];
   #hasRestored = false;
-  /** What was told of it last whether everything is here, and with the room. */
+  /** `isComplete` and `isRestoring` as listeners were last told. */
   #state = "true false";
 
   constructor(
@@ -291,7 +291,7 @@ class SharedRoom implements SharedControls, Context {
       try {
         this.#send(this.#replica.claim());
       } catch {
-        // This participant may not publish: others who can bring the state back.
+        // This participant may not publish: others can restore the state.
       }
     });
     this.room.on("participants", () => this.#restore());
@@ -336,8 +336,8 @@ class SharedRoom implements SharedControls, Context {
   }
 
   /**
-   * Sends what this program remembers, if it is the longest state: each program with one has said how long it is, and the first
-   * in the room's order of those with the longest one sends it.
+   * Sends the remembered state if it is the longest one: each program has claimed the length of its state, and the first claim of the
+   * greatest length in the room's order decides.
    */
   #restore(): void {
     const { self, participants } = this.room;
@@ -351,7 +351,7 @@ class SharedRoom implements SharedControls, Context {
     for (const text of this.#replica.restore()) this.#send(text);
   }
 
-  /** Makes an operation of actions. Returns nothing if it would change nothing and is `vain`, so that it was not made. */
+  /** Makes an operation of actions. With `vain`, an operation that would change nothing is not made, and nothing is returned. */
   #make(actions: readonly Action[], vain: boolean): Step {
     this.#replica.begin();
     for (const action of actions) this.#replica.act(action);
@@ -381,7 +381,7 @@ class SharedRoom implements SharedControls, Context {
     this.#events.emit("lost", why);
   }
 
-  /** Tells listeners if it has changed whether everything is here, and with the room. */
+  /** Schedules a call of the listeners if `isComplete` or `isRestoring` has changed. */
   #tellState(): void {
     const state = `${this.isComplete} ${this.isRestoring}`;
     if (state !== this.#state) this.#tellSoon();
@@ -395,7 +395,7 @@ class SharedRoom implements SharedControls, Context {
     changed.set(table, keys.add(key));
   }
 
-  /** Tells listeners at the end of the task. Returns what they are told then. */
+  /** Schedules a call of the listeners at the end of the task. Returns the changes that they will be told. */
   #tellSoon(): Map<string, Set<string>> {
     if (!this.#changed) void Promise.resolve().then(() => this.#tell());
     return (this.#changed ??= new Map<string, Set<string>>());

@@ -1,6 +1,6 @@
 /**
- * The state of shared data: a reducer over operations. It does not look at schemas and takes any name, so it is the same
- * for all programs that saw the same operations, whatever version of the application they run.
+ * The state of shared data: a reducer over operations. It ignores schemas and accepts any name, so all programs that saw the same
+ * operations have the same state, whatever their version of the application.
  */
 
 import { authorOf, idAt, isCell, isCount, isName, isRecord, type Action, type Cell } from "./operation.js";
@@ -8,9 +8,9 @@ import { authorOf, idAt, isCell, isCount, isName, isRecord, type Action, type Ce
 /** A reducer of the application. */
 export interface Reducer {
   readonly initial: unknown;
-  /** Returns the next value, and leaves the present one as it is. */
+  /** Returns the next value, without changing `value`. */
   readonly reduce: (value: unknown, action: unknown, author: string) => unknown;
-  /** Returns the action that undoes another one, which comes to this value; undefined: it cannot be undone. */
+  /** Returns the action that undoes `action` on `value`; undefined: it cannot be undone. */
   readonly invert: ((action: unknown, value: unknown) => unknown) | undefined;
 }
 
@@ -23,16 +23,16 @@ const MAX_DELETED = 2000;
 /** The most names of data that programs may use in one room. */
 const MAX_TABLES = 1000;
 
-/** What the tables are called: by the kind of data, then its name. */
+/** The first letter of a table's name, before the name of the data: its kind. */
 export const CELLS = "m";
 export const COUNTER = "c";
 export const REDUCED = "r";
 export const LOCK = "l";
 export const TURNS = "t";
 
-/** What an operation did besides its changes. */
+/** The journal, the inverse actions and the deletions of an operation. */
 export interface Effect {
-  /** Takes the changes back, in reverse. Undefined: they are not to be taken back. */
+  /** Functions that revert the changes, run from last to first. Undefined: the changes are final. */
   readonly journal?: (() => void)[];
   /** Actions that undo the operation, the last one first, if nobody else has changed the same since. */
   readonly inverse: Action[];
@@ -67,8 +67,8 @@ export class Tables {
   }
 
   /**
-   * Applies the actions of an operation, from the one with the index `from` on. Locks and turns belong to the participant `sender`; without one, the operation is not
-   * ordered yet and does not concern them.
+   * Applies the actions of an operation from the index `from` on. Locks and turns go to the participant `sender`; without it, the operation
+   * is not ordered yet, and its actions on locks and turns have no effect.
    */
   apply(actions: readonly Action[], stamp: string, sender: number | undefined, effect: Effect, from = 0): void {
     for (let at = from; at < actions.length; at += 1) {
@@ -78,7 +78,7 @@ export class Tables {
     }
   }
 
-  /** Applies what an operation does with locks and turns, once it is ordered. */
+  /** Applies an operation's actions on locks and turns, once it is ordered. */
   hold(actions: readonly Action[], sender: number, effect: Effect): void {
     for (const action of actions) this.#hold(action, sender, effect);
   }
@@ -134,7 +134,7 @@ export class Tables {
           effect,
         );
       case "d":
-        // What is not there is not deleted: the mark that somebody else deleted it stays.
+        // Deleting a value that is deleted already has no effect, so that the first deletion's stamp stays.
         return this.#setCell(name, this.cell(name, key)?.length === 1 ? 0 : key, [stamp], effect);
       case "p":
         return this.#setFields(name, key, patched(stamp, second, third), effect);
@@ -161,15 +161,15 @@ export class Tables {
   #setCell(name: string, key: unknown, cell: unknown, effect: Effect): void {
     if (!isName(key) || (cell !== undefined && !isCell(cell))) return;
     const before = this.cell(name, key);
-    // Nothing is there, and nothing comes.
+    // There is no value, and none is set.
     if (!before && (cell?.length ?? 1) === 1) return;
     this.#write(CELLS + name, key, cell, effect);
     effect.inverse.unshift([name, "r", key, signature(cell), before ?? 0]);
   }
 
   /**
-   * Sets those fields of which the last operation that changed them is the expected one. Each has that, the operation that
-   * changes it now, and a value unless it is to be removed.
+   * Sets each field whose last change has the expected stamp. An entry has the expected stamp, the new stamp, and the new value unless the
+   * field is removed.
    */
   #setFields(
     name: string,
@@ -252,12 +252,12 @@ export class Tables {
   }
 }
 
-/** A cell; nothing without a value. */
+/** A cell; 0 if there is no value. */
 function versioned(stamp: string, value: unknown, version: unknown): unknown {
   return value === undefined ? 0 : isCount(version) && version > 1 ? [stamp, value, version] : [stamp, value];
 }
 
-/** The fields of a patch, which expects nothing. */
+/** The fields of a patch, which expect no stamp (0). */
 function patched(stamp: string, set: unknown, removed: unknown): [field: string, entry: unknown][] {
   const fields = isRecord(set) ? Object.entries(set).map(([field, value]) => [field, [0, stamp, value]]) : [];
   const gone = Array.isArray(removed) ? removed.filter(isName).map((field) => [field, [0, stamp]]) : [];
@@ -265,8 +265,8 @@ function patched(stamp: string, set: unknown, removed: unknown): [field: string,
 }
 
 /**
- * The operations that a value was last changed by. Two of them that are equal name the same value. The fields are sorted: an undo
- * and a redo of one field put it behind the others.
+ * The stamps of the last changes of a value. Equal signatures mean equal values. The fields are sorted, because undo and redo of a field
+ * move it to the end.
  */
 function signature(cell: Cell | undefined): unknown {
   if (!cell) return 0;

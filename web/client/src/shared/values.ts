@@ -41,9 +41,9 @@ export function counter(): Definition<SharedCounter> {
 
 /** The options of {@link reducer}. */
 export interface ReducerOptions<Value, Action, Schema> {
-  /** Actions of others that do not fit have no effect. It is the same for all versions of the application, as the reducer is. */
+  /** Actions of others that do not fit have no effect. The schema must be the same in all versions of the application, like the reducer. */
   readonly schema?: Schema;
-  /** Returns the action that undoes another one, which comes to this value. Default: actions cannot be undone. */
+  /** Returns the action that undoes `action` on `value`. Default: actions cannot be undone. */
   readonly undo?: (action: Action, value: Value) => Action | undefined;
 }
 
@@ -51,9 +51,8 @@ export interface ReducerOptions<Value, Action, Schema> {
  * Data with a reducer of the application. The value and the actions are JSON.
  *
  * @param initial - the value before the first action
- * @param reduce - returns the next value, of the present value, the action, and the id of the program that did it
- *   ({@link SharedControls.author}), and of nothing else. All programs in a room must have the same one: give a changed reducer another
- *   name
+ * @param reduce - returns the next value. It may depend only on the present value, the action, and the id of its author
+ *   ({@link SharedControls.author}). All programs in a room must have the same one: give a changed reducer another name
  */
 export function reducer<Value, Action, Schema extends StandardSchema<Action> = StandardSchema<Action>>(
   initial: Value,

@@ -4,14 +4,14 @@ import type { SendOptions, Sent } from "../api.js";
 import { failure } from "../errors.js";
 import type { ChannelsOf, RoomDefinition, TypedMessage, TypedRoom } from "../schema/define.js";
 
-/** What comes on a channel. */
+/** The type of received values of a channel. */
 export type ValueOf<D extends RoomDefinition, Name extends keyof ChannelsOf<D>> = ChannelsOf<D>[Name] extends {
   on(event: "message", listener: (message: TypedMessage<infer Value>) => void): unknown;
 }
   ? Value
   : unknown;
 
-/** What is sent on a channel. */
+/** The type of values to send on a channel. */
 export type InputOf<D extends RoomDefinition, Name extends keyof ChannelsOf<D>> = ChannelsOf<D>[Name] extends {
   send(value: infer Value, options?: SendOptions): unknown;
 }

@@ -1,10 +1,10 @@
-/** The connections of a page: one for each room, counted, and closed a while after the last part of the page has let go. */
+/** The connections of a page: one for each room, reference-counted, and closed some time after the last release. */
 
 import type { ConnectOptions, RoomError } from "../api.js";
 import { Emitter } from "../events.js";
 import type { Connect, DefinedRoom, PresenceIn, RoomDefinition, TypedRoom } from "../schema/define.js";
 
-/** Which room a part of a page shows. */
+/** The room that a part of a page shows. */
 export interface RoomOptions<D extends RoomDefinition> extends Omit<ConnectOptions<PresenceIn<D>>, "channels"> {
   /** What `defineRoom` has returned. */
   readonly room: DefinedRoom<D>;
@@ -22,8 +22,8 @@ export interface RoomOptions<D extends RoomDefinition> extends Omit<ConnectOptio
 }
 
 /**
- * Milliseconds until a connection is closed that nobody uses: a part of a page that is replaced (another page of the application, a
- * hot reload, React's strict mode) takes it over. The same as of a channel in `Channel.close`.
+ * Milliseconds until an unused connection is closed: a part of a page that replaces another one (navigation, a hot reload, React's strict
+ * mode) takes it over. The same time as of `Channel.close`.
  */
 const GRACE_MS = 1000;
 
@@ -39,7 +39,7 @@ const connections = new WeakMap<object, WeakMap<Connect, Map<string, Any>>>();
 export class Connection<D extends RoomDefinition> {
   readonly typed: TypedRoom<D>;
   presence: PresenceIn<D> | undefined;
-  /** True once the state of the room has come that was there before this participant. */
+  /** True once the room's late-joiner state has arrived. */
   isReady = false;
   /** The error that has closed the room. */
   error: RoomError | undefined;
@@ -48,14 +48,14 @@ export class Connection<D extends RoomDefinition> {
   #users = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The connection that there is for these options, or a new one. It is closed soon, unless it is retained. */
+  /** The existing connection for these options, or a new one. A new one is closed soon, unless it is retained. */
   static of<D extends RoomDefinition>(options: RoomOptions<D>): Connection<D> {
     const { room, connect, url, name, token, identity } = options;
     const ofRoom = entry(connections, room, () => new WeakMap<Connect, Map<string, Any>>());
     const all = entry(ofRoom, connect, () => new Map<string, Any>());
     const key = JSON.stringify([String(url), name, typeof token === "string" ? token : null, identity]);
     const known = all.get(key) as Connection<D> | undefined;
-    // Who has been refused tries again.
+    // A new connection replaces a closed one, for example after a refusal.
     if (known && known.typed.room.status !== "closed") return known;
     const made: Connection<D> = new Connection(options, () => {
       if (all.get(key) === (made as unknown)) all.delete(key);
@@ -122,7 +122,7 @@ export class Connection<D extends RoomDefinition> {
 
   #report(error: RoomError): void {
     if (error.fatal) this.error = error;
-    // As a room without a listener does.
+    // A room without a listener for errors does the same.
     if (!this.#events.emit("error", error))
       console.error(`groupwire: room "${this.typed.room.name}": ${error.message}`, error);
     if (error.fatal) this.#changed();

@@ -1,4 +1,4 @@
-/** Whether two selected values show the same. */
+/** The default comparison of selected values. */
 
 /** True for the same value, and for arrays, plain objects, maps and sets whose parts are the same values. */
 export function shallow(a: unknown, b: unknown): boolean {

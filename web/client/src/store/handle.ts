@@ -1,4 +1,4 @@
-/** What a part of a page has of a room: connects when it is shown, and has the room's state as stores. */
+/** The room of a part of a page: connects when the part is shown, and provides the room's state as stores. */
 
 import type { Participant, RoomError, RoomState, SendOptions, Sent } from "../api.js";
 import { failure } from "../errors.js";
@@ -22,9 +22,9 @@ import { followPositions, type Positions } from "./positions.js";
 import { Selection, type IsEqual, type Select, type Source, type Store } from "./selection.js";
 import { SharedSource } from "./shared-source.js";
 
-/** The state of the connection, without what changes when others do something. */
+/** The state of the connection, without `self` and `participants`. */
 export interface RoomStatus extends Omit<RoomState, "self" | "participants"> {
-  /** True once the state of the room has come that was there before this participant. It stays true. */
+  /** True once the room's late-joiner state has arrived. It stays true. */
   readonly isReady: boolean;
   /** The error that has closed the room for good. */
   readonly error: RoomError | undefined;
@@ -45,7 +45,7 @@ interface HandleEvents {
   room: undefined;
 }
 
-/** What the stores of a room are made of. */
+/** The sources of the stores. */
 export interface Sources<D extends RoomDefinition> {
   readonly status: Source<RoomStatus>;
   readonly self: Source<Self<PresenceIn<D>>>;
@@ -54,7 +54,7 @@ export interface Sources<D extends RoomDefinition> {
 }
 
 /**
- * A room in a part of a page. Selectors must be pure; two values show the same by `isEqual`: by default arrays, plain objects, maps and sets
+ * The room of a part of a page. Selectors must be pure. `isEqual` compares selected values; by default arrays, plain objects, maps and sets
  * are compared by their parts.
  *
  * @example
@@ -90,7 +90,7 @@ export class RoomHandle<D extends RoomDefinition> {
     this.sources = { status: part("status"), self: part("self"), others: part("others"), shared: this.#shared };
   }
 
-  /** The room; undefined before there is a connection. It is replaced by another one if it was closed in between. */
+  /** The room; undefined before the first connection. After the room was closed because it was unused, the next connection replaces it. */
   get room(): TypedRoom<D> | undefined {
     return this.#connection?.typed;
   }
@@ -113,7 +113,7 @@ export class RoomHandle<D extends RoomDefinition> {
     return new Selection(this.sources.others, select, isEqual);
   }
 
-  /** The ids of the others. With `by`, one for each person: who has two pages open is one. */
+  /** The ids of the others. With `by`, one id for each person, who may have several pages open. */
   otherIds({ by }: { readonly by?: By<PresenceOut<D>> } = {}): Store<readonly number[]> {
     return this.others((others) => peopleOf(others, this.sources.self.root().presence as PresenceOut<D>, by));
   }
@@ -134,8 +134,8 @@ export class RoomHandle<D extends RoomDefinition> {
   }
 
   /**
-   * The room, for events and effects. Connects if there is no connection: effects of the parts of a page run before the effect of the
-   * whole that retains the connection.
+   * The room, for events and effects. Connects if there is no connection, because the effects of a component's children run before the
+   * effect that retains the connection.
    */
   open(): TypedRoom<D> {
     return this.#connected().typed;
@@ -145,7 +145,7 @@ export class RoomHandle<D extends RoomDefinition> {
     this.#connected().setPresence(presence);
   }
 
-  /** Calls `attach` with the room, once there is one, and with each room that replaces it; what it returns ends that. */
+  /** Calls `attach` with the room once there is one, and with each room that replaces it. `attach` returns a function that detaches it. */
   each(attach: (room: TypedRoom<D>) => () => void): () => void {
     let detach = (): void => {};
     const change = (): void => {
@@ -188,8 +188,8 @@ export class RoomHandle<D extends RoomDefinition> {
   }
 
   /**
-   * Calls `draw` in an animation frame whenever somebody has sent another value on an awareness channel, came or went, with the newest
-   * values of those who are here: cursors. Returns a function that ends it.
+   * Calls `draw` in an animation frame whenever a participant has sent a new value on an awareness channel, such as a cursor, came or went,
+   * with the newest values of present participants. Returns a function that ends it.
    */
   positions<Name extends keyof ChannelsOf<D> & string>(
     name: Name,
@@ -223,7 +223,7 @@ export class RoomHandle<D extends RoomDefinition> {
     return shared as unknown as SharedControls;
   }
 
-  /** The connection; a new one if there is none, or if it was left. The presence that was set last stays. */
+  /** The connection, which is replaced if it was closed as unused. The presence that was set last stays. */
   #connected(): Connection<D> {
     const known = this.#connection;
     if (known && !known.isLeft) return known;
@@ -240,7 +240,7 @@ export class RoomHandle<D extends RoomDefinition> {
     let id = connection.typed.room.self?.id;
     this.#stopListening = connection.onChange(() => {
       const now = connection.typed.room.self?.id;
-      // Whose a lock is depends on it.
+      // The result of `isMine` depends on the own id.
       if (now !== id) this.#shared.changeAll();
       id = now;
       this.#isOld = true;
@@ -269,13 +269,13 @@ export class RoomHandle<D extends RoomDefinition> {
   }
 }
 
-/** What `undo` and `redo` would do. */
+/** Whether `undo` and `redo` would do something. */
 export interface Undoing {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
 }
 
-/** The same of any shared data; of none, too. */
+/** The same for any shared data, or none. */
 export function undoingOf(shared: unknown): Undoing {
   const { canUndo = false, canRedo = false } = (shared ?? {}) as Partial<Undoing>;
   return { canUndo, canRedo };
@@ -295,7 +295,7 @@ interface View<D extends RoomDefinition> {
 
 type Known<D extends RoomDefinition> = Pick<Connection<D>, "presence" | "isReady" | "error">;
 
-/** What can be shown. Parts that show the same as before stay the same objects. */
+/** The parts of a view. A part that equals that of the view before stays the same object. */
 function viewOf<D extends RoomDefinition>(
   { room, participants }: TypedRoom<D>,
   { presence, isReady, error }: Known<D>,

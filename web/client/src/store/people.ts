@@ -1,13 +1,13 @@
-/** People among participants: who has two pages open is one person. */
+/** Groups participants into persons: two pages of one user are one person. */
 
 import type { Participant } from "../api.js";
 
-/** What tells people apart: the user that the server has verified, or what a function makes of a participant. */
+/** The key that distinguishes persons: the verified user, or the result of a function. */
 export type By<Presence> = "user" | ((participant: Pick<Participant<Presence>, "id" | "presence" | "user">) => unknown);
 
 /**
- * The ids of the others, one for each person: the lowest one that is not away. Without `by`, or where it is undefined, each participant is
- * a person. Own further pages are left out if `by` is a function that knows them by the presence.
+ * The ids of the others, one for each person: the lowest id that is not away. Without `by`, or where its key is undefined, each participant
+ * is a person. If `by` is a function of the presence alone, the own further pages are left out, too.
  */
 export function peopleOf<Presence>(
   others: readonly Participant<Presence>[],
@@ -21,7 +21,7 @@ export function peopleOf<Presence>(
   for (const one of others) {
     const key = keyOf(one);
     if (key !== undefined && key === ownKey) continue;
-    // No key of an application is the object of a participant.
+    // The participant object is a key that no application can return.
     const person = key ?? one;
     const known = people.get(person);
     if (!known || (known.away && !one.away)) people.set(person, one);

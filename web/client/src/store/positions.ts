@@ -7,8 +7,8 @@ import { channelOf, type ValueOf } from "./channels.js";
 export type Positions<Value> = ReadonlyMap<number, Value>;
 
 /**
- * Calls `draw` in an animation frame whenever somebody has moved, came or went, with the newest values of those who are here. Who has left
- * or is away is not among them, so that no cursor stays behind; whoever is here again is where it was. Returns a function that ends it.
+ * Calls `draw` in an animation frame whenever a participant has moved, came or went, with the newest values of present participants.
+ * Participants that left or are away are left out; one that returns has its last value again. Returns a function that ends it.
  */
 export function followPositions<D extends RoomDefinition, Name extends keyof ChannelsOf<D> & string>(
   room: TypedRoom<D>,
@@ -35,10 +35,10 @@ export function followPositions<D extends RoomDefinition, Name extends keyof Cha
       drawSoon();
     }),
     room.room.on("participants", () => keep((id) => room.participants.has(id))),
-    // Others may have these ids now.
+    // After these gaps the ids may belong to other participants.
     room.room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
   ];
-  // Of another room nothing is left.
+  // The first frame removes the positions of a previous room.
   drawSoon();
   return () => {
     for (const stop of stops) stop();

@@ -1,6 +1,6 @@
 /**
- * What a selector reads of shared data, so that a change of one shape asks only the selectors that have read this shape. With a
- * thousand shapes and fifty people who drag, each selector would otherwise run a thousand times a second.
+ * Records what a selector reads of shared data, so that a change of one shape runs only the selectors that have read it. With a thousand
+ * shapes and fifty people who drag, each selector would otherwise run a thousand times a second.
  */
 
 /** The selector that is running. */

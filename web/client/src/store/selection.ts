@@ -12,21 +12,21 @@ export interface Store<Value> {
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** What selectors read. */
+/** The input of selectors. */
 export interface Source<Root> {
-  /** What selectors get, and the same before there was a connection. */
+  /** The argument of selectors, now (`root`) and before the first connection (`firstRoot`). */
   readonly root: () => Root;
   readonly firstRoot: () => Root;
-  /** Another value after each change. */
+  /** Returns another value after each change. */
   readonly version: () => unknown;
-  /** Calls `listener` at each change; of shared data with what has changed. */
+  /** Calls `listener` at each change, for shared data with the change. */
   readonly subscribe: (listener: (change?: Change) => void) => () => void;
 }
 
 export type Select<Root, Value> = (root: Root) => Value;
 export type IsEqual<Value> = (a: Value, b: Value) => boolean;
 
-/** A part of a source. The selector runs again only if the source has changed, and its value is replaced only by one that shows something else. */
+/** The value of a selector. The selector runs again only if the source has changed; an equal result does not replace the value. */
 export class Selection<Root, Value> implements Store<Value> {
   readonly reads = new Reads();
   readonly #source: Source<Root>;
@@ -36,7 +36,7 @@ export class Selection<Root, Value> implements Store<Value> {
   #version: unknown;
   #first: { readonly value: Value } | undefined;
 
-  /** `before` is a value that is shown already: an equal one is not another one. */
+  /** `before` is a value that is shown already; an equal result does not replace it. */
   constructor(
     source: Source<Root>,
     select: Select<Root, Value>,
@@ -63,7 +63,7 @@ export class Selection<Root, Value> implements Store<Value> {
   readonly first = (): Value => (this.#first ??= { value: this.#select(this.#source.firstRoot()) }).value;
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    // Only what has been read can concern the selector.
+    // Runs the selector, so that `reads` contains what it reads.
     this.get();
     return this.#source.subscribe((change) => {
       if (!change || this.reads.concern(change)) listener();

@@ -26,7 +26,7 @@ export class SharedSource<Shared> implements Source<Shared> {
   /** Takes the data of another connection. */
   use(shared: Shared): void {
     for (const stop of this.#stop) stop();
-    // A room without shared data.
+    // The room has no shared data.
     if (typeof shared !== "object" || shared === null) return;
     this.#tracked = tracked(shared);
     const none: ReadonlySet<string> = new Set();
@@ -38,7 +38,7 @@ export class SharedSource<Shared> implements Source<Shared> {
     this.changeAll();
   }
 
-  /** Asks all selectors. */
+  /** Makes all selectors run again. */
   changeAll(): void {
     this.#change(undefined);
   }

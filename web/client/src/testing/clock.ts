@@ -1,4 +1,4 @@
-/** Simulated time: what is to happen, in the order of its time. */
+/** Simulated time: scheduled functions, in the order of their times. */
 
 import type { Clock } from "../choice.js";
 
@@ -12,7 +12,7 @@ interface Entry {
 export class SimulatedClock implements Clock {
   #now = 0;
   #made = 0;
-  /** A binary heap: each entry is before the two at its double place. */
+  /** A binary heap: the entry at `i` comes before those at `2i + 1` and `2i + 2`. */
   readonly #heap: Entry[] = [];
 
   now(): number {
@@ -42,7 +42,7 @@ export class SimulatedClock implements Clock {
     this.#pop()?.run?.();
   }
 
-  /** Goes on to this time, before which there is no entry. */
+  /** Advances to this time; no entry may be before it. */
   goTo(time: number): void {
     this.#now = Math.max(this.#now, time);
   }

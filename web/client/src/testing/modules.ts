@@ -1,4 +1,4 @@
-/** What a simulation takes from the platform: the WebAssembly modules, and the end of a task. testing.ts sets it. */
+/** The platform of a simulation: the WebAssembly modules, and the end of a task. testing.ts sets them. */
 
 import { loadCore, type LoadedCore } from "../core.js";
 import type { ModuleContent } from "../locate.js";

@@ -18,7 +18,7 @@ export interface Direction {
   readonly rate?: number;
 }
 
-/** A network. `up` (to the server) and `down` (to the participant) replace what holds for both directions. */
+/** A network. `up` (to the server) and `down` (to the participant) override the values for both directions. */
 export interface NetworkConditions extends Direction {
   readonly up?: Direction;
   readonly down?: Direction;
@@ -43,13 +43,13 @@ export class Path {
   readonly #random: Random;
   #conditions: NetworkConditions;
   #lanes: Record<Way, Required<Direction>>;
-  /** When the packets that were sent before have left. */
+  /** The time when all packets sent so far have left the sender. */
   readonly #free: Record<Way, number> = { up: 0, down: 0 };
-  /** When the network is there again; undefined while it is. */
+  /** The time when the network returns; undefined while it is not cut. */
   #cutUntil: number | undefined;
-  /** What arrives when it is there again. */
+  /** Stream data that arrives when the network returns. */
   #held: (readonly [Way, () => void])[] = [];
-  /** Nothing of a stream arrives before this time, so that what was held comes first. */
+  /** The earliest time at which stream data arrives, so that held data comes first. */
   #notBefore: Record<Way, number> = { up: 0, down: 0 };
 
   constructor(clock: SimulatedClock, random: Random, conditions: NetworkConditions) {
@@ -71,17 +71,17 @@ export class Path {
     this.#lanes = lanes(this.#conditions);
   }
 
-  /** When the network is there again: infinity if nobody knows, undefined while it is. */
+  /** The time when the network returns: infinity if unknown, undefined while the network is not cut. */
   get cutUntil(): number | undefined {
     return this.#cutUntil;
   }
 
-  /** Takes the network away. Datagrams are lost; streams wait. */
+  /** Cuts the network until a time. Datagrams are lost; streams wait. */
   cut(until: number): void {
     this.#cutUntil = until;
   }
 
-  /** The network is there again: what streams held back arrives. */
+  /** Ends the cut: held stream data arrives. */
   heal(): void {
     this.#cutUntil = undefined;
     const held = this.#held;
@@ -90,7 +90,7 @@ export class Path {
     for (const [way, run] of held) this.#clock.at(this.#notBefore[way], () => this.arrive(way, run));
   }
 
-  /** When `bytes` that are sent now have left for the network. */
+  /** The time when `bytes` that are sent now have left the sender. */
   departure(way: Way, bytes: number): number {
     const { rate } = this.#lanes[way];
     const free = Math.max(this.#clock.now(), this.#free[way]) + (bytes / rate) * 1000;
@@ -123,7 +123,7 @@ export class Path {
     return time;
   }
 
-  /** Something of a stream arrives now, or when the network is there again. */
+  /** Runs the arrival of stream data now, or when the network returns. */
   arrive(way: Way, run: () => void): void {
     const now = this.#clock.now();
     if (this.#cutUntil !== undefined) this.#held.push([way, run]);
@@ -137,8 +137,8 @@ export class Path {
   }
 
   /**
-   * After a first loss a tail loss probe is sent after two round trips (RFC 8985), after further ones the time of TCP's
-   * timer passes, twice as long each time (RFC 6298).
+   * The first loss is repaired by a tail loss probe after two round trips (RFC 8985), further ones by TCP's retransmission timer, which
+   * doubles each time (RFC 6298).
    */
   #resendTime(losses: number): number {
     if (losses === 0) return 0;

@@ -6,15 +6,15 @@ import type { Durability } from "../api.js";
 export interface RoomSettings {
   /** What a confirmed transaction survives. Default: `memory`, as without `groupwire serve --data`. */
   readonly durability?: Durability;
-  /** The room sends what came since the last tick this often. Default: 40. */
+  /** The interval at which the room sends new messages. Default: 40. */
   readonly tick?: number;
   /** A participant whose connection broke is away for this time, then it has left. Default: 10,000. */
   readonly away?: number;
   /** A new part of the snapshot is asked for after this many transactions of its channels. Default: 2,000. */
   readonly snapshotAfter?: number;
   /**
-   * The bytes of transactions that the room keeps. Who lacks older ones gets the gap `history`. Several of the largest messages have to fit:
-   * to send one that does not fit at all is an error. Default: 16 MiB.
+   * The bytes of transactions that the room keeps. A participant that lacks older ones gets the gap `history`. The limit must have room for
+   * several of the largest messages: sending one that does not fit at all is an error. Default: 16 MiB.
    */
   readonly maxLogBytes?: number;
   /** The sessions that the room remembers after they left. A client whose session is forgotten gets the gap `session`. Default: 1,024. */
@@ -31,7 +31,7 @@ export interface RoomCore {
   closed(now: number, link: number): void;
   /** Answers `token`: the token is good. */
   renewed(now: number, link: number, user: string, rights: string): void;
-  /** Closes the transport: the participant may not be here. */
+  /** Closes the transport, because the participant may not join. */
   refuse(now: number, link: number, why: string): void;
   /** Asks the participant for another token. */
   wantToken(now: number, link: number): void;
@@ -40,7 +40,7 @@ export interface RoomCore {
   timeout(now: number): void;
   /** The oldest change that is not durable yet becomes durable. */
   stored(now: number): void;
-  /** Changes that are not durable yet. */
+  /** Kills the server: `kept` of the unstored changes became durable. The room loads its durable state. */
   readonly unstored: number;
   /** The server is killed: `kept` of these changes became durable. What was durable is loaded. */
   restart(kept: number, incarnation: number): void;
@@ -52,7 +52,7 @@ export interface RoomCore {
   free(): void;
 }
 
-/** What the room wants done. crates/wasm-room/src/output.rs makes these objects. */
+/** Outputs of the room. crates/wasm-room/src/output.rs makes these objects. */
 export type RoomOutput =
   | { readonly type: "send"; readonly link: number; readonly packet: Uint8Array }
   | { readonly type: "datagram"; readonly link: number; readonly packet: Uint8Array; readonly reports: boolean }

@@ -50,7 +50,7 @@ async function runSeed(seed: number, run: (seed: number) => unknown): Promise<vo
   }
 }
 
-/** Lines of the log in an error. */
+/** The number of log lines in an error. */
 const TOLD = 40;
 
 /** The error with its seed. It stays the same object, because test runners show more of their own errors than the text. */

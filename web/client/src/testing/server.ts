@@ -8,9 +8,9 @@ import type { ServerEnd, SimulatedTransport } from "./transport.js";
 /** A change becomes durable after this time at most: a commit of a disk that works takes a few milliseconds. */
 const SLOWEST_COMMIT_MS = 10;
 
-/** Who a participant is, and what it may do. */
+/** The identity and rights of a participant. */
 export interface Identity {
-  /** The user, as a server knows it that checks tokens. Default: unknown. */
+  /** The user, as verified by a server that checks tokens. Default: unknown. */
   readonly user?: string;
   readonly rights?: Rights;
 }
@@ -34,19 +34,19 @@ export interface ServerOptions {
   readonly clock: SimulatedClock;
   readonly random: Random;
   readonly settings: RoomSettings;
-  /** Finds out who the participant of a transport is, by its token. Throws if it may not join. */
+  /** Identifies the participant of a transport by its token. Throws if it may not join. */
   readonly identify: (transport: SimulatedTransport, token: string) => Identity;
   /** For the log. */
   readonly tell: (text: () => string) => void;
   /** The name of the participant at the other end of a transport. */
   readonly nameOf: (link: number) => string;
-  /** Something happened that `settle` waits for. */
+  /** Called when something happened that `settle` waits for. */
   readonly stirred: () => void;
 }
 
 /** How a server restarts. */
 export interface RestartOptions {
-  /** Milliseconds until the new one takes connections. Default: 0. */
+  /** Milliseconds until the new server accepts connections. Default: 0. */
   readonly downFor?: number;
   /**
    * Whether the rooms that are stored are still there. Default: true. Rooms with the durability `memory` never are: their
@@ -175,7 +175,7 @@ export class SimulatedServer implements ServerEnd {
   }
 }
 
-/** One room, and what drives it. */
+/** One room, and the code that drives it. */
 class HostedRoom {
   readonly #transports: Map<number, SimulatedTransport>;
   readonly #options: ServerOptions;
@@ -222,7 +222,7 @@ class HostedRoom {
     this.input((core, now) => core.shutdown(now, retry));
   }
 
-  /** The server ends. What waited for the store is kept if it said goodbye, otherwise by chance. */
+  /** Ends the server. After a goodbye all unstored changes are kept, otherwise a random number of them. */
   die(goodbye: boolean, keepsState: boolean, incarnation: number): void {
     const { unstored } = this.core;
     const kept = goodbye ? unstored : this.#options.random.below(unstored + 1);
@@ -234,7 +234,7 @@ class HostedRoom {
     this.#isDead = true;
   }
 
-  /** The next server is there. */
+  /** Starts the next server. */
   revive(): void {
     this.#isDead = false;
     this.input((core, now) => core.timeout(now));

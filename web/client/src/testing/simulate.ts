@@ -54,11 +54,11 @@ export type Who = Room<never> | Room | string;
 export interface SettleOptions {
   /** How long nothing may happen, in simulated milliseconds. Default: 3,000. */
   readonly quiet?: number;
-  /** Simulated milliseconds after which it is an error that something still happens. Default: 600,000. */
+  /** Simulated milliseconds after which `settle` gives up with an error. Default: 600,000. */
   readonly limit?: number;
 }
 
-/** As many as `Count` says, so that `const [a, b] = net.join(2)` has two rooms for the compiler, too. */
+/** A tuple of `Count` items, so that for the compiler, too, `const [a, b] = net.join(2)` has two rooms. */
 type Times<Item, Count extends number, All extends Item[] = []> = number extends Count
   ? Item[]
   : All["length"] extends Count
@@ -66,16 +66,16 @@ type Times<Item, Count extends number, All extends Item[] = []> = number extends
     : Times<Item, Count, [...All, Item]>;
 
 /**
- * Longer than anything that a room does by itself after the last message: the tick, housekeeping, repeats of datagrams, the
- * choice of another transport.
+ * Longer than any timer that a room runs after the last message: the tick, housekeeping, repeats of datagrams, the choice of another
+ * transport.
  */
 const QUIET_MS = 3000;
 const LIMIT_MS = 600_000;
 
-/** With more events at one time, something repeats itself without an end. */
+/** More events than this at one time are an endless loop. */
 const MOST_AT_ONCE = 100_000;
 
-/** Lines of the log in an error. */
+/** The number of log lines in an error. */
 const TOLD = 40;
 
 /** What the room counts for each transaction in its log, beside the bytes of the message. */
@@ -117,7 +117,7 @@ export class Simulation {
   #hasEntered = true;
   #lastStir = 0;
   #lastActivity = 0;
-  /** What has to be loaded, in real time, before anything further happens. */
+  /** Modules that are loading, in real time; nothing else happens until they are loaded. */
   readonly #loading = new Set<Promise<unknown>>();
   /** Exceptions of listeners, which `run` throws. */
   readonly #thrown: unknown[] = [];
@@ -201,8 +201,8 @@ export class Simulation {
   }
 
   /**
-   * Takes the network away from a participant. Nobody is told: connections stay open and carry nothing. `ms`: until then;
-   * default: until `heal`.
+   * Cuts a participant off the network. Nobody is notified: connections stay open and carry nothing. `ms`: the duration; default: until
+   * `heal`.
    */
   partition(who: Who, ms = Infinity): void {
     const tab = this.#tabOf(who);
@@ -312,7 +312,7 @@ export class Simulation {
     return made;
   }
 
-  /** The bytes of the largest transaction that a log holds: a room in memory drops what is beyond its limit, a stored one nothing. */
+  /** The bytes of the largest transaction that the room's log can hold. The log of a stored room has no limit. */
   get #largest(): number {
     const { durability = "memory", maxLogBytes = Infinity } = this.#options;
     return durability === "memory" ? maxLogBytes - LOG_ENTRY : Infinity;
@@ -360,7 +360,7 @@ export class Simulation {
     tab.path.heal();
   }
 
-  /** Goes on until a time, or until `done`. Returns whether `done` was true. */
+  /** Advances to a time, or until `done`. Returns whether `done` was true. */
   async #advance(end: number, done: () => boolean = () => false): Promise<boolean> {
     if (this.#isRunning)
       throw new Error("the simulation is running: await `run`, `until` or `settle` before the next one");
@@ -391,7 +391,7 @@ export class Simulation {
     }
   }
 
-  /** Lets everything run that promises of the application and the client have queued. */
+  /** Runs all promise callbacks that the application and the client have queued. */
   async #finishTasks(): Promise<void> {
     if (this.#hasEntered) {
       this.#hasEntered = false;

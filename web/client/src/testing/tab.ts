@@ -1,4 +1,4 @@
-/** A participant's program, such as a tab of a browser: what its room runs in, and what is known of it. */
+/** A participant's program, such as a tab of a browser: the environment of its room, and its state. */
 
 import type { Room, TransportName } from "../api.js";
 import type { Clock } from "../choice.js";
@@ -30,7 +30,7 @@ export interface TabOptions {
     name: TransportName,
     events: Parameters<ReturnType<Environment["opener"]>["open"]>[1],
   ) => SimulatedTransport;
-  /** Waits, in real time, for something that has to be loaded. */
+  /** Makes the simulation wait, in real time, for a loading module. */
   readonly hold: <T>(loading: Promise<T>) => Promise<T>;
   readonly tell: (text: () => string) => void;
   /** The bytes of the largest transaction that the log of the room holds. */
@@ -49,7 +49,7 @@ export class Tab {
   room: Room | undefined;
   /** The program is gone: none of its code runs any more. */
   #isGone = false;
-  /** What happens when the program runs again, if it is suspended. */
+  /** Calls that wait until the suspended program resumes; undefined while it runs. */
   #suspended: (() => void)[] | undefined;
   #page: PageEvents | undefined;
   #core: Core | undefined;
@@ -159,7 +159,7 @@ export class Tab {
     return wanted.filter((name) => this.#options.transports.includes(name));
   }
 
-  /** The core, which tells the log what it is asked and what it answers. */
+  /** A core that logs its inputs and outputs. */
   #traced(Core: CoreConstructor): CoreConstructor {
     const { tell, stirred, name, largest } = this.#options;
     const tab = this;
@@ -221,7 +221,7 @@ export class Tab {
 
 const NO_MEMORY: Memory = { recall: () => undefined, worked() {}, fellBack() {} };
 
-/** What the log says of an output; undefined if it is of no interest. */
+/** The log's line for an output; undefined if it is not logged. */
 function describe(output: Output, of: (channel: number | undefined) => string): (() => string) | undefined {
   switch (output.type) {
     case "direct":

@@ -2,7 +2,7 @@
 
 import type { SimulatedClock } from "./clock.js";
 
-/** What `Date` begins at: a fixed time, so that runs repeat. */
+/** The fixed start of `Date`, so that runs repeat. */
 const BEGIN = Date.UTC(2026, 0, 1);
 
 type Timer = number | { readonly id: number };
@@ -14,7 +14,7 @@ export function replaceTimers(clock: SimulatedClock, entered: () => void): () =>
 
   function start(run: (...all: unknown[]) => void, ms: number, repeats: boolean, all: unknown[]): object {
     const id = (made += 1);
-    // A program that repeats after no time would stop time.
+    // A timer of 0 ms that restarts itself would stop simulated time.
     const wait = Math.max(1, Number(ms) || 0);
     const schedule = (): void => {
       const cancel = clock.after(wait, () => {

@@ -5,16 +5,13 @@ import type { Link, LinkEvents } from "../transport/link.js";
 import type { SimulatedClock } from "./clock.js";
 import type { Path, Way } from "./path.js";
 
-/**
- * Packets that have left but not arrived take place in the sender's operating system. With more than these bytes the sender
- * has to wait.
- */
+/** The size of the sender's socket buffer: packets that have left but not arrived. If they have more bytes, the sender has to wait. */
 const WINDOW = 65_536;
 
 /** Round trips until a transport is open: TCP, TLS and HTTP one after the other, or QUIC with TLS, then HTTP/3. */
 const ROUND_TRIPS = { websocket: 3, webtransport: 2 };
 
-/** Bytes of the largest datagram: what QUIC sends before it has looked for a larger packet size, less its headers. */
+/** Bytes of the largest datagram: QUIC's packet size before path MTU discovery, less its headers. */
 const MAX_DATAGRAM = 1200;
 
 /** What the server's end reports. */
@@ -47,7 +44,7 @@ export interface TransportOptions {
 class Lane {
   /** When the packet that was sent last arrives. */
   last = 0;
-  /** What the packets do that have not arrived, in the order in which they were sent. */
+  /** The arrivals of packets under way, in the order in which they were sent. */
   readonly underWay: (() => void)[] = [];
   /** The bytes of these packets. */
   bytes = 0;
@@ -60,7 +57,7 @@ export class SimulatedTransport implements Link {
   /** Packets of the participant that have not been reported as sent. */
   #unreported = 0;
   #isOpen = false;
-  /** Nothing is reported to this end any more. */
+  /** True for an end to which nothing is reported any more. */
   #isDeaf = { client: false, server: false };
   /** Nothing arrives any more. */
   #isBroken = false;
@@ -162,7 +159,7 @@ export class SimulatedTransport implements Link {
     );
   }
 
-  /** The server closes the transport after a last packet, if there is one. It hears of it no more. */
+  /** Closes the transport from the server's end, after an optional last packet. The server gets no further event. */
   serverCloses(packet?: Uint8Array): void {
     if (packet) this.serverSends(packet);
     this.#isDeaf.server = true;
@@ -206,7 +203,7 @@ export class SimulatedTransport implements Link {
     this.#options.events.sent();
   }
 
-  /** A packet of the stream travels: it leaves, and it arrives after those before it. */
+  /** Sends a packet of the stream: it leaves, and it arrives after those before it. */
   #fly(way: Way, bytes: number, left: (() => void) | undefined, arrives: () => void): void {
     const { clock, path, tell } = this.#options;
     const lane = this.#lanes[way];
@@ -228,7 +225,7 @@ export class SimulatedTransport implements Link {
     if (left && !isBlocked) this.#leave(departure, left);
   }
 
-  /** A datagram travels: it leaves, and it arrives or is lost. */
+  /** Sends a datagram: it leaves, and it arrives or is lost. */
   #flyAlone(way: Way, bytes: number, left: () => void, arrives: () => void): void {
     const { clock, path, tell } = this.#options;
     const departure = path.departure(way, bytes);
@@ -242,7 +239,7 @@ export class SimulatedTransport implements Link {
     });
   }
 
-  /** A packet leaves now, or when those before it have left. */
+  /** Calls `left` at the time of departure: now, or when earlier packets have left. */
   #leave(time: number, left: () => void): void {
     const { clock } = this.#options;
     if (time <= clock.now()) left();

@@ -2,7 +2,7 @@
 
 import { door } from "../address.js";
 
-/** How WebTransport is reached. */
+/** The address of a server's WebTransport, and the hashes of its certificates. */
 export interface Offer {
   readonly port: number;
   /** SHA-256 hashes of the server's self-signed certificates; empty if its certificates are signed by an authority. */

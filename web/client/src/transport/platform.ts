@@ -15,7 +15,7 @@ export const NAMES: readonly TransportName[] = ["webtransport", "websocket", "mu
 /** The transport that comes first in WebKit, and that is the only one outside of a page. */
 const SOCKET: readonly TransportName[] = ["websocket"];
 
-/** The characters that are shown of what a server, or a proxy before it, says to a page that it refuses. */
+/** The largest number of characters shown of a refusal by a server, or by a proxy before it. */
 const LONGEST_REFUSAL = 200;
 
 type OwnWebSocket = WebSocketConstructor | undefined;
