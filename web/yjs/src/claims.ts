@@ -1,22 +1,22 @@
 /**
- * Who sends a long update that several participants have: after the server has lost the room, or when somebody lacks what the room no
- * longer has. Each of them makes a *claim*, and the first in the room's order *leads*: it sends the update and says when that is done.
- * The next one then sends what is still missing. All see the same order, so nobody has to wait for a timer.
+ * Decides who sends a long update that several participants have, after the server has lost the room or when a participant lacks what the
+ * room no longer has. Each of them makes a *claim*, and the first in the room's order *leads*: it sends the update and says when that is
+ * done. The next one then sends what is still missing. All see the same order, so no timer is needed.
  */
 
 interface Claim {
   readonly sender: number;
   isOwn: boolean;
-  /** The number of questions that were there when the claim became the first one. */
+  /** The number of asks at the time when the claim became the first one. */
   asks?: number;
 }
 
-/** A question for what the room no longer has. */
+/** A request for updates that the room no longer has. */
 interface Ask {
   readonly sender: number;
   readonly isOwn: boolean;
   readonly stateVector: Uint8Array;
-  /** This program has sent what it has. */
+  /** True once this program has sent what it has. */
   isAnswered: boolean;
 }
 
@@ -40,7 +40,7 @@ export class Claims {
     return this.#asks.filter(({ isOwn, isAnswered }) => !isOwn && !isAnswered).map(({ stateVector }) => stateVector);
   }
 
-  /** This program has sent what it had to send. */
+  /** Called when this program has sent its update. */
   led(): void {
     this.#hasLed = true;
     for (const ask of this.#asks) ask.isAnswered = true;
@@ -56,8 +56,8 @@ export class Claims {
   }
 
   /**
-   * A participant has sent what it claimed: all that anybody may lack, if it `isComplete`. Returns true if that answers a question of
-   * this program.
+   * Ends the claim of a participant that has sent its update. If that `isComplete`, the earlier asks are answered. Returns true if one of
+   * them is this program's.
    */
   done(sender: number, isComplete: boolean): boolean {
     const [first] = this.#claims;
@@ -72,7 +72,7 @@ export class Claims {
     return answered.some(({ isOwn }) => isOwn);
   }
 
-  /** The room has forgotten a participant. Returns true if a claim or a question of this program ends by that. */
+  /** Called when the room has forgotten a participant. Returns true if that ends a claim or an ask of this program. */
   departed(sender: number): boolean {
     const isOwn = [...this.#claims, ...this.#asks].some((one) => one.isOwn && one.sender === sender);
     if (this.#claims.some((claim) => claim.isOwn && claim.sender === sender)) this.#endOwn();
@@ -82,7 +82,7 @@ export class Claims {
     return isOwn;
   }
 
-  /** The server has forgotten this participant: its claims belong to somebody who is going to leave. */
+  /** Called when the server has forgotten this participant: its claims now belong to an old participant, which will leave. */
   disown(): void {
     for (const claim of this.#claims) claim.isOwn = false;
     this.#endOwn();
@@ -94,7 +94,7 @@ export class Claims {
     this.#asks = [];
   }
 
-  /** Claims, and what ended them, may be among what never came. */
+  /** Forgets all claims after a gap in the history, which may contain claims and their ends. */
   forget(): void {
     this.#claims = [];
     this.#endOwn();

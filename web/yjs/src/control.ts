@@ -1,16 +1,16 @@
 /**
- * What travels on a document's channel. Bytes are a Yjs update. Text is one of the messages of this file, by which participants
- * agree who sends a long update, and the pieces of an update that is too large for one message.
+ * The messages of a document's channel. Bytes are a Yjs update. Text is one of the messages of this file: participants agree with them who
+ * sends a long update, and send the pieces of an update that is too large for one message.
  */
 
 import { fromBase64, toBase64 } from "lib0/buffer";
 
 export type Control =
-  /** The sender wants to send a long update that others may have, too. The first in the room's order does. */
+  /** The sender wants to send a long update that others may have, too. The first claim in the room's order wins. */
   | { readonly kind: "claim" }
-  /** The sender has sent it. It `isComplete` if it has everything that the room ever had. */
+  /** The sender has sent its update. It `isComplete` if it contains everything that the room ever had. */
   | { readonly kind: "done"; readonly isComplete: boolean }
-  /** The sender has only what this state vector says, and the room no longer has the rest. */
+  /** The sender has only what this state vector covers, and the room no longer has the rest. */
   | { readonly kind: "ask"; readonly stateVector: Uint8Array }
   | { readonly kind: "piece"; readonly piece: Piece };
 

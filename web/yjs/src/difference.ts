@@ -1,4 +1,4 @@
-/** What a document has and a room lacks. */
+/** Computes what a document has and a room lacks. */
 
 import * as Y from "yjs";
 
@@ -51,7 +51,7 @@ function covers(outer: Deleted, inner: Deleted): boolean {
   return true;
 }
 
-/** A malformed one says nothing. */
+/** A malformed state vector counts as empty. */
 function decode(stateVector: Uint8Array): Map<number, number> {
   try {
     return Y.decodeStateVector(stateVector);

@@ -1,6 +1,6 @@
 /**
- * Synchronises one document with a channel of a room. Each change is a transaction. The room's order and its snapshot bring everything to
- * everybody; what the room does not have, because it was made offline or because the server lost the room, is found by comparing.
+ * Synchronises one document with a channel of a room. Each change is a transaction. The room's order and its snapshot bring all changes to
+ * all participants. Changes that the room lacks, because they were made offline or the server lost the room, are found by comparing.
  */
 
 import type { Channel, ChannelOptions, Gap, Message, Room } from "groupwire";
@@ -18,7 +18,7 @@ const MAX_STORED = 16 << 20;
 /** A difference of this size is sent without asking whether others have it, too. */
 const SMALL = 1000;
 
-/** So many updates wait for a connection before they are merged. */
+/** If more updates than this wait for a connection, they are merged. */
 const MAX_QUEUE = 100;
 
 /** A change that was sent and is not ordered. */
@@ -28,17 +28,17 @@ interface Sent {
   series: number | undefined;
 }
 
-/** What the provider is told. */
+/** The callbacks of the provider. */
 export interface Told {
-  /** Something of {@link DocumentSync.isSynced}, `isSaved` or `isReadOnly` may have changed. */
+  /** Called when {@link DocumentSync.isSynced}, `isSaved` or `isReadOnly` may have changed. */
   readonly changed: () => void;
   /** An administrator has emptied the channel. */
   readonly reset: () => void;
 }
 
-/** Who has the document. */
+/** The provider that uses the document. */
 interface Owner {
-  /** The origin of what comes from the room. */
+  /** The Yjs origin of changes that come from the room. */
   readonly origin: unknown;
   readonly told: Told;
 }
@@ -51,30 +51,30 @@ export class DocumentSync implements Held {
   readonly #qos: Partial<ChannelOptions>;
   #channel: Channel;
   #closing: Promise<void> | undefined;
-  /** The channel was closed, and nobody has opened it again. */
+  /** True if the channel was closed and has to be opened again on use. */
   #mustOpen = false;
-  /** While nobody has it, a copy. */
+  /** The document; while no provider is attached, a copy. */
   #doc = new Y.Doc();
   #owner = NOBODY;
   readonly #claims = new Claims();
   readonly #pieces = new Pieces();
-  /** Changes that were not sent. */
+  /** Changes that have not been sent. */
   #queue: Uint8Array[] = [];
   #sent: Sent[] = [];
-  /** Messages that the room did not take yet. */
+  /** Messages that the client has not accepted yet. */
   readonly #outbox: (string | Uint8Array)[] = [];
   #series = 0;
-  /** What the room has, while it is not clear whether it has everything that the document has. */
+  /** The updates that the room has, until they have been compared with the document. */
   #collected: Uint8Array[] | undefined;
   #wasEmpty = true;
-  /** Everything has come that the room had when this participant was connected. */
+  /** True once everything has arrived that the room had when this participant connected. */
   isSynced = false;
   #hasSynced = false;
-  /** False if the room no longer has something that never came. */
+  /** False if the room no longer has changes that never arrived here. */
   #isComplete = true;
-  /** It has not asked for that yet. */
+  /** True if this program has not asked others for such changes yet. */
   #mustAsk = false;
-  /** The room does not take changes. */
+  /** True if the room refuses changes of this participant. */
   isReadOnly = false;
 
   constructor(room: Room, name: string, qos: Partial<ChannelOptions>) {
@@ -86,13 +86,13 @@ export class DocumentSync implements Held {
     this.#listen();
   }
 
-  /** The room has ordered all changes of this document. */
+  /** True if the room has ordered all changes of this document. */
   get isSaved(): boolean {
     const isWaiting = this.#queue.length + this.#sent.length + this.#outbox.length > 0;
     return !isWaiting && (!this.#collected || this.#wasEmpty);
   }
 
-  /** Nobody has it. */
+  /** True if no provider is attached. */
   get isFree(): boolean {
     return this.#owner === NOBODY;
   }
@@ -102,7 +102,7 @@ export class DocumentSync implements Held {
     const copy = this.#doc;
     this.#owner = { origin, told };
     this.#doc = doc;
-    // Both have what the other one lacks.
+    // `copy` and `doc` each get what they lack.
     const known = Y.encodeStateAsUpdate(copy);
     const missing = difference(doc, [known]);
     // Before the next line, because Yjs may answer it with changes of its own: it removes what is redundant in the format of a text.
@@ -117,7 +117,7 @@ export class DocumentSync implements Held {
     else this.#goOn();
   }
 
-  /** Lets the document go, and closes the channel. */
+  /** Detaches the document, and closes the channel. */
   detach(): void {
     this.#doc.off("update", this.#changed);
     const copy = new Y.Doc({ gc: this.#doc.gc });
@@ -127,7 +127,7 @@ export class DocumentSync implements Held {
     if (this.#room.status !== "closed") this.#closing ??= this.#channel.close().then(() => this.#closed());
   }
 
-  /** The channel is closed. If somebody has taken the document meanwhile, it is opened again: not before, so that it is clear what comes. */
+  /** Called when the channel is closed. If a provider was attached meanwhile, only now opens a new channel, which gets the whole state. */
   #closed(): void {
     this.#closing = undefined;
     this.isSynced = false;
@@ -155,7 +155,7 @@ export class DocumentSync implements Held {
     const room = this.#room;
     room.on("snapshot", ({ part, data }) => part === this.#name && this.#load(data));
     room.on("gap", (gap) => this.#gap(gap));
-    // Of a channel that was opened late it says nothing, until the channel itself has been synced once.
+    // This event does not concern a channel that was opened later, before the channel itself has been synced once.
     room.on("synced", () => this.#hasSynced && this.#synced());
     room.on("status", (status) => {
       if (status === "connected") return;
@@ -173,7 +173,7 @@ export class DocumentSync implements Held {
     if (this.#queue.length > MAX_QUEUE) this.#queue = [Y.mergeUpdates(this.#queue)];
   };
 
-  /** From now on it is not clear whether the room has what the document has. */
+  /** Begins to collect the room's updates, to compare them with the document. */
   #begin(): void {
     this.#collected = [];
     this.#wasEmpty = isEmpty(this.#doc);
@@ -183,7 +183,7 @@ export class DocumentSync implements Held {
   #receive({ sender, own, data, departed }: Message): void {
     if (departed !== undefined) {
       this.#pieces.drop(departed);
-      // The room has forgotten this participant, which is back: also its claim and its question count no longer.
+      // The room forgot this participant, which is back: its claim and its ask do not count any more.
       if (this.#claims.departed(departed)) {
         if (!this.#isComplete) this.#mustAsk = true;
         if (this.isSynced) this.#synced();
@@ -204,7 +204,7 @@ export class DocumentSync implements Held {
     if (update) this.#take(update, own, control.piece.series);
   }
 
-  /** Takes an update at its place in the room's order. */
+  /** Applies an update at its place in the room's order. */
   #take(update: Uint8Array, own: boolean, series: number | undefined): void {
     if (own) {
       const at = this.#sent.findIndex((sent) => sent.series === series);
@@ -214,7 +214,7 @@ export class DocumentSync implements Held {
     this.#collected?.push(update);
   }
 
-  /** Returns false if the update is malformed: somebody means harm, or has another version of Yjs. */
+  /** Returns false if the update is malformed: its sender is hostile, or has another version of Yjs. */
   #apply(update: Uint8Array): boolean {
     try {
       Y.applyUpdate(this.#doc, update, this.#owner.origin);
@@ -235,7 +235,7 @@ export class DocumentSync implements Held {
   }
 
   #snapshot(): Uint8Array | undefined {
-    // Own changes that are not ordered do no harm, because an update counts once. Those of a reader are nobody else's business.
+    // The snapshot may contain own changes that are not ordered: an update counts once. Changes of a reader must not get into it.
     if (!this.#isComplete || this.isReadOnly) return undefined;
     return this.#pieces.encode(Y.encodeStateAsUpdate(this.#doc));
   }
@@ -248,7 +248,7 @@ export class DocumentSync implements Held {
     this.#goOn();
   }
 
-  /** Sends what could not be sent before. */
+  /** Sends everything that is waiting. */
   #goOn(): void {
     this.#drain();
     this.#ask();
@@ -257,11 +257,11 @@ export class DocumentSync implements Held {
     this.#lead();
   }
 
-  /** Finds what the room lacks, now that everything has come. */
+  /** Sends what the room lacks, once everything has arrived. */
   #compare(collected: readonly Uint8Array[]): void {
     const isSame = this.#wasEmpty && this.#queue.length === 0;
     const missing = isSame ? undefined : difference(this.#doc, collected);
-    // What waits is in the difference.
+    // The difference contains the waiting changes.
     this.#queue = [];
     if (missing && missing.length > SMALL) {
       this.#wasEmpty = false;
@@ -277,7 +277,7 @@ export class DocumentSync implements Held {
     return this.#claims.isWaiting;
   }
 
-  /** Sends what the room or somebody lacks, if it is this program's turn. */
+  /** Sends what the room or other participants lack, if this program leads. */
   #lead(): void {
     if (!this.#claims.leads || !this.isSynced || this.isFree || this.#closing) return;
     const least = smallest(this.#claims.asked);
@@ -290,7 +290,7 @@ export class DocumentSync implements Held {
     this.#post([done(this.#isComplete)]);
   }
 
-  /** Claims to answer others. Who misses something itself may have the rest. */
+  /** Claims to answer others, even if this program itself lacks something: it may have what they lack. */
   #answer(): void {
     if (this.isSynced && this.#claims.asked.length > 0 && !isEmpty(this.#doc)) this.#claim();
   }
@@ -300,14 +300,14 @@ export class DocumentSync implements Held {
       this.#claims.clear();
       this.#pieces.clear();
       this.#isComplete = true;
-      // What was sent is in the document, with which the room will be compared.
+      // The document contains the changes that were sent, and will be compared with the room.
       this.#sent = [];
       this.#outbox.length = 0;
       this.#begin();
     }
     if (reason === "session") {
       this.#claims.disown();
-      // Some pieces may be ordered, for the participant that this program was: all are sent again.
+      // The room may have ordered some pieces as those of the former participant: all are sent again.
       const isLarge = ({ series }: Sent): boolean => series !== undefined;
       this.#queue = [...this.#sent.filter(isLarge).map(({ update }) => update), ...this.#queue];
       this.#sent = this.#sent.filter((sent) => !isLarge(sent));
@@ -329,7 +329,7 @@ export class DocumentSync implements Held {
     if (this.#mustAsk) this.#mustAsk = !this.#post([ask(Y.encodeStateVector(this.#doc))]);
   }
 
-  /** Sends what waits, if the room takes it. */
+  /** Sends waiting changes, as far as the room accepts them. */
   #flush(): void {
     while (this.isSynced && this.#queue[0]) {
       const sent: Sent = { update: this.#queue[0], series: undefined };
@@ -368,14 +368,14 @@ export class DocumentSync implements Held {
       this.#takeBack();
   }
 
-  /** The room has taken everything that it takes. */
+  /** Called when no transaction is pending: the room has refused what it has not ordered. */
   #refused(): void {
     // A listener of another event may have sent something since.
     if (this.#sent.length === 0 || this.#outbox.length > 0 || this.#room.pending > 0) return;
     if (this.#room.status !== "closed") this.#takeBack();
   }
 
-  /** The room did not order what was sent. If it does not take it, the next attempt says so. */
+  /** Queues unordered changes again. If the room still refuses them, `#post` notices. */
   #takeBack(): void {
     this.#queue = [...this.#sent.map(({ update }) => update), ...this.#queue];
     this.#sent = [];

@@ -1,18 +1,18 @@
 /**
- * What a room object holds for channels that a provider has let go. A channel that is opened again goes on where it was, and tells nothing
- * that it told before; so another provider, as components of user interfaces make them in quick succession, needs what the one before had.
+ * Keeps, for each room object, the state of channels that a provider has released. A reopened channel continues where it was and repeats
+ * nothing, so the next provider needs the state of the one before (components of user interfaces replace providers in quick succession).
  */
 
 import type { Room } from "groupwire";
 
-/** What can be let go and taken again. */
+/** State that providers release and take over. */
 export interface Held {
   readonly isFree: boolean;
 }
 
 const rooms = new WeakMap<Room, Map<string, Held>>();
 
-/** What the room holds under this name, or a new one. Throws an error if it is in use. */
+/** The state that the room holds under this name, or a new one. Throws an error if it is in use. */
 export function take<H extends Held>(room: Room, name: string, make: () => H): H {
   const held = rooms.get(room) ?? new Map<string, Held>();
   rooms.set(room, held);

@@ -49,7 +49,7 @@ export class Pieces {
     this.#bytes = 0;
   }
 
-  /** A snapshot: what is begun, and a document. */
+  /** Makes a snapshot: the incomplete updates, and a document. */
   encode(update: Uint8Array): Uint8Array {
     const encoder = createEncoder();
     writeVarUint(encoder, this.#begun.size);
@@ -61,7 +61,7 @@ export class Pieces {
     return toUint8Array(encoder);
   }
 
-  /** Takes what a snapshot has begun. Returns its document. Throws an error if it is malformed. */
+  /** Takes the incomplete updates of a snapshot, and returns its document. Throws an error if it is malformed. */
   decode(snapshot: Uint8Array): Uint8Array {
     this.clear();
     const decoder = createDecoder(snapshot);

@@ -1,7 +1,7 @@
 /**
- * Awareness over a channel of a room, one key for each field of a state: `ID/field`, and `ID` alone says whether the client has a state.
- * So a cursor travels without the name and the colour beside it, and whoever joins is sent the newest of each. The room says who is here,
- * so nothing is renewed and nobody is outdated.
+ * Awareness over a channel of a room, one key for each field of a state: `ID/field`, and `ID` alone says whether the client has a state. So
+ * a cursor is sent without the name and the colour beside it, and a late joiner gets the newest value of each key. The room knows which
+ * participants are present, so states need no renewal and do not expire.
  */
 
 import type { Channel, ChannelOptions, Message, Room } from "groupwire";
@@ -10,8 +10,8 @@ import type { Held } from "./held.js";
 import { applyAwarenessUpdate, removeAwarenessStates, type Awareness } from "y-protocols/awareness";
 
 /**
- * The most participants who have left and whose states are kept. A state may come in a datagram before the stream says that its sender, who
- * was away for long, has left and is here again.
+ * How many participants' states are kept after they left. A datagram with a new state may overtake the stream's news that its sender, who
+ * was away for long, has left and is back.
  */
 const MAX_GONE = 100;
 
@@ -34,14 +34,14 @@ export class Presence implements Held {
   readonly #qos: Partial<ChannelOptions>;
   #channel: Channel;
   #closing: Promise<void> | undefined;
-  /** The channel was closed, and nobody has opened it again. */
+  /** True if the channel was closed and has to be opened again on use. */
   #mustOpen = false;
-  /** While nobody has it, there is none. */
+  /** The attached awareness; undefined if there is none. */
   #awareness: Awareness | undefined;
   #origin: unknown;
   /**
-   * The fields of the own state as they were sent, in JSON: empty if the state no longer has the field, and undefined if the field is to be
-   * sent again.
+   * The fields of the own state as they were sent, in JSON: empty if the state no longer has the field, undefined if the field must be sent
+   * again.
    */
   readonly #own = new Map<string, string | undefined>();
   /** The client whose fields these are. */
@@ -49,7 +49,7 @@ export class Presence implements Held {
   #isHere = false;
   /** What the others sent, by participant and client. */
   readonly #senders = new Map<number, Map<number, Sent>>();
-  /** The participant whose state of a client counts. Another one cannot change it while that participant is here. */
+  /** The participant that owns the state of a client. Others cannot change this state while the owner is present. */
   readonly #owners = new Map<number, number>();
   /** Clients whose state may have changed. */
   #changed = new Set<number>();
@@ -60,7 +60,7 @@ export class Presence implements Held {
     this.#qos = qos;
     this.#channel = this.#follow(this.#open());
     room.on("participants", () => this.#review());
-    // The numbers of participants begin anew.
+    // After this gap the ids of participants begin anew.
     room.on("gap", ({ reason }) => reason === "incarnation" && this.#forget());
     room.on("status", (status) => {
       // The room may have forgotten this participant meanwhile.
@@ -69,12 +69,12 @@ export class Presence implements Held {
     });
   }
 
-  /** Nobody has it. */
+  /** True if no awareness is attached. */
   get isFree(): boolean {
     return this.#awareness === undefined;
   }
 
-  /** Shows this awareness to the others, and them in it. */
+  /** Attaches an awareness: shows its state to the others, and their states in it. */
   attach(awareness: Awareness, origin: unknown): void {
     this.#awareness = awareness;
     this.#origin = origin;
@@ -87,7 +87,7 @@ export class Presence implements Held {
     this.#review();
   }
 
-  /** This participant vanishes for the others, they vanish here, and the channel is closed. */
+  /** Detaches the awareness: removes its state from the others, their states from it, and closes the channel. */
   detach(): void {
     const awareness = this.#awareness;
     if (!awareness) return;
@@ -100,7 +100,7 @@ export class Presence implements Held {
     if (this.#room.status !== "closed") this.#closing ??= this.#channel.close().then(() => this.#closed());
   }
 
-  /** The channel is closed. If somebody shows an awareness meanwhile, it is opened again, and the newest values come anew. */
+  /** Called when the channel is closed. If an awareness was attached meanwhile, opens a new channel, which gets the newest values. */
   #closed(): void {
     this.#closing = undefined;
     this.#forget();
@@ -124,7 +124,7 @@ export class Presence implements Held {
     if (from !== this.#origin && [added, updated, removed].some((ids) => ids.includes(id as number))) this.#send();
   };
 
-  /** Sends the own state anew, and also which fields it no longer has: others may have kept them. */
+  /** Sends the whole own state again, with the fields that it no longer has: others may have kept them. */
   #sendAll(): void {
     for (const field of this.#own.keys()) this.#own.set(field, undefined);
     this.#isHere = false;
@@ -164,7 +164,7 @@ export class Presence implements Held {
   #receive({ sender, key, data }: Message): void {
     const [, id, , field] = /^(\d{1,16})(\/(.*))?$/s.exec(key ?? "") ?? [];
     const client = Number(id);
-    // Nobody else has a say about the own state.
+    // Other participants cannot change the own state.
     if (!Number.isSafeInteger(client) || client === this.#awareness?.clientID || typeof data !== "string") return;
     const clients = this.#senders.get(sender) ?? new Map<number, Sent>();
     this.#senders.set(sender, clients);
@@ -182,14 +182,14 @@ export class Presence implements Held {
     this.#note(client);
   }
 
-  /** What others sent comes anew. */
+  /** Forgets the states of others, which will be received again. */
   #forget(): void {
     this.#senders.clear();
     for (const client of this.#owners.keys()) this.#note(client);
     this.#owners.clear();
   }
 
-  /** Participants have come, left, lost their connection or have it again. */
+  /** Called when participants have come, left, lost their connection or regained it. */
   #review(): void {
     for (const clients of this.#senders.values()) for (const client of clients.keys()) this.#note(client);
     const gone = [...this.#senders.keys()].filter((sender) => !this.#room.participants.has(sender));
@@ -197,7 +197,7 @@ export class Presence implements Held {
   }
 
   #note(client: number): void {
-    // What comes in one packet changes the awareness once.
+    // All changes of one packet change the awareness once.
     if (this.#changed.size === 0) void Promise.resolve().then(() => this.#apply());
     this.#changed.add(client);
   }
@@ -223,14 +223,14 @@ export class Presence implements Held {
       writeVarString(encoder, JSON.stringify(state));
     }
     applyAwarenessUpdate(awareness, toUint8Array(encoder), this.#origin);
-    // It is never outdated: the room says who leaves.
+    // The state must not expire: the room reports participants that leave.
     for (const [client] of there) {
       const known = meta.get(client);
       if (known) known.lastUpdated = Infinity;
     }
   }
 
-  /** The state of a client, if somebody is here who has one. */
+  /** The state of a client; undefined unless a present participant has sent one. */
   #stateOf(client: number): Record<string, unknown> | undefined {
     const owner = this.#owners.get(client);
     const candidates = owner === undefined ? [...this.#senders.keys()] : [owner, ...this.#senders.keys()];

@@ -12,11 +12,11 @@ import { Tree } from "./tree.js";
 export interface ProviderOptions {
   /** Whether the provider begins at once. Default: true; false: when `connect` is called. */
   readonly connect?: boolean;
-  /** Who is here, and what they show. Default: a new one; null: none. */
+  /** The presence of participants, and what they show. Default: a new one; null: none. */
   readonly awareness?: Awareness | null;
   /**
-   * The name of the document in the room: of its channel and its part of the snapshot. Awareness has the channel with `/awareness` behind it,
-   * a subdocument that with `/doc/` and its guid. Default: `yjs`.
+   * The name of the document in the room: of its channel and its part of the snapshot. Awareness uses the channel with this name and
+   * `/awareness`, a subdocument the one with `/doc/` and its guid. Default: `yjs`.
    */
   readonly name?: string;
   /** The QoS of changes, for example their priority. */
