@@ -1,4 +1,4 @@
-/** What the views of the administration's page share: requests, questions, and what became of an action. */
+/** The functions that the views of the administration's page share: requests, questions, and the report of an action's outcome. */
 
 import type { Question } from "./confirm.js";
 import type { Requests } from "./requests.js";
@@ -6,7 +6,7 @@ import type { Requests } from "./requests.js";
 export interface Actions {
   readonly requests: Requests;
   readonly ask: (question: Question) => Promise<boolean>;
-  /** Awaits what was asked for, and says `done`, if there is one. If it fails, shows the error and returns undefined. */
+  /** Awaits an action, then shows `done` if given. If the action fails, shows the error and returns undefined. */
   readonly attempt: <T>(asked: Promise<T>, done?: string) => Promise<T | undefined>;
 }
 
@@ -16,6 +16,6 @@ export function download(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser has taken the file when it answers, at the latest in the next minute.
+  // The browser has taken the file within the next minute at the latest.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -139,7 +139,7 @@ export class Administration extends HTMLElement {
     this.bans.element.hidden = view !== "bans";
   }
 
-  /** Shows what a person has chosen; none of it is a room's own view. */
+  /** Shows the view that a person has chosen, and leaves the view of a room. */
   private open(view: View): void {
     this.view = view;
     if (this.room !== "") this.setAttribute("room", "");
@@ -165,7 +165,7 @@ export class Administration extends HTMLElement {
       const store = status.store ? ` · ${size(status.store.live_bytes)} stored, ${status.store.state}` : "";
       say(this.summary, `${state} · up ${duration(status.uptime_seconds)} · version ${status.version}${store}`);
       this.showRooms();
-      // What is stored can be copied to a file, and come from one.
+      // Only stored rooms can be exported to a file and imported from one.
       this.files.hidden = status.store === null;
       if (this.view === "bans") await this.bans.poll();
       if (this.room !== "") await this.roomView.poll(rooms.find(({ name }) => name === this.room));
@@ -238,7 +238,7 @@ export class Administration extends HTMLElement {
     await this.attempt(this.requests.drain(), "The server is draining.");
   }
 
-  /** Awaits an action, and says what became of it. */
+  /** Awaits an action, and shows its outcome. */
   private async attempt<T>(asked: Promise<T>, done?: string): Promise<T | undefined> {
     try {
       const outcome = await asked;

@@ -1,4 +1,4 @@
-/** What a stored room can be taken back to. */
+/** The snapshots to which a stored room can be restored. */
 
 import { button, h } from "../shared/dom.js";
 import type { Actions } from "./actions.js";
@@ -14,7 +14,7 @@ export class SnapshotsView {
   private room = "";
 
   constructor(private readonly actions: Actions) {
-    // A snapshot that is no longer the newest gets its button then, so it is another row.
+    // The row's key depends on `is_newest`, because a snapshot that is no longer the newest gets a button.
     const key = ({ snapshot, is_newest }: Snapshot) => `${snapshot} ${is_newest}`;
     this.table = new Table<Snapshot>("Snapshots", this.columns(), key);
     this.element.dataset.testid = "snapshots";

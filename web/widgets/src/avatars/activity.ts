@@ -1,4 +1,4 @@
-/** Who is idle: who has sent nothing on an awareness channel for some time. */
+/** Finds idle participants: those that have sent nothing on an awareness channel for some time. */
 
 import type { Room } from "groupwire";
 import { CURSOR } from "../core/channels.js";
@@ -18,7 +18,7 @@ export class Activity {
     this.#changed = changed;
     const keep = (): void => {
       for (const id of this.#active.keys()) if (!room.participants.has(id)) this.#forget(id);
-      // Who has come is active.
+      // A participant counts as active when it comes.
       for (const id of room.participants.keys()) if (!this.#active.has(id)) this.#note(id, 0);
     };
     keep();
@@ -27,7 +27,7 @@ export class Activity {
         if (!own) this.#note(sender, age);
       }),
       room.on("participants", keep),
-      // Others may have these ids now.
+      // After this gap the ids may belong to other participants.
       room.on("gap", ({ reason }) => {
         if (reason === "incarnation") for (const id of this.#active.keys()) this.#forget(id);
       }),
@@ -52,7 +52,7 @@ export class Activity {
     this.#timer ??= setTimeout(() => this.#look(), this.#idleMs);
   }
 
-  /** Looks who has become idle, and again when the next one may be. */
+  /** Finds participants that have become idle, and schedules the next look. */
   #look(): void {
     this.#timer = undefined;
     const now = performance.now();

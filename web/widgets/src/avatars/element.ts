@@ -1,6 +1,6 @@
 /**
  * `<gw-avatars>`: the people in a room, each once, however many pages they have open. A press follows a person. Attributes: `room`, `max`,
- * `plain`, `hide-self`, `channel` and `idle`: who has sent nothing on this awareness channel for so many seconds is faded.
+ * `plain`, `hide-self`, `channel` and `idle`: a person who has sent nothing on this awareness channel for `idle` seconds is faded.
  */
 
 import type { Room } from "groupwire";
@@ -50,7 +50,7 @@ export class Avatars extends Widget<AvatarTexts> {
       () => this.#clear(),
       this.#watch(room),
       room.on("participants", () => this.#show()),
-      // Who oneself is.
+      // The status change may bring the own id.
       room.on("status", () => this.#show()),
       Following.in(room).onChange(() => this.#show()),
     ];
@@ -79,13 +79,13 @@ export class Avatars extends Widget<AvatarTexts> {
     const { words } = this;
     const people = peopleIn(room, words.guest).filter(({ isSelf }) => !isSelf || !this.hasAttribute("hide-self"));
     const max = this.number("max", MAX);
-    // One more takes no more place than the number would.
+    // One more avatar takes no more space than the number.
     const isLong = people.length > max + 1;
     const shown = isLong && !this.#isOpen ? people.slice(0, max) : people;
     set(this.#list, "aria-label", words.people);
     this.#keep(shown);
     shown.forEach((person, at) => this.#place(this.#avatar(person, room).element, at));
-    // A large room does not tell who everybody is, but how many there are.
+    // A large room names only some participants, but sends the number of all.
     const unknown = room.complete ? 0 : Math.max(room.count - room.participants.size - 1, 0);
     const rest = people.length - shown.length + unknown;
     if (!isLong && rest === 0) return this.#moreItem.remove();

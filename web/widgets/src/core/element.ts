@@ -64,12 +64,12 @@ export abstract class Widget<Words extends object> extends Base {
     if (before !== now) this.restart();
   }
 
-  /** Shows what does not depend on a room. Called before `attach`; what it returns ends it. */
+  /** Shows the parts that do not depend on a room. Called before `attach`. The returned functions end it. */
   protected begin(): Stops {
     return [];
   }
 
-  /** Shows a room; what it returns ends it. */
+  /** Shows a room. The returned functions end it. */
   protected abstract attach(joined: JoinedRoom): Stops;
 
   /** The texts that are shown. */
@@ -77,7 +77,7 @@ export abstract class Widget<Words extends object> extends Base {
     return { ...this.#defaults, ...(settings().texts as Partial<Words> | undefined), ...this.#texts };
   }
 
-  /** Emits an event. Returns false if the page has prevented what happens without it. */
+  /** Emits an event. Returns false if the page has prevented the default action. */
   protected emit(name: string, detail: object): boolean {
     return this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable: true }));
   }

@@ -1,8 +1,8 @@
-/** Whom this participant follows: what avatars offer, `<gw-follow>` does, and both show. */
+/** The person whom this participant follows: avatars offer it, `<gw-follow>` does it, and both show it. */
 
 import type { Room } from "groupwire";
 
-/** What the event `gw-follow` says: somebody is to be followed, or nobody any more (undefined). */
+/** The detail of the event `gw-follow`: the person to follow, or undefined to stop following. */
 export interface FollowEvent {
   /** The id of a participant of this person that is not away. */
   readonly id: number | undefined;
@@ -15,7 +15,7 @@ export class Following {
   readonly #listeners = new Set<() => void>();
   #key: string | undefined;
 
-  /** That of a room. */
+  /** The instance of a room. */
   static in(room: Room<any>): Following {
     const known = Following.#all.get(room) ?? new Following();
     Following.#all.set(room, known);

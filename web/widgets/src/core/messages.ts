@@ -1,4 +1,4 @@
-/** What comes from others, who may send anything, and may leave. */
+/** Reads messages of other participants, who may send anything and may leave. */
 
 import type { Message, Room } from "groupwire";
 import type { Place } from "groupwire/motion";
@@ -13,7 +13,7 @@ export function jsonOf(message: Message): unknown {
   }
 }
 
-/** Reads `[x, y]`, `{ x, y }`, or `null` for a pointer that has left. What else others send is no place, and has no effect. */
+/** Reads `[x, y]`, `{ x, y }`, or `null` for a pointer that has left. `follow` ignores other values. */
 export function readPlace(message: Message): Place | null {
   const value = message.json();
   if (value === null || Array.isArray(value)) return value as Place | null;
@@ -21,7 +21,7 @@ export function readPlace(message: Message): Place | null {
   return [x, y];
 }
 
-/** Calls `keep` when others have left, or may have other ids now, with what tells who is still here. */
+/** Calls `keep` when participants have left, or when ids may belong to others; `isHere` tells which ids are still valid. */
 export function onLeft(room: Room, keep: (isHere: (id: number) => boolean) => void): Stops {
   return [
     room.on("participants", (participants) => keep((id) => participants.has(id))),

@@ -1,4 +1,4 @@
-/** Who participants are: names, colours, and which of them are one person. */
+/** Names and colours of participants, and which participants are one person. */
 
 import type { Participant, Room } from "groupwire";
 import { colorOf } from "./colors.js";
@@ -76,7 +76,7 @@ function shownOf(group: readonly Participant[], key: string, self: number | unde
   };
 }
 
-/** The key of a person. What the server has verified and what a participant only says are never the same. */
+/** The key of a person. A key from a verified user never equals a key from a presence. */
 function keyOf(participant: Participant): string {
   const { id, user, presence } = participant;
   const own = settings().person?.(participant).key;

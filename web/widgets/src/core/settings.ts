@@ -1,4 +1,4 @@
-/** What all widgets of a page have in common, unless one of them has a setting of its own. */
+/** The settings of all widgets of a page, which single widgets can override. */
 
 import type { PersonOf } from "./people.js";
 import type { AnyRoom } from "./room.js";
@@ -11,7 +11,7 @@ export interface Settings {
   readonly rooms?: Readonly<Record<string, AnyRoom>>;
   /** Replaces the English texts. */
   readonly texts?: Partial<Texts>;
-  /** Tells who a participant is. What it leaves out is as without it. */
+  /** Returns the person of a participant. Fields that it leaves out have their defaults. */
   readonly person?: PersonOf | undefined;
 }
 
@@ -19,7 +19,7 @@ const listeners = new Set<() => void>();
 let current: Settings = {};
 
 /**
- * Sets what all widgets of the page have in common. What is left out stays as it is.
+ * Changes the settings of all widgets of the page. Settings that are left out stay as they are.
  *
  * @example
  * ```ts

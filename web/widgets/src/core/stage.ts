@@ -1,4 +1,4 @@
-/** The part of a page on which people point: how places in its content and pixels of the window belong together. */
+/** The part of a page on which people point, and the conversion between places of its content and pixels of the window. */
 
 import type { Place } from "groupwire/motion";
 import type { Stops } from "./element.js";
@@ -11,7 +11,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** How an application with a view of its own, such as a canvas with a zoom, places what others do. */
+/** The conversion for an application with a view of its own, such as a canvas with a zoom. */
 export interface Mapping {
   /** Where a place is, in pixels from the top left corner of the element. */
   toElement(place: Place): Point;
@@ -78,7 +78,7 @@ export class Stage {
     return [share(x - left, width), share(y - top, height)];
   }
 
-  /** What is seen of the content: left, top, width and height. */
+  /** The visible part of the content: left, top, width and height. */
   get view(): Place {
     const { left, top, right, bottom } = this.box;
     const [x = 0, y = 0] = this.toPlace({ x: left, y: top });
@@ -107,7 +107,7 @@ export class Stage {
     queueMicrotask(() => (this.#measured = undefined));
     const { element } = this;
     const box = element.getBoundingClientRect();
-    // A mapping knows its content itself.
+    // A mapping handles scrolling itself.
     if (typeof this.#coords === "object" && !this.isPage) return (this.#measured = { box, content: box });
     const [width, height] = [element.scrollWidth, element.scrollHeight];
     if (this.isPage) {

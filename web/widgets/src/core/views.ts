@@ -1,7 +1,7 @@
 /**
- * What everybody sees of the content: their views. A participant tells its view only while somebody wants to know it, so each tells on the same
- * channel whose views it wants: the key `to` has a list of ids of participants and {@link EVERYBODY}, the key `view` has left, top, width and
- * height.
+ * The views of participants: the part of the content that each of them sees. A participant sends its view only while another one wants it,
+ * so each sends on the same channel whose views it wants. The key `to` has a list of ids of participants and {@link EVERYBODY}, the key
+ * `view` has left, top, width and height.
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
@@ -11,7 +11,7 @@ import { jsonOf, onLeft } from "./messages.js";
 export const EVERYBODY = -1;
 const NOBODY = "[]";
 
-/** Nobody follows more people at once. */
+/** The largest number of views that a participant may want. */
 const WANTED = 8;
 
 export class Views {
@@ -19,7 +19,7 @@ export class Views {
   readonly #room: Room;
   readonly #channel: Channel;
   readonly #wants = new Set<{ readonly who: number }>();
-  /** Whose views each of the others wants. */
+  /** The ids whose views each of the others wants. */
   readonly #wanted = new Map<number, readonly unknown[]>();
   readonly #listeners = new Set<() => void>();
   #told = NOBODY;
@@ -32,7 +32,7 @@ export class Views {
     this.#channel = room.channel(name, awareness({ maxRate: 15, loss: 0.05, deadline: 300 }));
   }
 
-  /** Those of a room on a channel: all widgets of a page have them in common. */
+  /** The views of a room on a channel. All widgets of a page share them. */
   static in(room: Room<any>, channel: string): Views {
     const channels = Views.#all.get(room) ?? new Map<string, Views>();
     const views = channels.get(channel) ?? new Views(room, channel);
@@ -40,7 +40,7 @@ export class Views {
     return views;
   }
 
-  /** Calls `listener` when a view, or who follows whom, has changed. Until the returned function is called this participant takes part. */
+  /** Takes part until the returned function is called. Calls `listener` when a view has changed, or who follows whom. */
   use(listener: () => void): () => void {
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#begin();
@@ -60,7 +60,7 @@ export class Views {
     };
   }
 
-  /** Tells the own view. */
+  /** Sets the own view, and sends it if it is wanted. */
   tell(view: Place): void {
     if (String(view) === String(this.#view)) return;
     this.#view = view;
@@ -98,7 +98,7 @@ export class Views {
       }),
       room.on("gap", ({ reason }) => {
         if (reason === "history") return;
-        // The room does not know any more what was asked.
+        // The room has lost the last list that was sent.
         this.#told = NOBODY;
         this.#ask();
       }),
@@ -115,7 +115,7 @@ export class Views {
     this.#follow = undefined;
   }
 
-  /** Tells whose views this participant wants, if that has changed. */
+  /** Sends the list of participants whose views this one wants, if it has changed. */
   #ask(): void {
     const all = JSON.stringify([...new Set([...this.#wants].map(({ who }) => who))]);
     if (all === this.#told || this.#room.status !== "connected") return;

@@ -1,6 +1,6 @@
 /**
  * Messages at the pointer: `/` opens a field, and others read at the pointer what is typed. Enter ends a message, Escape closes the field.
- * What is not typed on vanishes. Screen readers say a message once it is complete.
+ * A message that is not changed for some time vanishes. Screen readers read a message once it is complete.
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
@@ -49,7 +49,7 @@ interface Host {
   personOf(id: number): Shown | undefined;
   /** Points at a place, so that others see a pointer at which they can read. */
   point(place: Place): void;
-  /** Somebody has said something else. */
+  /** Called when the message of a participant has changed. */
   said(): void;
 }
 
@@ -99,7 +99,7 @@ export class Chat {
     ];
   }
 
-  /** What a participant says now. */
+  /** The current message of a participant. */
   textOf(id: number): string {
     return this.#texts.get(id)?.text ?? "";
   }

@@ -45,7 +45,7 @@ export class Cursors extends StageWidget<CursorTexts> {
 
   constructor() {
     super(STYLES, CURSORS);
-    // Where others point is for eyes alone; who is here is told by other widgets, and what others say is read out.
+    // Pointers are only visual: other widgets tell screen readers who is present, and the chat reads messages out.
     this.#layer.ariaHidden = "true";
     this.root.append(this.#layer);
   }
@@ -63,8 +63,8 @@ export class Cursors extends StageWidget<CursorTexts> {
   }
 
   /**
-   * Tells where the thing is that a participant is drawing or dragging, if it is. Its pointer is shown there, and has no trace: the thing may
-   * be shown with another delay than the pointer. Call `refresh` while the thing moves.
+   * Sets the function that returns the place of the thing that a participant is drawing or dragging. Its pointer is shown there without a
+   * trace, because the thing may be shown with another delay than the pointer. Call `refresh` while the thing moves.
    */
   set held(held: ((id: number) => Place | undefined) | undefined) {
     this.#held = held;

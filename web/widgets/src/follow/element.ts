@@ -1,6 +1,6 @@
 /**
- * `<gw-follow>`: shows what somebody else sees. Whom to follow is chosen by an avatar or `follow(id)`; a wheel, a press, a key or the button
- * ends it. Attributes: `room`, `channel`, `for`, `coords`.
+ * `<gw-follow>`: shows the view of another person. An avatar or `follow(id)` chooses the person; a wheel, a press, a key or the button ends
+ * it. Attributes: `room`, `channel`, `for`, `coords`.
  */
 
 import type { Room } from "groupwire";
@@ -59,7 +59,7 @@ export class Follower extends StageWidget<FollowTexts> {
     this.#views?.tell(this.#view?.() ?? stage.view);
   }
 
-  /** Follows the person that this participant is; undefined: nobody any more. */
+  /** Follows the person of the participant `id`; undefined stops following. */
   follow(id: number | undefined): void {
     if (!this.#room) return;
     const person = peopleIn(this.#room, this.words.guest).find(({ ids }) => id !== undefined && ids.includes(id));
@@ -82,7 +82,7 @@ export class Follower extends StageWidget<FollowTexts> {
       views.use(() => this.#draw()),
       following.onChange(() => this.#show()),
       room.on("participants", () => this.#show()),
-      // Who is known by a number alone may be somebody else now.
+      // A key made of an id may belong to another person after this gap.
       room.on(
         "gap",
         ({ reason }) => reason !== "history" && following.key?.startsWith("id ") && following.set(undefined),
@@ -95,7 +95,7 @@ export class Follower extends StageWidget<FollowTexts> {
     return stops;
   }
 
-  /** Shows whom this participant follows, and asks for that view. */
+  /** Shows the followed person, and asks for that person's view. */
   #show(): void {
     const room = this.#room;
     if (!room) return;

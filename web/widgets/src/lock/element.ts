@@ -1,6 +1,6 @@
 /**
- * `<gw-lock>`: a button that takes a lock of `groupwire/shared` and gives it back, and says who has it. Attributes: `room`, `name` of the lock in
- * the room's shared data, `for`: an element that can be used only by who has the lock.
+ * `<gw-lock>`: a button that takes a lock of `groupwire/shared` and gives it back, and shows its holder. Attributes: `room`, `name` of the
+ * lock in the room's shared data, `for`: an element that only the holder of the lock can use.
  */
 
 import type { Room } from "groupwire";
@@ -12,7 +12,7 @@ import { targetOf } from "../core/stage.js";
 import { LOCK, type LockTexts } from "../core/texts.js";
 import { button, made, say, setPart } from "../shared/dom.js";
 
-/** What the event `gw-lock` says, when somebody else has the lock. */
+/** The detail of the event `gw-lock`, emitted when the holder has changed. */
 export interface LockEvent {
   /** The id of the participant that has it. */
   readonly holder: number | undefined;
@@ -77,7 +77,7 @@ export class Lock extends Widget<LockTexts> {
       () => (this.#lock = undefined),
       () => target?.removeAttribute("inert"),
       lock.subscribe(answer),
-      // Who was not the first gets no change of the lock, but an answer.
+      // If another participant was faster, the lock does not change: the end of `pending` is then the answer.
       room.on("pending", (count) => (count === 0 ? answer() : undefined)),
       room.subscribe(show),
     ];
@@ -94,7 +94,7 @@ export class Lock extends Widget<LockTexts> {
     say(this.#text, texts[state]);
     say(this.#said, isTaken ? words.taken(name) : isMine ? words.mine : words.free);
     setPart(this.#button, "button", state);
-    // It keeps the focus, unlike a button that is `disabled`.
+    // Unlike `disabled`, this keeps the focus on the button.
     this.#button.ariaDisabled = String(isTaken || this.#isAsking);
     this.#dot.hidden = holder === undefined;
     this.#dot.style.setProperty("--_person", person?.color ?? "gray");

@@ -1,7 +1,7 @@
 /**
- * `<gw-minimap>`: the whole content in small: where others point, what they see, and what one sees oneself. A press, a drag or the arrow keys
- * move the own view. Attributes: `room`, `channel` of the cursors, `views` (the channel of `<gw-follow>`), `for`, `coords`. A picture of the
- * content is its child.
+ * `<gw-minimap>`: a small map of the content with the pointers and views of others, and the own view. A press, a drag or the arrow keys
+ * move the own view. Attributes: `room`, `channel` of the cursors, `views` (the channel of `<gw-follow>`), `for`, `coords`. A picture of
+ * the content is its child.
  */
 
 import type { Message } from "groupwire";
@@ -18,7 +18,7 @@ import { EVERYBODY, Views } from "../core/views.js";
 import { made, setPart } from "../shared/dom.js";
 import { STYLES } from "./styles.js";
 
-/** What the event `gw-move` says: the middle of the view that the user wants, unless the event is prevented. */
+/** The detail of the event `gw-move`: the centre of the view that the user wants. The page scrolls there unless the event is prevented. */
 export interface MoveEvent {
   readonly place: Place;
 }

@@ -21,7 +21,7 @@ const [IDS, LENGTH] = [100, 200];
 /** Frames and names reach beyond the element by this much, in pixels. */
 const MARGIN = 20;
 
-/** What a screen reader says of a thing without a name of its own, at most. */
+/** The largest number of characters that a screen reader reads of a thing without a name of its own. */
 const LABEL = 60;
 
 export class SelectionFrames extends StageWidget<SelectionTexts> {
@@ -35,7 +35,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
   #room: Room | undefined;
   #stage: Stage | undefined;
   #frame = 0;
-  /** True once something was selected: before that there is nothing to take back. */
+  /** True once a selection was sent: before that, an empty one need not be sent. */
   #hasTold = false;
 
   constructor() {
@@ -98,7 +98,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
         for (const id of this.#selections.keys()) if (!isHere(id)) this.#selections.delete(id);
         refresh();
       }),
-      // The room does not know any more what was told.
+      // After this gap the room has lost the selection that was sent.
       room.on("gap", ({ reason }) => reason !== "history" && this.#tell()),
     ];
   }
@@ -107,7 +107,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
     return this.getAttribute("by") ?? "data-id";
   }
 
-  /** Tells what is selected; to a room without others, too: who comes later learns it. */
+  /** Sends the selection. Also to a room without others, because late joiners get it. */
   #tell(): void {
     if (!this.#channel || this.#room?.status === "closed") return;
     if (this.#selected.length > 0 || this.#hasTold) this.#channel.send(this.#selected);

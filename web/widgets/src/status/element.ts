@@ -65,7 +65,7 @@ export class StatusLine extends Widget<StatusTexts> {
     const show = (): void => {
       clearTimeout(timer);
       this.#show(room);
-      // Its number is not told at each change.
+      // `room.subscribe` does not report each change of `pending`.
       if (room.pending > 0) timer = setTimeout(show, LOOK_MS);
     };
     const guard = (event: Event): void => {
@@ -91,7 +91,7 @@ export class StatusLine extends Widget<StatusTexts> {
     const text = this.#textOf(room);
     setPart(this.#dot, "dot", status);
     say(this.#text, text);
-    // What follows each change within a moment is not read out.
+    // Texts that follow each change for a moment are not read out.
     if (text !== words.saving && text !== words.sending) say(this.#said, text);
     say(this.#transport, transport ? words.transport(transport.name) : "");
     say(this.#why, this.#error || (transport ? words.why(transport.why) : words.noTransport));

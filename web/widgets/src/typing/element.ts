@@ -10,20 +10,20 @@ import { targetOf } from "../core/stage.js";
 import { TYPING, type TypingTexts } from "../core/texts.js";
 import { made, say } from "../shared/dom.js";
 
-/** Milliseconds after the last key at which somebody does not type any more. */
+/** Milliseconds after the last key until a participant counts as no longer typing. */
 const PAUSE_MS = 4000;
 
-/** Who types tells it again after this time (ms). */
+/** While a participant types, it sends so again after this time (ms). */
 const AGAIN_MS = 3000;
 
-/** Who has told nothing for this long (ms) has lost the connection, or the page is frozen. */
+/** A participant that has sent nothing for this time (ms) has lost the connection, or its page is frozen. */
 const LOST_MS = 8000;
 
 export class Typing extends Widget<TypingTexts> {
   static override readonly observedAttributes = ["room", "channel", "for"];
   readonly #text = made("span", "text");
   readonly #dots = made("span", "dots", "", made("i", "dot"), made("i", "dot"), made("i", "dot"));
-  /** Who types, and the timer that ends it. */
+  /** The typing participants, each with the timer that ends its typing. */
   readonly #typing = new Map<number, ReturnType<typeof setTimeout>>();
 
   constructor() {
@@ -96,7 +96,7 @@ function tell(room: Room, channel: Channel, field: Element | undefined): Stops {
     send("1");
   };
   const press = (event: Event): void => {
-    // The field is emptied after that, without an event, if it is sent.
+    // Sending a message empties the field after this event, and causes no `input` event.
     if ((event as KeyboardEvent).key === "Enter")
       setTimeout(() => (field as HTMLInputElement).value === "" && end(), 0);
   };
