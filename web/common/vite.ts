@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { Plugin, UserConfig } from "vite";
 import { brotli, gzip } from "../../scripts/compress.mjs";
 
-/** The widgets as they are here, so that what the applications import of them is not there twice. */
+/** Uses the sources of the widgets, so that code that the applications import from them is not bundled twice. */
 const WIDGETS = {
   find: /^groupwire-widgets(?=\/)/,
   replacement: fileURLToPath(new URL("../widgets/src", import.meta.url)),

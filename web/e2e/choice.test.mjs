@@ -77,8 +77,8 @@ test(
     const context = await network.newContext();
     network.proxy.udp = false;
     const ada = await network.join("blocked", "Ada", { context });
-    // On a busy machine another transport may be in use until WebSocket opens, and a reason may be gone before this test asks
-    // for it: the page remembers each reason.
+    // On a busy machine another transport may be in use until WebSocket opens, and a reason may have changed again before this test reads
+    // it: the page remembers each reason.
     await ada.isOn("websocket");
     await moved(ada, /^WebTransport (did not answer within \d+ ms|has not answered yet); still trying\.$/);
     await moved(ada, /^WebTransport .*; trying again in 15 s\.$/);

@@ -1,7 +1,7 @@
 // The example examples/avatars with twenty people, two of them with a window, over a network that loses 5 % of the packets.
 //
-// What must hold on every machine compares places alone: nobody is shown off the line that they walked. How late somebody is shown depends on how
-// busy this machine is, so errors at a moment and jumps are judged only while frames, steps and round trips come in time.
+// On every machine, each person must be shown on the line that they walked. The lag depends on how busy this machine is, so errors at a
+// moment and jumps are judged only while frames, steps and round trips are in time.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -20,25 +20,25 @@ const NETWORK = { loss: 0.05, delay_ms: 20 };
 
 /** Units per second that everybody walks. */
 const SPEED = 200;
-/** A prediction goes on for 400 ms after the last message, so nobody is ever shown farther from their way than this, and some units of rounding. */
+/** A prediction continues for 400 ms after the last message, so nobody is shown farther from their line than this, with 20 for rounding. */
 const OFF_THE_WAY = 0.4 * SPEED + 20;
-/** In nine of ten frames nobody is farther from where they are than what they walk in half a second. */
+/** Nine of ten shown places are off by less than the distance walked in half a second. */
 const USUAL_ERROR = SPEED / 2;
-/** A step of a frame that is longer by this than what one walks in the time of the frame looks like a jump. */
+/** A step between two frames that is longer than the walked distance by more than this looks like a jump. */
 const JUMP = 60;
 /** The machine keeps up while frames and walkers' steps are at most this far apart, and round trips take at most this long, in milliseconds. */
 const IN_TIME = { frames: 100, steps: 100, roundTrip: 200 };
-/** A machine that does not keep up so many times is too busy for times to be judged. */
+/** After this many attempts on a machine that does not keep up, times are not judged. */
 const TRIES = 4;
 
-/** Steps of 20 ms that are kept of each walker: longer than two times a window is watched, and what its network holds back. */
+/** Steps of 20 ms that are kept of each walker: more than twice the watched time, plus what the network holds back. */
 const KEPT = 400;
 const WATCHED_MS = 1200;
 
 let crowd;
 after(() => crowd?.leave());
 
-/** What the walkers walked: by participant, [time, x, y] for each step. */
+/** The paths of the walkers: by participant, [time, x, y] for each step. */
 const ways = new Map();
 
 async function startCrowd() {
@@ -94,7 +94,7 @@ function offTheWay(way, x, y) {
   return nearest;
 }
 
-/** What the frames of a window say of the walkers. */
+/** Judges the frames of a window by the paths of the walkers. */
 function judge(frames) {
   const [errors, offs, jumps] = [[], [], []];
   const before = new Map();

@@ -72,7 +72,7 @@ async function servePages(dist, server) {
   return http.address().port;
 }
 
-/** A link to a port: all connections share its rate, a segment each in turn. Returns the port of its near end. */
+/** A slow link to a port: its connections share the rate and take turns by segment. Returns the port of its near end. */
 async function shape(port, { rate, delay }) {
   const ways = [new Way(rate, delay), new Way(rate, delay)];
   const near = createTcpServer({ noDelay: true }, async (socket) => {

@@ -1,4 +1,4 @@
-// A proxy for TCP over a network that loses packets: what comes behind a lost packet waits until that has been sent again.
+// A TCP proxy over a lossy network: data behind a lost packet waits until that packet has been sent again.
 
 import { createConnection, createServer } from "node:net";
 
@@ -10,7 +10,7 @@ export class LossyProxy {
   #sockets = new Set();
   lost = 0;
 
-  /** A proxy to this server. `next` says of each chunk, by a number from 0 to 1, whether it is below `loss`, and so lost. */
+  /** A proxy to this server. `next` returns a number from 0 to 1 for each chunk; the chunk is lost if the number is below `loss`. */
   static async to(server, loss, next) {
     const proxy = new LossyProxy();
     const { hostname, port } = new URL(server.url);

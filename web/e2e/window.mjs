@@ -25,7 +25,7 @@ export async function launch(...flags) {
 export async function newContext(browser, options) {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE_MS);
-  // Without a GPU, to blur what is behind the panels anew in each frame is most of what these tests would do.
+  // Without a GPU, blurring the background of the panels in each frame would take most of the time of these tests.
   await context.addInitScript(() => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync("* { backdrop-filter: none !important; }");

@@ -1,5 +1,5 @@
-// One document through both doors: y-websocket's own clients at `/yjs/NAME`, and providers of groupwire-yjs in the room NAME. They have the same
-// document and see each other, while server and connections are killed and packets are lost, and nothing that was confirmed is lost.
+// One document through both endpoints: y-websocket's clients at `/yjs/NAME`, and providers of groupwire-yjs in the room NAME. They have the
+// same document and see each other, while server and connections are killed and packets are lost, and nothing that was confirmed is lost.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ const LOSS = 0.02;
 
 process.setMaxListeners(0);
 
-/** What a client shows, and what of others is compared. */
+/** Sets the shown state of a client, which `converge` compares with what the others see. */
 function show(client, at) {
   client.show({ user: { name: `client ${at}` }, cursor: { anchor: Math.random(), head: null } });
 }
@@ -87,7 +87,7 @@ test(
   },
 );
 
-/** A provider that writes, and counts what of it the room has confirmed. */
+/** A provider that writes, and counts its changes that the room has confirmed. */
 class ParticipantWriter {
   #client;
   #list;
@@ -114,7 +114,7 @@ class ParticipantWriter {
     return Y.getState(this.doc.store, this.doc.clientID) - this.#saved;
   }
 
-  /** Writes some elements, once the others are confirmed: "saved" says nothing of one of several changes. */
+  /** Writes some elements once the earlier ones are confirmed: "saved" does not tell which of several changes it means. */
   write() {
     if (this.unconfirmed === 0 && this.#client.provider.synced)
       for (let at = 0; at < 20; at += 1) this.#list.push([at]);
@@ -222,7 +222,7 @@ test("what a participant puts into the room past the endpoint does no harm", asy
     ["/", "1"],
   ])
     states.send(text, { key });
-  // It has to be somebody's cursor, or nobody's.
+  // This cursor is sent in the name of another client.
   states.send('{"anchor":1}', { key: `${people[0].doc.clientID}/cursor` });
   await until("the room has taken all of it", () => room.status === "connected" && room.pending === 0);
   people[0].doc.getText("text").insert(0, "after ");

@@ -44,7 +44,7 @@ class Editor {
   }
 }
 
-/** As the class of `ws`, whose errors without a listener would end the program: y-websocket's client listens no more once it is destroyed. */
+/** Errors of a `ws` socket without a listener would end the program, and y-websocket's client removes its listener when it is destroyed. */
 class Quiet extends WebSocket {
   constructor(...told) {
     super(...told);
@@ -189,7 +189,7 @@ export async function disturb(rounds, { server, clients, below, open, show, conv
       if (happening === 1) clients[at].provider.disconnect();
       if (happening === 2) clients[at].provider.connect();
       if (happening === 3) {
-        // What it has not sent is its own loss.
+        // A client that leaves may lose changes that it has not sent.
         clients[at].leave(below(2) === 0);
         clients[at] = open(at);
       }

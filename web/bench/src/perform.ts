@@ -1,4 +1,4 @@
-/** A participant of the experiment `contract`: sends what a script says, and records when which message arrived. */
+/** A participant of the experiment `contract`: sends the messages of a script, and records when messages arrive. */
 
 import { connect, type Channel, type ConnectOptions, type Room } from "groupwire";
 import { synced } from "./join";

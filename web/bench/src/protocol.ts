@@ -61,14 +61,14 @@ export interface ActCommand {
   readonly start: number;
   /** When it is over. */
   readonly ms: number;
-  /** What is sent, and on which channel: its place in {@link AttendCommand.channels}. */
+  /** The messages to send, each with the index of its channel in {@link AttendCommand.channels}. */
   readonly actions: readonly {
     readonly at: number;
     readonly channel: number;
     readonly key: string | null;
     readonly text: string;
   }[];
-  /** When a channel is to have another QoS. */
+  /** The changes of a channel's QoS. */
   readonly changes: readonly { readonly at: number; readonly channel: number; readonly qos: Qos }[];
 }
 
@@ -110,7 +110,7 @@ export interface Acted {
   readonly sent: readonly number[];
   /** When each message of others came, and its content. */
   readonly arrivals: readonly (readonly [at: number, text: string])[];
-  /** Of each channel: whether there was news that its contract is not kept. */
+  /** For each channel, whether an event reported that its contract is not kept. */
   readonly told: readonly boolean[];
   /** The first failure of the connection. */
   readonly failure: string | null;

@@ -12,6 +12,6 @@ test("a message is read as it was filled, and a damaged one is rejected", () => 
 });
 
 test("the messages are the same as the lab's", () => {
-  // The same values as in lab/experiments/src/web/load.rs.
+  // The same values as in lab/experiments/src/browsers/load.rs.
   expect([...fill(16, { number: 1, run: 2, isLast: false }).subarray(12)]).toEqual([29, 156, 118, 88]);
 });

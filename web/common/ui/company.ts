@@ -3,7 +3,7 @@
 import type { Room } from "groupwire";
 import type { Cursors } from "groupwire-widgets/cursors";
 
-/** Loads what shows the other participants once there are any: a page whose user is alone does without it. */
+/** Calls `load` once there are other participants: the page of a user who is alone does not need the widgets that show others. */
 export function whenOthersCome(room: Room, load: () => Promise<void>): void {
   let isAsked = false;
   const look = (): void => {

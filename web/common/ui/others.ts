@@ -1,6 +1,6 @@
 /**
- * What shows the other participants: `<gw-avatars>`, which is in the page before it is defined here, and `<gw-cursors>` above a stage with a
- * camera, which sends the own pointer, too. Loaded once somebody else is in the room: see `company.ts`.
+ * The widgets that show the other participants: `<gw-avatars>`, which the page contains before it is defined here, and `<gw-cursors>` above
+ * a stage with a camera, which also sends the own pointer. Loaded once somebody else is in the room: see `company.ts`.
  */
 
 import type { Room } from "groupwire";

@@ -58,7 +58,7 @@ export class People {
     share.append(make("span", "share-text", "Share"));
     part("people").append(this.others, this.me, share);
     document.body.append(this.form);
-    // The own colour is known once the server has said who this is.
+    // The own colour follows from the own id, which the server assigns.
     company.room.on("status", () => this.update());
     addEventListener("resize", () => this.fit());
     this.fit();

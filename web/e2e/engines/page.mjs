@@ -85,7 +85,7 @@ export class Page {
       window.uncaught = [];
       const collect = (event) => window.uncaught.push(String(event.error ?? event.reason ?? event.message));
       for (const kind of ["error", "unhandledrejection"]) addEventListener(kind, collect);
-      // Without a GPU, to blur what is behind the panels anew in each frame is most of what the tests would do.
+      // Without a GPU, blurring the background of the panels in each frame would take most of the time of the tests.
       const sheet = new CSSStyleSheet();
       sheet.replaceSync("* { backdrop-filter: none !important; }");
       document.adoptedStyleSheets.push(sheet);

@@ -23,7 +23,7 @@ export interface Desk {
   refuse(holder: string): void;
 }
 
-/** Holding a piece this near to the edge of the window (px) moves the view, by at most so many px per frame. */
+/** A piece held this near to the edge of the window (px) moves the view, by at most `RIM_SPEED` px per frame. */
 const RIM = 28;
 const RIM_SPEED = 9;
 

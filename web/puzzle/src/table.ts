@@ -162,7 +162,7 @@ export class Table implements Desk {
     return this.live.views(now).filter(({ sender, piece, game, isOld }) => {
       if (game !== state.game || piece >= pieceCount(state.spec) || !this.isPresent(sender)) return false;
       const { holder } = state.group(piece);
-      // The holder is not known yet, because grabs and drags arrive on different channels.
+      // The grab may arrive later than the drag, because they use different channels: then the holder is unknown.
       return holder === undefined ? !isOld : holder === this.session?.windowOf(sender);
     });
   }
@@ -178,7 +178,7 @@ export class Table implements Desk {
     const { resting, moving } = this.split(held, gliding, now);
     const finish = this.finish(now);
     this.renderer.draw(this.sprites, resting, moving, finish);
-    // The cursors of those who drag are at what they drag.
+    // The cursor of a participant who drags is shown at the piece.
     if (drags.length > 0) this.cursors?.refresh();
     const isFinishing = finish !== undefined && finish.share < 1;
     if (gliding.size > 0 || !this.flashes.isEmpty || isDrifting || isFinishing || this.live.isMoving(now)) {
@@ -197,7 +197,7 @@ export class Table implements Desk {
         colors.set(part, colorOf(id));
       }
     };
-    // Pieces that are held and have not been moved.
+    // Held pieces that have not been moved have no drag yet.
     for (const holder of state.holders) {
       const id = this.session?.participantOf(holder);
       const first = state.all().find((group) => group.holder === holder)?.pieces[0];

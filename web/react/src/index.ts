@@ -1,6 +1,6 @@
 "use client";
 /**
- * Rooms of Groupwire in React. Nothing of it renders for what is not shown.
+ * Rooms of Groupwire in React. A component renders only if a value that it reads has changed.
  *
  * @packageDocumentation
  */

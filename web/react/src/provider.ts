@@ -30,7 +30,7 @@ export function useHandle(): Any {
 /** The value of the last rendering that was shown, for effects and events. */
 export function useLatest<Value>(value: Value): { readonly current: Value } {
   const latest = useRef(value);
-  // Before all effects that may use it.
+  // Runs before all effects that may use the value.
   useInsertionEffect(() => {
     latest.current = value;
   });
@@ -48,7 +48,7 @@ export function useRoomHandle(props: Omit<RoomProviderProps<RoomDefinition>, "ch
   const { room, url, name, token, identity, presence } = props;
   const handle = useMemo(
     () => makeHandle(props, latest),
-    // Only what makes it another room.
+    // Only these properties make it another room.
     [room, String(url), name, typeof token === "function" ? undefined : token, identity],
   );
   useEffect(() => handle.retain(), [handle]);
@@ -60,7 +60,7 @@ export function useRoomHandle(props: Omit<RoomProviderProps<RoomDefinition>, "ch
     return () => stops.forEach((stop) => stop());
   }, [handle, latest, props.onError === undefined]);
 
-  // Written anew in each rendering, an equal presence is no other one.
+  // A new presence object with equal contents is not sent again.
   const text = JSON.stringify(presence);
   const told = useRef({ handle, text });
   useEffect(() => {
@@ -80,7 +80,7 @@ function makeHandle(props: RoomProviderProps<RoomDefinition>, latest: { readonly
   return new RoomHandle({ ...options, ...given, connect: own ?? connect });
 }
 
-/** By the function of the last rendering. */
+/** Calls the function `token` of the last rendering. */
 function askForToken(token: RoomProviderProps<RoomDefinition>["token"]): string | Promise<string> {
   return typeof token === "function" ? token() : (token ?? "");
 }

@@ -8,7 +8,7 @@ export function useSelected<Root, Value>(
   select: Select<Root, Value>,
   isEqual: IsEqual<Value> = shallow,
 ): Value {
-  // What is shown: a new selector that makes an equal value does not replace it.
+  // The value that is shown: an equal value of a new selector does not replace it.
   const shown = useRef<{ readonly value: Value }>(undefined);
   const selection = useMemo(() => new Selection(source, select, isEqual, shown.current), [source, select, isEqual]);
   const [watched] = useState(() => new Watched());
@@ -28,8 +28,8 @@ export function useSelected<Root, Value>(
 type Reading = Pick<Selection<unknown, unknown>, "reads">;
 
 /**
- * The selections of one component whose reads count. Selectors are often written anew for each rendering, and React may throw a
- * rendering away: then the one that is shown still counts.
+ * The selections of one component whose reads count. A component often passes a new selector in each rendering, and React may discard a
+ * rendering: then the selection that is shown still counts.
  */
 class Watched {
   #selections: readonly Reading[] = [];
@@ -43,11 +43,11 @@ class Watched {
   }
 
   concern(change: Change | undefined): boolean {
-    // With so many renderings that were not shown, the one that is may have been forgotten.
+    // After this many discarded renderings, the selection that is shown may have been forgotten.
     if (!change || this.#selections.length === MOST) return true;
     return this.#selections.some(({ reads }) => reads.concern(change));
   }
 }
 
-/** Renderings that are thrown away are rare, so that few are remembered. */
+/** Discarded renderings are rare, so few selections are remembered. */
 const MOST = 8;

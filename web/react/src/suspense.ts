@@ -27,11 +27,11 @@ function useReady(): RoomHandle<RoomDefinition> {
   if (status === "closed") throw error ?? new Error("the room was left before it was ready");
   let promise = waiting.get(handle);
   if (!promise) waiting.set(handle, (promise = handle.whenReady()));
-  // What a component throws to wait, in React 18 as in 19.
+  // Components throw a promise to wait, in React 18 as in 19.
   throw promise;
 }
 
-/** Waits within itself, because a component that waits before it was shown first runs no effects, and would not connect. */
+/** Suspends inside of the provider: a component that suspends before it was first shown runs no effects, and would not connect. */
 function Provider({ children, fallback = null, ...props }: RoomProviderProps<RoomDefinition>): ReactNode {
   const handle = useRoomHandle(props);
   // False on a server and while its page is hydrated.

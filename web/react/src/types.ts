@@ -44,7 +44,7 @@ export interface Hooks<D extends RoomDefinition> {
    * second after the last of them is gone.
    */
   readonly RoomProvider: (props: RoomProviderProps<D>) => ReactNode;
-  /** The room itself, for everything that has no hook; undefined before it connects. Nothing of it renders. */
+  /** The room itself, for everything that has no hook; undefined before it connects. Changes of the room cause no rendering. */
   readonly useRoom: () => TypedRoom<D> | undefined;
   /** The state of the connection: whether something is unsaved, which transport is in use, how many participants there are. */
   readonly useRoomStatus: {
@@ -66,7 +66,7 @@ export interface Hooks<D extends RoomDefinition> {
     (): Others<D>;
     <Value>(select: (others: Others<D>) => Value, isEqual?: IsEqual<Value>): Value;
   };
-  /** The ids of the others. With `by`, one for each person: who has two pages open is one. */
+  /** The ids of the others. With `by`, one id for each person, who may have several pages open. */
   readonly useOtherIds: (options?: { readonly by?: By<PresenceOut<D>> }) => readonly number[];
   /** What a selector makes of another participant; undefined if it is not here. */
   readonly useOther: <Value>(
@@ -81,7 +81,7 @@ export interface Hooks<D extends RoomDefinition> {
     mutate: (shared: SharedOf<D>, ...all: All) => Result,
     deps: DependencyList,
   ) => (...all: All) => Result;
-  /** Undoes and does again own operations. */
+  /** Undo and redo of own operations. */
   readonly useUndo: () => {
     readonly undo: () => boolean;
     readonly redo: () => boolean;

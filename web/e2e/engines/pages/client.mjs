@@ -100,13 +100,13 @@ async function reload(stage) {
   await agree([ada, bo], ["a0", "a1", "b0"]);
 }
 
-/** Ada sees that Bo is gone because he goes elsewhere, and Cy because he closes the window, and not that they are away before. */
+/** Ada sees that Bo has left when he opens another page, and Cy when he closes the window. Neither is shown as away before. */
 function goodbye(name) {
   return async (stage) => {
     const room = `engine-goodbye-${name}`;
     const [ada, bo] = await openBoth(stage, room, name);
     await ada.run(({ room, seen }) => {
-      // A list of its own: in that of events, the end of a break of Ada's own may follow the last change.
+      // A separate list, because in the list of events Ada's own reconnection may follow the last change.
       seen.others = [];
       const note = (others) => seen.others.push([...others.values()].some(({ away }) => away) ? "away" : others.size);
       room.on("participants", note);

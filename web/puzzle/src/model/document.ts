@@ -40,10 +40,10 @@ export class Document {
     watchRestoring(this.data, this.listeners);
   }
 
-  /** The state to show: the room's, and this window's moves on top that the room has not ordered yet. */
+  /** The state to show: the room's state, and on top of it this window's moves that the room has not ordered yet. */
   get state(): State {
     const pieces = this.data?.puzzle.value;
-    // Only snapshots of programs that are not a puzzle are unsound.
+    // Only a program that is not this puzzle can write an unsound snapshot.
     return pieces && (State.isKnown(pieces) || isSound(pieces)) ? State.of(pieces) : State.of(this.fresh);
   }
 

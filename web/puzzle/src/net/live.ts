@@ -54,7 +54,7 @@ export class Live {
     const isSame = known?.piece === message.piece && known.game === message.game;
     const playout = isSame ? known.playout : new Playout();
     playout.push([message.x, message.y], now, age, index);
-    // One that a newer one has overtaken only completes the movement. Indices are counted modulo 2^32, and so are their differences.
+    // An overtaken message only adds a place to the movement. Indices are counted modulo 2^32, and so are their differences.
     if (known && ((index - known.index) | 0) <= 0) return;
     this.drags.set(sender, { ...message, playout, heardAt: now, index, isOld: state });
   }

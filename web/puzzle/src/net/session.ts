@@ -52,7 +52,7 @@ export interface SessionEvents {
 /** Separates the rooms of puzzles from those of whiteboards. */
 const PREFIX = "puzzle/";
 
-/** A window that holds a piece and is absent in this many checks, so many ms apart, has left for good. */
+/** A window that holds a piece and is absent in `ABSENCES` checks, at this interval in ms, has left for good. */
 const ABSENCES = 2;
 const ABSENCE_CHECK = 2000;
 
@@ -131,7 +131,7 @@ export class Session {
     const { document, live, events } = this.options;
     this.onLive(this.pointer, () => {});
     this.onLive(this.drag, (message) => {
-      // A stale one was overtaken by the drop.
+      // The drop has overtaken a stale message.
       if (message.stale) return;
       const { sender, age, index, state } = message;
       live.receive(sender, readJson(message), { now: performance.now(), age, index, state });
@@ -170,7 +170,7 @@ export class Session {
     live.keep((sender, { game, piece }) => {
       if (game !== state.game || game !== before.game || piece >= pieceCount(state.spec)) return true;
       const group = state.group(piece);
-      // As long as the piece has not changed, the drag may have come before the grab.
+      // While the piece has not changed, the drag may have overtaken the grab.
       return group === before.group(piece) || group.holder === this.windowOf(sender);
     });
   }

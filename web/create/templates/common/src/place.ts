@@ -1,4 +1,4 @@
-/** Which room of which server this page shows, and who one is in it. */
+/** The room and the server of this page, and the own name and colour. */
 
 export const url = import.meta.env.VITE_GROUPWIRE_URL ?? "http://127.0.0.1:8080";
 

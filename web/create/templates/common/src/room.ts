@@ -1,4 +1,4 @@
-/** What people share in a room. The types of everything else follow from this, and what others send is checked by it. */
+/** The definition of the room: its schemas give everything else its types, and received values are checked by them. */
 
 import { awareness } from "groupwire";
 import { defineRoom } from "groupwire/schema";
@@ -16,7 +16,7 @@ export const board = defineRoom({
     // Where a pointer is; null if it has left. Only the newest place matters, so old ones may be lost.
     cursor: { ...awareness({ maxRate: 25, deadline: 250 }), schema: z.tuple([z.number(), z.number()]).nullable() },
   },
-  // What all see alike, and nobody loses.
+  // The tasks are the same for everybody, and none is lost.
   shared: shared({ tasks: list(Task) }),
 });
 
