@@ -12,12 +12,12 @@ for tool in apt-get "${as_root[@]}"; do
 done
 
 install() {
-    # All to standard error: callers print results on standard output.
+    # All output goes to standard error, because callers print results on standard output.
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y --no-install-recommends "$@" </dev/null >&2 9>&-
 }
 
-# Several steps of `make test` may install at the same time, and apt-get fails where another one runs.
+# Several steps of `make test` may install at the same time, and apt-get fails while another one runs.
 exec 9>"${TMPDIR:-/tmp}/groupwire-apt-install.lock"
 flock 9
 

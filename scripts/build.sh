@@ -16,13 +16,13 @@ if [[ $profile == dev ]]; then
     exec cargo build "${locked[@]}" --bin groupwire --example datagrams
 fi
 
-# No page of the server needs the testing kit, whose module takes half a minute. What built it once keeps it up to date.
+# No page of the server needs the testing kit, whose module takes half a minute. A checkout that has built it once keeps it up to date.
 if [[ $profile == quick && ! -f web/client/wasm/groupwire_wasm_room_bg.wasm ]]; then
     export GROUPWIRE_WITHOUT_TESTING=1
 fi
 
-# The libraries do not need the web parts, so both are built at the same time. To name groupwire-cli gives the libraries the
-# same features as in the program.
+# The libraries do not need the web parts, so both are built at the same time. Naming groupwire-cli gives the libraries the same features as
+# in the program.
 echo "build: compiling the libraries beside the web parts (the first time some 3 minutes on 2 cores, later seconds)"
 cargo build "${locked[@]}" --quiet --profile "$profile" --lib \
     --package groupwire-cli --package groupwire-client --package groupwire-trace --package groupwire-tunnel &

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-// What each crate may depend on among ours. Development dependencies are free: a test may use anything.
+// The crates of this workspace on which each crate may depend. Development dependencies are free: a test may use anything.
 const ARROWS = {
   codecs: [],
   gmc: ["codecs"],
@@ -39,9 +39,8 @@ const ARROWS = {
   cli: ["server", "client", "tunnel", "trace"],
 };
 
-// The crates that know no world outside their arguments.
-//   no_std: the compiler itself keeps std out.
-//   std: std may be used except for the modules that reach the world.
+// The core crates, which use nothing but their arguments. no_std: the compiler itself keeps std out. std: std may be used except for the
+// modules that reach the world.
 const CORE = { codecs: "std", gmc: "no_std", afec: "no_std", ace: "no_std", session: "no_std", yjs: "no_std" };
 
 const WORLDLY_STD = ["env", "fs", "net", "os", "process", "thread", "time"];
@@ -228,7 +227,7 @@ function main() {
     if (existsSync(join(root, "crates", crate, "build.rs"))) {
       wrong.push(`crates/${crate}/build.rs: a build script may bring the world into the core`);
     }
-    // Whatever the platform and the features.
+    // Includes dependencies of all platforms and features.
     const scope = ["--edges", "normal", "--target", "all", "--all-features", "--package", `groupwire-${crate}`];
     const tree = cargo("tree", ...scope, "--prefix", "none", "--format", "{p}");
     for (const name of worldlyCrates(tree)) {

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-// Licences that ask for no more than to keep a notice.
+// Licences that require no more than to keep a notice.
 const ALLOWED = new Set([
   "0BSD",
   "Apache-2.0",

@@ -52,7 +52,7 @@ export function wrong(page, read, name = PAGE) {
   });
 }
 
-/** Prints what `find` finds wrong with the page of this name, after `complaint`; if that is nothing, the number of rows and `praise`. */
+/** Prints the problems that `find` finds on this page, after `complaint`; if there are none, the number of rows and `praise`. */
 export function check(name, find, complaint, praise) {
   const read = (file) => (existsSync(root + file) ? readFileSync(root + file, "utf8") : undefined);
   const page = read(name) ?? "";

@@ -57,7 +57,7 @@ export const LIMITS = {
 };
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** The bindings, and what an application has without them. */
+/** The bindings, each with the packages that the application has anyway. */
 const BINDINGS = ["react", "vue", "svelte", "solid"];
 const PRESENT = /^(groupwire(\/.*)?|react|vue|solid-js|svelte(\/reactivity)?)$/;
 const binding = (name) => `${root}web/${name}/dist/index.js`;

@@ -90,7 +90,7 @@ export function wrongCitations(defined, files, retired = RETIRED) {
       const isRetired = path.startsWith("docs/wire/") && retired.includes(number);
       if (!numbers.has(number) && !isRetired) wrong.push(`${path}:${line}: there is no rule W${number}`);
     }
-    // A range tells what a file is about; who checks a rule names it.
+    // A range only describes a file. A test of a rule cites the rule by its own number.
     for (const [number, , isAlone] of citations(testsOf(path, text))) if (isAlone) tested.add(number);
   }
   const untested = [...numbers].filter((number) => !tested.has(number)).sort((one, two) => one - two);

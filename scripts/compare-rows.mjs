@@ -1,6 +1,6 @@
-// Compares the rows of two runs of an experiment, before and after a change of the laboratory: their names, which are the
-// values of the fields that identify them, and their sets of fields. Of simulated experiments the values have to be equal,
-// too, but for the fields that measure time and memory.
+// Compares the rows of two runs of an experiment, before and after a change of the laboratory: their names, which are the values of the
+// fields that identify them, and their sets of fields. The values of simulated experiments must be equal, too, except in the fields that
+// measure time and memory.
 //
 // node scripts/compare-rows.mjs EXPERIMENT BEFORE.jsonl AFTER.jsonl [--values]
 //

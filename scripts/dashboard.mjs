@@ -1,4 +1,4 @@
-// What the dashboard for Grafana and the alert rules ask Prometheus for.
+// The queries that the Grafana dashboard and the alert rules send to Prometheus.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -35,7 +35,7 @@ export function sampleNames(metrics) {
   return new Set(lines.map((line) => /^\w+/.exec(line)[0]));
 }
 
-/** The names in a query that are of the server but not in `known`. */
+/** The names of server metrics in a query that `known` lacks. */
 export function unknownNames(query, known) {
   return [...new Set(query.match(/\bgroupwire_\w+/g))].filter((name) => !known.has(name));
 }

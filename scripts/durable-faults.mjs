@@ -24,7 +24,7 @@ const inServer = (fault) => ({
   tests: fault.tests ?? [...COMMAND, "durable::"],
 });
 
-/** The store: what is answered is on the disk, whole, and what is deleted is gone. */
+/** Faults in the store, which promises that answered changes are on the disk, whole, and that deleted data is gone. */
 const OF_THE_STORE = [
   {
     name: "events are not stored with what they tell of",
@@ -154,7 +154,7 @@ const OF_THE_STORE = [
   },
 ];
 
-/** The room: nobody is told of a transaction before it is durable, and a loaded room is the one that was stored. */
+/** Faults in the room, which tells nobody of a transaction before it is durable, and is the stored one when it is loaded. */
 const OF_THE_ROOM = [
   {
     name: "nobody is told who left",
@@ -389,7 +389,7 @@ const OF_THE_ROOM = [
   },
 ];
 
-/** The server between both: in order, nothing forgotten, and an end when the store fails. */
+/** Faults in the server between both, which keeps the order, forgets nothing, and ends when the store fails. */
 const OF_THE_SERVER = [
   {
     name: "the server does not wait for the store's answer",

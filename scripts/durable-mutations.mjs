@@ -11,8 +11,8 @@ import { fileURLToPath } from "node:url";
 import { FAULTS } from "./durable-faults.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-// The same folder each time, so that only what changed is compiled again. What is built of it has a folder of its own: Cargo takes
-// crates of the same names for the same, and would build the project of broken ones.
+// Always the same folder, so that only changed files are compiled again. Its build output has a folder of its own: Cargo identifies crates
+// by their names, and would build the project from the broken ones.
 const copy = join(root, "target/mutations/source");
 const built = join(root, "target/mutations/built");
 const skipped = join(root, "target/mutations/skipped");

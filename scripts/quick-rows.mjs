@@ -36,14 +36,14 @@ const RUNS = [
 
 /** Rows that only some runs have: they are not counted. */
 export const VARYING = {
-  // Of the static policies for a single file only the best is shown, which is another one from run to run.
+  // Only the best static policy for a single file is shown, and it differs from run to run.
   ace: ({ part, file, policy }) =>
     part === "simulated" &&
     !["all", "mixed"].includes(file) &&
     !["ace-2005", "bound", "groupwire", "never", "oracle"].includes(policy),
 };
 
-/** How many rows have which value, for each field that identifies rows of the experiment. */
+/** Counts, for each field that identifies rows of the experiment, the rows with each value. */
 export function count(experiment, rows) {
   const { group, subject } = KEYS[experiment];
   const counted = rows.filter((row) => !VARYING[experiment]?.(row));

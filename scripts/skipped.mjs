@@ -40,7 +40,7 @@ export function parse(text) {
   });
 }
 
-/** Lines to print, and whether the skips are in order. `has` says whether this machine has something; `isCi` is true in CI. */
+/** Lines to print, and whether the skips are permitted. `has` returns whether this machine has something; `isCi` is true in CI. */
 export function judge(skipped, isCi, has) {
   const wrong = skipped.filter(({ need }) => isCi && has(need));
   const lines = skipped.map(({ test, need }) => `skipped: ${test}: needs ${need}`);

@@ -5,9 +5,9 @@
 //   node scripts/test-names.mjs [CARGO OPTION...] > after
 //   node scripts/test-names.mjs --compare before after         fails if a test of the first list is missing in the second
 //
-// A name is what survives when tests move between programs and files: crate, kind and path of modules in Rust, where a program
-// of integration tests counts as a module, unless it is called `all`; for Node's tests the folder and the title. A Rust test
-// that moved to another module or crate, with its function's name kept, is listed as moved and is not lost.
+// A name stays the same when a test moves between programs and files: crate, kind and path of modules in Rust, where a program of
+// integration tests counts as a module, unless it is called `all`; for Node's tests the folder and the title. A Rust test that moved to
+// another module or crate, with its function's name kept, is listed as moved and is not lost.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -37,7 +37,7 @@ export function exampleName(text) {
   return text.replace(/ \(line \d+\)/, "");
 }
 
-/** What happened between two lists of names: lost and new names, and pairs of names of tests that moved. */
+/** Compares two lists of names. Returns lost and new names, and pairs of names of moved tests. */
 export function compare(before, after) {
   const added = count(after);
   const lost = before.filter((name) => !take(added, name));

@@ -9,14 +9,14 @@ import { collect, report } from "./skipped.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the first one in this list starts
- * first, so the longest chains stand on top. Steps with the same `lock` never run together: Cargo would let one wait for the
- * other. What needs the npm packages comes after `wasm`, which installs them. A step that `builds` does so in an environment that
- * says what is built before; for the others everything is.
+ * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the first one in this list starts first, so
+ * the longest chains stand on top. Steps with the same `lock` never run together: Cargo would let one wait for the other. Steps that need
+ * the npm packages come after `wasm`, which installs them. `builds` is the environment of a step that builds: it names what is built
+ * already. For the other steps everything is built.
  */
 export const STEPS = [
   { target: "wasm", name: "WebAssembly", cores: 1, builds: {} },
-  // Neither needs the pages, and until these are there a processor has little else to do.
+  // Neither needs the pages, and until the pages are built the other processors are idle.
   { target: "clippy", name: "clippy", cores: 1, lock: "cargo" },
   { target: "doc", name: "Rust documentation", cores: 1, lock: "cargo" },
   { target: "web", name: "web client and pages", cores: 1, after: ["wasm"], builds: {} },
@@ -28,11 +28,11 @@ export const STEPS = [
     lock: "cargo",
     builds: { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_PROFILE: "dev" },
   },
-  // They wait most of the time, so that Rust's tests are compiled meanwhile.
+  // These tests mostly wait, so Rust's tests are compiled meanwhile.
   { target: "test-browser", name: "browser tests", cores: 0.5, after: ["build"] },
   { target: "test-build", name: "programs of Rust's tests", cores: 1.5, after: ["build"], lock: "cargo" },
   { target: "test-rust", name: "Rust tests", cores: 1, after: ["test-build"], lock: "cargo" },
-  // It waits most of the time, too. It comes after the tests of Rust, so that they have the processors first.
+  // These tests mostly wait, too. They come after Rust's tests, which get the processors first.
   { target: "test-engines", name: "Firefox and WebKitGTK", cores: 0.5, after: ["build"] },
   { target: "conflicts", name: "conflict markers", cores: 1 },
   { target: "fmt-check", name: "format", cores: 1, after: ["wasm"] },
@@ -85,8 +85,8 @@ const children = new Set();
 
 function runStep(step, env) {
   const start = performance.now();
-  // The web parts and groupwire are built by the steps for that alone: two steps would build the web parts at the same time, and
-  // Cargo would let the browser tests wait for those who compile.
+  // Only the steps with `builds` build the web parts and groupwire. Otherwise two steps would build the web parts at the same time, and
+  // Cargo would make the browser tests wait for compiling steps.
   const built = step.builds ?? { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_IS_BUILT: "1" };
   const make = process.env.MAKE ?? "make";
   // A process group of its own, so that what it started ends with it.

@@ -131,17 +131,17 @@ trim() {
     rm "$1.trimmed"
 }
 
-# split CRATE MODULE. Writes the two parts of a module, and adds the functions that load them to its JavaScript.
+# split CRATE MODULE. Writes the two parts of a module, and adds functions that load them to its JavaScript.
 split() {
-    # Optimised before, because the optimiser does less to functions that one part imports from the other. It must not replace
-    # a function by an equal one here, as the list goes by names.
+    # The module is optimised before it is split, because the optimiser does less to functions that one part imports from the other. It must
+    # not merge equal functions here, because the boundary lists functions by name.
     cp "$2_bg.wasm" "$2.named"
     optimise "$2.named" --debuginfo --skip-pass=duplicate-function-elimination
     "$bindgen" split "$2.named" "$1/second.txt" "$2_first.wasm" "$2_second.wasm"
     rm "$2.named"
     finish "$2_first.wasm"
     finish "$2_second.wasm"
-    # Loaded by functions of our own: wasm-bindgen's are four times as large and load one part only.
+    # Functions of our own load the module: those of wasm-bindgen are four times as large and load one part only.
     { sed '/^async function __wbg_load(/,$d' "$2.js" && cat "$1/load.js"; } > "$2.js.whole"
     { sed '/^export type InitInput/,$d' "$2.d.ts" && cat "$1/load.d.ts"; } > "$2.d.ts.whole"
     mv "$2.js.whole" "$2.js"
@@ -161,8 +161,8 @@ optimise() {
         echo "wasm: not optimised for size, as wasm-opt is missing ('make wasm' installs it)"
         return
     fi
-    # What is skipped makes the module smaller, but larger when it is compressed. Without hints of alignment, which engines
-    # do not use, instructions resemble each other more.
+    # The skipped passes make the module smaller, but larger after compression. Without alignment hints, which engines do not use,
+    # instructions resemble each other more.
     "$wasm_opt" "${@:2}" --strip-producers --dae-optimizing --remove-unused-module-elements -Oz \
         --skip-pass=inlining-optimizing --skip-pass=inlining --skip-pass=reorder-functions --skip-pass=local-cse \
         --dealign "$1" -o "$1.optimised"

@@ -55,8 +55,8 @@ export function websocketBytes(update) {
 }
 
 /**
- * The update of each recorded edit, made by a document of its author, which has just what the author had: `{ author, at, update }`, with
- * the time in milliseconds at which it is sent.
+ * The update of each recorded edit, made by a document of its author in the state that the author had: `{ author, at, update }`, with the
+ * time in milliseconds at which it is sent.
  */
 export function updatesOf({ txns }, limit) {
   const authors = new Map();
@@ -82,13 +82,13 @@ export function updatesOf({ txns }, limit) {
 
 function documentOf(agent) {
   const doc = new Y.Doc();
-  // As Yjs chooses it at random, but the same in each run.
+  // A number like the random one of Yjs, but the same in each run.
   doc.clientID = Math.imul(agent + 1, 0x9e3779b1) >>> 0;
   doc.getText();
   return doc;
 }
 
-/** The edits that came before `parents`, and they themselves, without those that are known; in the order of the recording. */
+/** `parents` and all edits before them, except `known` ones, in the order of the recording. */
 function ancestors(edits, parents, known) {
   const found = new Set();
   const open = parents.filter((parent) => !known.has(parent));
@@ -155,7 +155,7 @@ class Meter {
   }
 }
 
-/** Replays edits, and counts what one more participant is sent, who only reads. */
+/** Replays edits, and counts the bytes that the server sends to one more participant, which only reads. */
 async function replay(edits, transport) {
   const net = simulate({ seed: 1, transports: [transport] });
   const provide = (name) => new GroupwireProvider(net.join({ name }), new Y.Doc(), { awareness: null });

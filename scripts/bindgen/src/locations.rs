@@ -42,7 +42,7 @@ fn clear(data: &mut [u8], start: u32) {
     paths.into_iter().for_each(|path| data[path].fill(0));
 }
 
-/// Whether this is the path of a source file: `.rs` at the end, and before it nothing that paths have not.
+/// Whether these bytes are the path of a source file: they end in `.rs`, and all are usual in paths.
 fn is_path(bytes: &[u8]) -> bool {
     let is_usual = |byte: &u8| byte.is_ascii_alphanumeric() || b"/\\:._-+".contains(byte);
     bytes.len() < LONGEST && bytes.ends_with(b".rs") && bytes.iter().all(is_usual)

@@ -22,7 +22,7 @@ pub fn shorten(folder: &Path) -> Result<(), Box<dyn Error>> {
     let glue_text = shorten_both(&mut module, fs::read_to_string(glue)?)?;
     fs::write(wasm, module.emit_wasm())?;
     fs::write(glue, glue_text)?;
-    // It declares the exports by their old names, and nothing imports it.
+    // The `.d.ts` file declares the exports by their old names, and nothing imports it.
     Ok(fs::remove_file(with("_bg.wasm.d.ts")?)?)
 }
 
@@ -37,7 +37,7 @@ fn shorten_both(module: &mut Module, mut glue: String) -> Result<String, Box<dyn
         import.name = name;
     }
     let exports = module.exports.iter_mut();
-    // The memory keeps its name, by which everybody knows it.
+    // The memory keeps its name, which other code uses, too.
     let exports = exports.filter(|export| !matches!(export.item, ExportItem::Memory(_)));
     for (at, export) in exports.enumerate() {
         let name = short(at);

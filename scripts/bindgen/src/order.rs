@@ -1,5 +1,5 @@
 //! Puts functions that resemble each other side by side, so that a module becomes smaller when it is compressed: gzip finds
-//! only repetitions within 32 KiB, and brotli's codes for near ones are shorter.
+//! repetitions only within 32 KiB, and brotli has shorter codes for near repetitions.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -8,14 +8,14 @@ use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{CodeSection, FunctionSection};
 use wasmparser::{CodeSectionReader, FunctionSectionReader, Parser, Payload, TypeRef};
 
-/// Two functions are alike by the sequences of this many bytes that both have.
+/// Functions are similar if they share byte sequences of this length.
 const SEQUENCE: usize = 5;
 
-/// A sequence of more functions than this says nothing about which of them are alike.
+/// A sequence that occurs in more functions than this does not count as a similarity.
 const COMMON: usize = 200;
 
-/// How much of the likeness to a function counts for each function that has come after it. This value was best for the
-/// browser's core.
+/// The similarity to a placed function is multiplied by this factor for each function placed after it. This value was best
+/// for the browser's core.
 const FADING: f64 = 0.9;
 
 /// The module with its functions in another order.
@@ -38,7 +38,7 @@ pub fn order(wasm: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(module.finish())
 }
 
-/// An order of the functions in which each is the one most like those before it, for its size.
+/// Orders the functions greedily: the next one is the most similar to the last ones, relative to its size.
 fn by_likeness(bodies: &[&[u8]]) -> Vec<usize> {
     let counts: Vec<HashMap<&[u8], u32>> = bodies.iter().map(|body| sequences(body)).collect();
     let mut holders: HashMap<&[u8], Vec<usize>> = HashMap::new();
@@ -51,7 +51,7 @@ fn by_likeness(bodies: &[&[u8]]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..bodies.len()).collect();
     let mut likeness = vec![0.0; bodies.len()];
     let value = |likeness: &[f64], index: usize| likeness[index] / bodies[index].len() as f64;
-    // The first of equal ones, so that the result is the same each time.
+    // Of equal values the first one is taken, so that the result is the same each time.
     while let Some(at) = (0..left.len()).reduce(|best, at| {
         if value(&likeness, left[at]) > value(&likeness, left[best]) { at } else { best }
     }) {

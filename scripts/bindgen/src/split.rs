@@ -39,7 +39,7 @@ pub fn split(wasm: &[u8], boundary: &Boundary) -> Result<Parts, Box<dyn Error>> 
     Ok(Parts { first: first.emit_wasm(), second: second.emit_wasm(), moved, functions })
 }
 
-/// What is where. Functions, tables and globals are numbered in the order of the module.
+/// The parts of all functions, tables and globals, which are numbered in the order of the module.
 struct Plan {
     functions: Vec<Uses>,
     is_first: Vec<bool>,
@@ -60,7 +60,7 @@ struct Shared {
     globals: Vec<usize>,
 }
 
-/// What a function uses. Imported functions use nothing.
+/// The items that a function uses. Imported functions use nothing.
 #[derive(Default)]
 struct Uses {
     is_import: bool,
@@ -109,8 +109,8 @@ impl Plan {
         !self.is_first[index]
     }
 
-    /// A trampoline for each function of the second part that the first calls or exports. Its slot is the one that the
-    /// function has in any case, or a new one.
+    /// A trampoline for each function of the second part that the first calls or exports. The trampoline uses the slot
+    /// that the function has already, or a new one.
     fn add_trampolines(&mut self, module: &Module) {
         let exported = module.exports.iter().filter_map(|export| match export.item {
             ExportItem::Function(id) => Some(id.index()),
