@@ -21,13 +21,13 @@ export interface Crowd {
 }
 
 export interface CrowdOptions {
-  /** Is told of each step. */
+  /** Called after each step. */
   readonly walked?: (member: Member, place: Point) => void;
   /** Default: `Math.random`. */
   readonly random?: () => number;
 }
 
-/** `count` people join the room and walk about. */
+/** Lets `count` people join the room and walk about. */
 export function startCrowd(
   connect: Connect,
   server: string,

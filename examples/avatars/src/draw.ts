@@ -6,7 +6,7 @@ import { WORLD, type Point } from "./walker";
 /** Somebody in the picture. */
 export interface Figure extends Omit<Person, "says"> {
   readonly place: Point;
-  /** Units that the person has walked: legs swing by it. */
+  /** The distance that the person has walked, in units; it moves the legs. */
   readonly walked: number;
   /** What is in the bubble, if I am near enough to hear it. */
   readonly says: string | undefined;
@@ -30,7 +30,7 @@ export interface Palette {
   readonly bubble: string;
 }
 
-/** A view of the world around `centre`, that shows as little as possible of what is outside. */
+/** A view of the world around `centre`, with as little as possible of the outside. */
 export function cameraAt(centre: Point, width: number, height: number): Camera {
   const scale = Math.min(Math.max(width / WORLD.width, height / WORLD.height, 0.7), 1.5);
   const start = (middle: number, size: number, world: number): number =>

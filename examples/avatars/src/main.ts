@@ -6,7 +6,7 @@ import { Keys } from "./keys";
 import { COLORS, People, type Way } from "./people";
 import { apart, Walker, WORLD, type Point } from "./walker";
 
-/** One hears people who are nearer than this. */
+/** A person hears others who are nearer than this. */
 const EARSHOT = 320;
 
 /** Milliseconds for which a bubble stays. */
@@ -37,7 +37,7 @@ const keys = new Keys();
 let camera: Camera = cameraAt(me.place, 1, 1);
 let palette = readPalette();
 
-/** What the others have walked, and where they were in the last frame. */
+/** The distance that each of the others has walked, and its place in the last frame. */
 const walks = new Map<number, { place: Point; walked: number }>();
 const myWalk = { place: me.place, walked: 0 };
 
@@ -45,7 +45,7 @@ function shown() {
   return people.shown(way.value as Way);
 }
 
-/** In each frame: walk, tell it, draw everybody. */
+/** In each frame: walks, sends the own place, draws everybody. */
 let last = performance.now();
 function frame(now: number): void {
   me.step(Math.min(now - last, LONGEST_STEP));
@@ -147,7 +147,7 @@ new ResizeObserver(() => {
 
 requestAnimationFrame(frame);
 
-// For the browser test: where others are shown in this frame, where I am, and how long messages take.
+// For the browser test: the places of others in this frame, the own place, and the round trip.
 Object.assign(window, {
   groupwireAvatars: {
     shown: () => shown().map(({ id, place }) => [id, ...place]),

@@ -17,7 +17,7 @@ const Person = z.object({
 });
 export type Person = z.infer<typeof Person>;
 
-/** Places are told by dead reckoning: a place and a velocity, and only when the others' predictions are wrong by more than this. */
+/** Places are sent by dead reckoning: a place and a velocity, only when the others' predictions err by more than this (units). */
 const ERROR = 4;
 
 const definition = {
@@ -27,7 +27,7 @@ const definition = {
 export const meadow = defineRoom(definition);
 type Meadow = TypedRoom<typeof definition>;
 
-/** The ways in which others can be shown. The first is for people who walk; the others show what it is good for. */
+/** The ways to show others. `predicted` is the right one for people who walk; the other two are for comparison. */
 export const WAYS = ["predicted", "eased", "raw"] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -43,14 +43,14 @@ export class People {
   readonly #sender: ReckonedSender;
   readonly #follows: Readonly<Record<Way, Follow>>;
 
-  /** Joins. Call {@link People.move} at once: who has no place is not shown. */
+  /** Joins. Call {@link People.move} at once: a person without a place is not shown. */
   constructor(connect: Connect, server: string, name: string, me: Person) {
     this.#me = me;
     this.room = meadow.join(connect, server, name, { presence: me });
     const { room } = this.room;
     const walk = room.channel("walk");
     this.#sender = sendReckoned(walk, { error: ERROR });
-    // The other ways need no velocity.
+    // The other ways ignore the velocity.
     const read = (message: { json<T>(): T }) => message.json<{ p: number[] }>().p;
     this.#follows = {
       predicted: follow(room, walk, { mode: "reckon" }),
@@ -65,7 +65,7 @@ export class People {
     return this.#me;
   }
 
-  /** I am here now. */
+  /** Sends the own place, if needed. */
   move(place: Point): void {
     if (this.room.room.status !== "closed") this.#sender.move(place);
   }
@@ -76,7 +76,7 @@ export class People {
     this.room.setPresence(this.#me);
   }
 
-  /** The others, where they are to be shown now. */
+  /** The others, at their places now. */
   shown(way: Way): Shown[] {
     return this.#follows[way].views().flatMap((view) => this.#shown(view) ?? []);
   }

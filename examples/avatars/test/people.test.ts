@@ -9,7 +9,7 @@ import { apart, SPEED, type Point } from "../src/walker";
 const PEOPLE = 20;
 const FRAME = 16;
 
-/** In 95 of 100 frames nobody is shown farther from where they are, in units, than what is walked in 250 ms, and in none than in a second. */
+/** In units: 95 % of the shown places are off by at most the distance walked in 250 ms, and none by more than the distance of a second. */
 const ERROR = { usual: 0.25 * SPEED, largest: SPEED };
 /** A step of a frame that is longer by this than what one walks in a frame looks like a jump. */
 const JUMP = 25;
@@ -23,7 +23,7 @@ afterEach(() => {
   net.end();
 });
 
-/** How somebody sees the others: by how much that differs from where they are, and how long the steps of frames are. */
+/** Measures what one person sees: the errors of the others' places, and the lengths of their steps between frames. */
 class Watch {
   readonly #errors: number[] = [];
   readonly #steps: number[] = [];
@@ -72,7 +72,7 @@ test("others are shown near where they are, and do not jump", { timeout: 120_000
   expect(results.predicted.usual).toBeLessThan(ERROR.usual);
   expect(results.predicted.largest).toBeLessThan(ERROR.largest);
   expect(results.predicted.jump).toBeLessThan(JUMP);
-  // What prediction is good for: messages alone come seldom, so that what they show is far behind and jumps.
+  // The advantage of prediction: messages alone come seldom, so `raw` lags and jumps.
   expect(results.raw.jump).toBeGreaterThan(2 * JUMP);
   expect(results.raw.mean).toBeGreaterThan(2 * results.predicted.mean);
 });

@@ -38,7 +38,7 @@ export const KEPT = 500;
 export const MAX_TEXT = 2000;
 export const MAX_NAME = 40;
 
-/** The log, if it is one: newcomers get the state that another program in the room has sent, which may be anything. */
+/** The value if it is a log. Another program has sent the state to this newcomer, so it may be anything. */
 export function soundLog(value: unknown): Log {
   const { count, messages } = (value ?? {}) as Partial<Record<keyof Log, unknown>>;
   const isList = Array.isArray(messages) && messages.length <= KEPT;
@@ -71,7 +71,7 @@ export function isMark(value: unknown): value is Mark {
   return isText(name, MAX_NAME) && Number.isSafeInteger(number);
 }
 
-/** The names of those who have seen each message and not the one after it, by the message's number. Nobody sees the own ones. */
+/** For each message, the names of the people whose mark is at it. Left out are the own mark, and marks at a person's own message. */
 export function readersOf(
   messages: readonly Message[],
   marks: ReadonlyMap<string, Mark>,

@@ -81,7 +81,7 @@ function Entry({ message: { id, name, text, at }, isOwn, readers }: EntryProps):
   );
 }
 
-/** Where an own message is. */
+/** The state of an own message: waiting, sent or saved. */
 function Delivery({ id }: { readonly id: string }): ReactNode {
   const isWaiting = useWaiting().includes(id);
   const { status, durability } = useRoomStatus();
@@ -89,7 +89,7 @@ function Delivery({ id }: { readonly id: string }): ReactNode {
   return <small className="waiting"> {status === "connected" ? "Sending…" : "Waiting for the network"}</small>;
 }
 
-/** Tells the others how far this person has read: up to the last message that the room has ordered, while that is on the screen. */
+/** Sends how far this person has read, while the end of the list is on the screen: up to the last ordered message. */
 function useMark(messages: readonly Message[], isAtEnd: boolean): void {
   const [self] = usePresence();
   const perform = useOperation();
@@ -98,7 +98,7 @@ function useMark(messages: readonly Message[], isAtEnd: boolean): void {
   const last = messages.findLast(({ id, person }) => person !== self?.id && !waiting.includes(id))?.number ?? 0;
   useEffect(() => {
     if (!self || !isVisible || !isAtEnd || last === 0) return;
-    // Not at once, so that many messages that come together make one mark.
+    // Waits, so that many messages that arrive together make one mark.
     const timer = setTimeout(() => {
       perform(({ marks, log }) => {
         if ((marks.get(self.id)?.number ?? 0) >= last) return;

@@ -1,11 +1,11 @@
-/** Own messages, and which of them the room does not have yet. */
+/** The own messages that the room has not ordered yet. */
 
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { useRoom } from "./room";
 
 type Room = NonNullable<ReturnType<typeof useRoom>>;
 
-/** The operations of this program in the room's shared data that are not ordered, each with the id of the message that it sends. */
+/** The unordered operations of this program on the room's shared data, each with the id of the message that it sends. */
 class Outbox {
   readonly #room: Room;
   /** `undefined` is an operation that sends no message. */
@@ -24,7 +24,7 @@ class Outbox {
     this.#waiting = [...this.#waiting, ...made];
   }
 
-  /** The room orders the operations of a program in their order, so the last `pending` ones are those that wait. */
+  /** The room orders the operations of a program in their order, so the last `pending` ones are still waiting. */
   get waiting(): readonly (string | undefined)[] {
     const done = this.#waiting.length - this.#room.shared.pending;
     if (done > 0) this.#waiting = this.#waiting.slice(done);

@@ -53,7 +53,7 @@ function ComingAndGoing({ people }: { readonly people: readonly Other[] }): Reac
   const isReady = useRoomStatus(({ isReady }) => isReady);
   const before = useRef<readonly Other[]>(undefined);
   useEffect(() => {
-    // Until then people are told who were here before.
+    // Until then the room reports participants that were there before. They have not "joined".
     if (!isReady) return;
     const [came, left] = [without(people, before.current ?? people), without(before.current ?? [], people)];
     const sentences = [sentence(came, "joined"), sentence(left, "left")].filter(Boolean);

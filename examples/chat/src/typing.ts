@@ -38,14 +38,14 @@ export function useTypists(): readonly string[] {
       current.clear();
       setTypists(new Set());
     };
-    // After a loss of the room, or in another room, others have these numbers.
+    // After a loss of the room, and in another room, these ids may belong to other participants.
     const stop = room?.on("gap", ({ reason }) => reason === "incarnation" && forget());
     return () => {
       stop?.();
       forget();
     };
   }, [room]);
-  // Who has left does not type.
+  // A participant that has left does not type.
   return useOthers((others) =>
     others.filter(({ id }) => typists.has(id)).map(({ presence }) => presence?.name ?? "Somebody"),
   );

@@ -35,7 +35,7 @@ function start(options: SimulationOptions = {}): Simulation {
   return net;
 }
 
-/** Goes on until nothing more happens in the room, nor in the pages, whose effects make something happen in the room. */
+/** Advances until nothing more happens in the room and in the pages, whose effects may send messages. */
 async function settle(net: Simulation): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await net.settle();

@@ -1,11 +1,11 @@
 /**
- * Excalidraw's rule for concurrent changes: of an element, the higher `version` counts, and of equal ones the lower `versionNonce`. The order
- * of arrival does not matter, so everybody ends with the same scene. Nothing here needs Excalidraw itself.
+ * Excalidraw's rule for concurrent changes: the higher `version` of an element wins, and of equal versions the lower `versionNonce`. The
+ * order of arrival does not matter, so everybody ends with the same scene. Nothing here needs Excalidraw itself.
  */
 
 import { z } from "zod";
 
-/** What the rule and the order need of an element; Excalidraw restores the rest when it takes an element of somebody else. */
+/** The fields that the rule and the order need. Excalidraw restores the other fields of received elements. */
 export const Element = z.looseObject({
   id: z.string().min(1).max(100),
   type: z.string(),
@@ -18,7 +18,7 @@ export const Element = z.looseObject({
 export type Element = z.infer<typeof Element>;
 type Versioned = Pick<Element, "version" | "versionNonce">;
 
-/** The elements by their ids, with those that were deleted: a late change must not bring one back. */
+/** All elements by their ids, including deleted ones: a late change must not restore a deleted element. */
 export type Scene = Readonly<Record<string, Element>>;
 
 /** True if `one` replaces `other`. */

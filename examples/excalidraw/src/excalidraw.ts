@@ -2,7 +2,7 @@
 
 import type { Element } from "./elements";
 
-/** Of the state of Excalidraw's editor. */
+/** The parts of the editor's state that are used. */
 export interface EditorState {
   readonly editingTextElement?: { readonly id: string } | null;
   readonly resizingElement?: { readonly id: string } | null;
@@ -25,7 +25,7 @@ export interface Collaborator {
   readonly socketId: string;
 }
 
-/** What `updateScene` takes. `NEVER`: the change is not of this user, and no part of what this user can undo. */
+/** The argument of `updateScene`. `NEVER`: the change comes from another user, so this user cannot undo it. */
 export interface SceneChange {
   readonly elements?: readonly Element[];
   readonly collaborators?: ReadonlyMap<string, Collaborator>;

@@ -11,7 +11,7 @@ export class People {
   #me: Person;
   #sentView = "";
   readonly #views = new Map<number, View>();
-  /** Whether each pointer presses, and is the laser. */
+  /** The buttons of each pointer. */
   readonly #buttons = new Map<number, readonly [pressed: boolean, laser: boolean]>();
   readonly #pointers: Follow;
   readonly #stops: (() => void)[];
@@ -50,10 +50,10 @@ export class People {
     this.room.channels.pointer.send([rounded(x), rounded(y), isPressed, isLaser]);
   }
 
-  /** What this user looks at, or has selected, may have changed. */
+  /** Sends the own view and selection, if they have changed. */
   viewed(): void {
     const { scrollX, scrollY, width, height, zoom, selectedElementIds, collaborators } = this.editor.getAppState();
-    // Excalidraw forgets them when it shows its first scene, which may be after they came.
+    // Excalidraw forgets the collaborators when it shows its first scene, which may be after they were set.
     if (collaborators.size !== this.#present.length) this.#show();
     const [left, top] = [-scrollX, -scrollY];
     const bounds = [left, top, left + width / zoom.value, top + height / zoom.value].map(rounded) as View["bounds"];
@@ -84,7 +84,7 @@ export class People {
     return this.room.room.status === "closed";
   }
 
-  /** The server has lost the room: the numbers of participants are those of others now, also that of whom this user follows. */
+  /** After the server has lost the room, ids belong to other participants, also the id that this user follows. */
   #forget(): void {
     this.#views.clear();
     this.#buttons.clear();

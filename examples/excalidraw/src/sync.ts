@@ -1,6 +1,6 @@
 /**
- * Keeps the scene of the editor and that of the room alike. Both directions compare versions instead of following events, so whatever was
- * missed, held back or done twice is made up for at the next comparison.
+ * Synchronises the scene of the editor with that of the room. Both directions compare versions instead of following events, so the next
+ * comparison repairs whatever was missed, delayed or done twice.
  */
 
 import { inOrder, isNewer, type Element } from "./elements";
@@ -32,7 +32,7 @@ export class SceneSync {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#give();
-      // What came while an element was being edited.
+      // Takes changes that arrived while an element was being edited.
       this.#take();
     }, PACE);
   }
@@ -42,7 +42,7 @@ export class SceneSync {
     this.#stop();
   }
 
-  /** Gives the room what is newer here. */
+  /** Sends the elements that are newer in the editor. */
   #give(): void {
     const { scene } = this.room.shared;
     const newer = this.editor
@@ -56,7 +56,7 @@ export class SceneSync {
     });
   }
 
-  /** Gives the editor what is newer in the room, except what is being edited here: a stroke, a text or a size under the hand. */
+  /** Updates the editor with elements that are newer in the room, except elements that are being edited: a stroke, a text or a size. */
   #take(): void {
     const { editingTextElement, resizingElement, newElement } = this.editor.getAppState();
     const edited = new Set([editingTextElement, resizingElement, newElement].map((element) => element?.id));
@@ -64,10 +64,10 @@ export class SceneSync {
     const newer = Object.values(this.room.shared.scene.value).filter(
       (element) => !edited.has(element.id) && isNewer(element, local.get(element.id)),
     );
-    // In their order, or Excalidraw would take their indices for wrong ones and change them.
+    // The elements are in their order; otherwise Excalidraw would consider their indices invalid and change them.
     const restored = this.editor.restore(inOrder(newer).map(copy));
     if (restored.length === 0) return;
-    // The other elements stay the same objects: one of them may be under the hand.
+    // The other elements stay the same objects, because one of them may be being edited.
     for (const element of restored) local.set(element.id, element);
     this.editor.updateScene({ elements: inOrder(local.values()), captureUpdate: "NEVER" });
   }

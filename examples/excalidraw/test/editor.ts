@@ -20,11 +20,11 @@ export class FakeEditor implements Editor {
   };
   collaborators: ReadonlyMap<string, Collaborator> = new Map();
   followedBy: ReadonlySet<string> = new Set();
-  /** Excalidraw says so itself when the user chooses somebody to follow, which the tests do in its place. */
+  /** False once `updateScene` ends the following. Excalidraw begins it; tests call `People.follow` instead. */
   isFollowing = true;
   readonly shown: (readonly number[])[] = [];
   readonly toasts: string[] = [];
-  /** What updates of the scene said about undo. */
+  /** The `captureUpdate` of each update of the scene. */
   readonly captures: string[] = [];
 
   getSceneElementsIncludingDeleted = (): readonly Element[] => this.elements;

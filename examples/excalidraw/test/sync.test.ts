@@ -34,7 +34,7 @@ test("what others do is no part of what one can undo", async () => {
   ada.draw("1");
   await net.settle();
   expect(bo.editor.captures).toEqual(["NEVER"]);
-  // The own change does not come back, so that it stays an own one.
+  // The own change is not applied again, so it can still be undone.
   expect(ada.editor.captures).toEqual([]);
 });
 
@@ -52,7 +52,7 @@ test("what is under the hand is not changed by others, and the other elements st
   expect(bo.editor.elements[0]).toBe(first);
   expect(bo.editor.elements[1]).toBe(second);
   expect(bo.editor.scene).toBe("11 21 31");
-  // Afterwards it is made up for.
+  // The change is applied once editing has ended.
   bo.editor.state = { ...bo.editor.state, editingTextElement: null };
   bo.sync.changed();
   await net.settle();

@@ -6,7 +6,7 @@ import { colored } from "./app";
 import { UNITS } from "./places";
 import { Place, useOther, useOtherIds, usePositions, useRoom } from "./room";
 
-/** The pointers, moved smoothly along a curve through the places that came: `follow` hides the jitter and the losses of the network. */
+/** The pointers, moved smoothly along a curve through the received places: `follow` hides jitter and losses of the network. */
 export function Cursors() {
   const ids = useOtherIds();
   const elements = useElements();
@@ -20,7 +20,7 @@ export function Cursors() {
   return ids.map((id) => <Cursor key={id} id={id} keep={elements.keep(id)} />);
 }
 
-/** The newest place of everybody, as it came: a dot that jumps as the network does. */
+/** The newest received place of each participant: a dot that jumps as the network does. */
 export function Arrivals() {
   const ids = useOtherIds();
   const elements = useElements();
@@ -28,7 +28,7 @@ export function Arrivals() {
   return ids.map((id) => <i key={id} className="arrival" ref={elements.keep(id)} hidden aria-hidden />);
 }
 
-/** Calls `draw` in each frame in which a pointer moves. Returns a function that tells what is to be shown now. */
+/** Calls `draw` in each frame in which a pointer moves. Returns a function that returns the views to show now. */
 function useFollowed(draw: (views: readonly FollowedView[]) => void): () => readonly FollowedView[] {
   const room = useRoom()?.room;
   const followed = useRef<ReturnType<typeof follow>>(undefined);
@@ -36,7 +36,7 @@ function useFollowed(draw: (views: readonly FollowedView[]) => void): () => read
   useEffect(() => {
     if (!room) return;
     followed.current = follow(room, room.channel("pointer"), {
-      // Other programs wrote it: what is not a place throws, and has no effect.
+      // Other programs wrote the message: `parse` throws if it is not a place, and the message is ignored.
       read: (message) => Place.parse(message.json()),
       draw: (views) => drawLatest(views),
     });

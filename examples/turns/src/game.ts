@@ -15,7 +15,7 @@ export interface Seat {
   readonly lock: string;
   /** The number of proofs that were shown. */
   readonly shown: number;
-  /** The id by which the player is in the room now; a page that is loaded anew has another one. */
+  /** The id of the player's participant. A page that is loaded anew has another one. */
   readonly participant: number;
 }
 
@@ -54,7 +54,7 @@ interface Sit {
 /** What only the player of a seat can do. */
 interface Act {
   readonly side: Side;
-  /** What nobody else knows: its SHA-256 is the seat's lock. */
+  /** The secret of this action: its SHA-256 is the seat's lock. */
   readonly proof: string;
   /** The lock of the seat from now on. */
   readonly lock: string;
@@ -62,7 +62,7 @@ interface Act {
 
 /** What a player does, without the proof. */
 export type Deed =
-  /** Drops a disc. `round` and `at` say for which position the move was made, so that it cannot count in another one. */
+  /** Drops a disc. `round` and `at` name the position for which the move was made, so that it has no effect in another one. */
   | { readonly do: "drop"; readonly round: number; readonly at: number; readonly column: number }
   /** Gives a game up. */
   | { readonly do: "resign"; readonly round: number }
@@ -80,14 +80,14 @@ export type Action = Sit | (Act & Deed);
 export const MAX_NAME = 24;
 const LOCK = /^[0-9a-f]{64}$/;
 
-/** The game after an action. Returns the same object if the action has no effect. Anything may come: other programs made it. */
+/** The game after an action; the same object if the action has no effect. Other programs made the action, so it may be anything. */
 export function play(game: Game, action: unknown): Game {
   const act = (typeof action === "object" && action !== null ? action : {}) as Action;
   if ((act.side !== 0 && act.side !== 1) || typeof act.lock !== "string" || !LOCK.test(act.lock)) return game;
   if (act.do === "sit") return sit(game, act);
   const seat = game.seats[act.side];
   if (!seat || typeof act.proof !== "string" || sha256(act.proof) !== seat.lock) return game;
-  // Everybody knows this proof now. So it never counts again, also if the rules forbid what the player wants.
+  // Everybody knows this proof now, so the lock changes even if the rules forbid the action.
   const proven = seated(game, act.side, { ...seat, lock: act.lock, shown: seat.shown + 1 });
   return perform(proven, act.side, act);
 }

@@ -21,11 +21,11 @@ export class Table {
   readonly #memory: Memory;
   readonly #key: string;
   #secret: string;
-  /** The participant as which this program has told that it is back. It tells that once: a copied tab has the same secret. */
+  /** The participant for which this program has sent `return`. It sends that once: a copied tab has the same secret. */
   #returnedAs: number | undefined;
   readonly #listeners = new Set<() => void>();
   #isTold = true;
-  /** False while the state of the room is arriving, of which a part would be an old position of the game. */
+  /** False while the state of the room is arriving: a part of it would be an old position of the game. */
   #isSynced = false;
 
   /** Call it in the task in which the room is made. `memory` is the tab's `sessionStorage`. */
@@ -58,8 +58,8 @@ export class Table {
   }
 
   /**
-   * Whether this program can drop a disc. The room hands the turn over, so nobody has it too early. Only the opponent's turn counts: a program
-   * without a seat that stands in the line cannot stop the game.
+   * Whether this program can drop a disc. It cannot while the opponent still has the turn, which the room hands over. A program without a
+   * seat that has the turn cannot stop the game.
    */
   get isMyMove(): boolean {
     const { side, game } = this;
@@ -68,7 +68,7 @@ export class Table {
     return opponent !== null && this.#data.turns.current !== opponent.participant;
   }
 
-  /** Whether something is not ordered by the room yet. */
+  /** Whether an own operation is not ordered by the room yet. */
   get isPending(): boolean {
     return this.#data.pending > 0;
   }
@@ -142,7 +142,7 @@ export class Table {
     this.#data.game.dispatch({ ...deed, side, proof, lock: lockOf(this.#secret, seat.shown + 1) });
   }
 
-  /** Tells what has changed in a task once, at its end. */
+  /** Tells listeners about all changes of a task once, at its end. */
   #changed(): void {
     if (!this.#isTold) return;
     this.#isTold = false;
@@ -153,7 +153,7 @@ export class Table {
     });
   }
 
-  /** Does what a player has to do besides playing, one step at a time: the next one once the room has ordered the last. */
+  /** Performs the other duties of a player, one at a time: the next one once the room has ordered the last. */
   #tend(): void {
     const { side, game } = this;
     const { self, status } = this.#room;
@@ -165,7 +165,7 @@ export class Table {
       return this.#act({ do: "return", participant: self.id });
     }
     if (!turns.value.includes(self.id)) return turns.join();
-    // Who comes back is last in line. Whoever has the turn too early hands it over.
+    // A player who comes back is last in the queue. A player who has the turn too early hands it over.
     const opponent = game.seats[other(side)]?.participant;
     const isEarly = turns.isMine && game.winner === null && mover(game) !== side;
     if (isEarly && opponent !== undefined && turns.value.includes(opponent)) turns.next();

@@ -179,7 +179,7 @@ test("a player whom the server has forgotten keeps the seat", async () => {
   net.end();
 });
 
-/** What a malicious program knows: what everybody receives. It sends operations of any author. */
+/** A malicious program, which knows what every participant receives. It sends operations of any author. */
 class Cheat {
   readonly #channel;
   #count = 1000;
