@@ -1,15 +1,15 @@
-// Judges what was shown by where the pointer really was.
+// Judges the shown places of a pointer by its true places.
 
-/** Lags that are tried, in milliseconds: up to the largest in coarse steps, then around the best in fine ones. */
+/** The lags that are tried, in milliseconds: coarse steps up to the largest, then fine steps around the best. */
 const [LARGEST, COARSE, FINE] = [1500, 25, 5];
 
-/** Only frames around a movement (ms) count: everybody shows a rest well. */
+/** Only frames count that have an event up to `BEFORE` ms before or `AFTER` ms after: every method shows a rest well. */
 const [BEFORE, AFTER] = [700, 300];
 
-/** A frame jumps if it moves by more than this factor and so many pixels beyond the fastest true frame of its surroundings (ms). */
+/** A frame jumps if its step exceeds `FACTOR` times the longest true step within `AROUND` ms by more than `PIXELS`. */
 const [FACTOR, PIXELS, AROUND] = [1.5, 8, 150];
 
-/** A frame stops if it moves by less than this share of the slowest true frame of its surroundings, and the pointer moved this fast (px). */
+/** A frame stops if its step is below `SHARE` of the shortest true step within `NEAR` ms, and that true step is above `FAST` px. */
 const [SHARE, FAST, NEAR] = [0.1, 2, 50];
 
 const FRAME = 1000 / 60;
@@ -17,7 +17,7 @@ const FRAME = 1000 / 60;
 export class Judge {
   #recordings = [];
 
-  /** Takes what was shown of a recording: `{ now, x, y }` for each frame. */
+  /** Adds the shown places of a recording: `{ now, x, y }` for each frame. */
   add(recording, frames) {
     const isMoving = movements(recording);
     this.#recordings.push({ recording, frames, active: frames.filter(({ now }) => isMoving(now)) });
@@ -95,7 +95,7 @@ export class Judge {
   }
 }
 
-/** Says whether the pointer moves shortly before or after a time. */
+/** Returns a function that tells whether the pointer moves shortly before or after a time. */
 function movements({ events }) {
   let at = 0;
   return (now) => {
@@ -109,7 +109,7 @@ function errorOf(recording, { now, x, y }, lag) {
   return Math.hypot(x - trueX, y - trueY);
 }
 
-/** The shortest and the longest way of a frame, around a time. */
+/** The shortest and the longest true step between two frames, around a time. */
 function trueSteps(recording, time, around) {
   let [least, most] = [Infinity, 0];
   for (let at = time - around; at <= time + around; at += FRAME) {

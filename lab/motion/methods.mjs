@@ -1,5 +1,5 @@
-// The ways to send and show a pointer. Bytes are those of the payload, as each library writes it, or of JSON where it writes none: without
-// headers, and without the compression of a network layer.
+// The ways to send and show a pointer. Bytes are those of the payload as the library encodes it, otherwise as JSON, without headers and
+// without the compression of a network layer.
 
 import { Decoder, Encoder, schema, t as type } from "@colyseus/schema";
 import { Predict } from "@colyseus/sdk/predict";
@@ -7,20 +7,20 @@ import { createRequire } from "node:module";
 import { Damped, Playout, ReckonedPlace, Reckoning } from "../../web/client/dist/motion.js";
 import { DELAY, JITTER } from "./network.mjs";
 
-// Its module for import lacks the names of its files.
+// The ES module of this package lacks file names in its imports, so `require` loads it.
 const { PerfectCursor } = createRequire(import.meta.url)("perfect-cursors");
 
-/** Pixels by which others' predictions may err. */
+/** The largest error (px) of the receivers' predictions. */
 const ERROR = 4;
 
-/** Animation frames of the sender, in which dead reckoning is looked after (ms). */
+/** The interval (ms) of the sender's animation frames, in which dead reckoning checks its prediction. */
 const FRAME = 16;
 
 const Pointer = schema({ x: type.number(), y: type.number() }, "Pointer");
 
 export const METHODS = [
   { name: "groupwire-curve", messages: places, receiver: curve },
-  // As late as Colyseus' interpolation: without it a lower delay is chosen than with a fixed one, at the price of some error.
+  // With the delay of Colyseus' interpolation. The adaptive delay is lower, and errs a little more.
   { name: "groupwire-curve-140", messages: places, receiver: () => curve({ minDelay: 140 }) },
   { name: "groupwire-reckon", messages: reckonings, receiver: reckon },
   { name: "colyseus-lerp", messages: patches, receiver: () => colyseus("lerp") },
@@ -52,7 +52,7 @@ function reckonings({ events, end }) {
   return messages;
 }
 
-/** Patches of Colyseus. The server has both coordinates in each, because lost ones are not repeated. */
+/** Patches of Colyseus. Each contains both coordinates, because lost patches are not repeated. */
 function patches({ events }) {
   const state = new Pointer();
   const encoder = new Encoder(state);
@@ -82,7 +82,7 @@ function reckon() {
   };
 }
 
-/** Its clock is exact here, as after a perfect synchronisation. */
+/** The clock of Colyseus is exact here, as after a perfect synchronisation. */
 function colyseus(mode) {
   const state = new Pointer();
   const decoder = new Decoder(state);

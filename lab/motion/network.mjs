@@ -2,10 +2,10 @@
 
 export const LOSSES = ["rand0", "rand5", "rand20", "pb10@6"];
 
-/** `datagram`: what is lost does not come. `stream`: it comes late, and everything after it, too. */
+/** `datagram`: a lost message does not arrive. `stream`: a lost message and all after it arrive late. */
 export const TRANSPORTS = ["datagram", "stream"];
 
-/** One way, in milliseconds, and the most that comes on top for a packet. */
+/** The delay of one direction in milliseconds, and the largest random addition for each packet. */
 export const [DELAY, JITTER] = [40, 20];
 
 /** A stream sends a lost packet again after two round trips (RFC 8985), then at growing intervals. */
@@ -14,7 +14,7 @@ const RESEND = 2 * (2 * DELAY + JITTER);
 /** Milliseconds between two messages, as on the channel of a pointer. */
 const INTERVAL = 1000 / 25;
 
-/** The messages that are sent at the channel's rate: above it a newer one takes the place of one that waits. */
+/** The messages that a channel with this interval sends: a newer message replaces one that waits. */
 export function conflate(messages, interval = INTERVAL) {
   const sent = [];
   let [waiting, next] = [undefined, -Infinity];
@@ -42,7 +42,7 @@ export function travel(messages, { transport, loss, seed }) {
     let at = message.sent + DELAY + random() * JITTER;
     const lost = isLost();
     if (transport === "datagram") return lost ? [] : [{ ...message, at }];
-    // What is sent again is lost like anything else.
+    // A packet that is sent again can be lost, too.
     let wait = RESEND;
     for (let again = lost; again && wait < 5000; again = isLost(), wait *= 2) at += wait;
     last = Math.max(last, at);
@@ -51,7 +51,7 @@ export function travel(messages, { transport, loss, seed }) {
   return arrivals.sort((one, other) => one.at - other.at);
 }
 
-/** Says of each packet whether it is lost: `randN` (percent) and `pbM@P` (bursts of the AFEC paper, section 4). */
+/** Decides for each packet whether it is lost: `randN` (percent) or `pbM@P` (bursts of the AFEC paper, section 4). */
 export function lossOf(name, random) {
   const [, percent] = /^rand([\d.]+)$/.exec(name) ?? [];
   if (percent !== undefined) return () => random() * 100 < Number(percent);

@@ -10,7 +10,7 @@ const REST = 50;
 /** The step (ms) of the table of places. */
 const STEP = 4;
 
-/** So many recordings of a folder in the order of their names, after some that are left out, each cut to so many seconds. */
+/** `count` recordings of a folder in the order of their names, after `skip` others, each cut to `seconds`. */
 export function recordingsIn(folder, { skip, count, seconds }) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.csv(\.gz)?$/.test(name));
   return names
@@ -28,7 +28,7 @@ export function parse(text) {
   for (const line of text.split("\n").slice(1)) {
     const [time, , , x, y] = line.split(",");
     if (y === undefined || ![time, x, y].every((value) => Number.isFinite(Number(value)))) continue;
-    // Events of one millisecond are one.
+    // A later event of the same millisecond replaces the earlier one.
     if (events.length > 0 && Number(time) <= events.at(-1).time) events.pop();
     events.push({ time: Number(time), x: Number(x), y: Number(y) });
   }
@@ -60,7 +60,7 @@ export class Recording {
     }
   }
 
-  /** Where the pointer really was. */
+  /** The true place of the pointer. */
   at(time) {
     const i = Math.min(Math.max(Math.round(time / STEP), 0), this.#xs.length - 1);
     return [this.#xs[i], this.#ys[i]];

@@ -63,7 +63,7 @@ function measure(method, transport, loss) {
   const judge = new Judge();
   let [messages, bytes] = [0, 0];
   recordings.forEach((recording, at) => {
-    // All methods meet the same network; the n-th packet has the same fate, whoever sent it.
+    // All methods have the same network: the n-th packet has the same fate with each method.
     const sent = conflate(method.messages(recording), method.interval);
     const arrivals = travel(sent, { transport, loss, seed: seed + at });
     messages += sent.length;

@@ -96,7 +96,7 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 time.oninput = () => (clock = Number(time.value));
-// With a frame in the address, such as #rand20,480, the page stands still.
+// With a frame number in the address, such as #rand20,480, the page shows only this frame.
 if (isStill) draw((time.value = clock));
 else requestAnimationFrame(tick);
 </script>

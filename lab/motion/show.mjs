@@ -1,4 +1,4 @@
-// What a method shows of messages that arrive.
+// The places that a method shows for arriving messages.
 
 import { VirtualClock } from "./clock.mjs";
 
