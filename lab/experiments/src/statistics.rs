@@ -1,6 +1,6 @@
 //! Means and the like.
 
-/// Of some values; all zero if there were none.
+/// Statistics of some values; all zero if there were none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Summary {
     pub(crate) count: usize,
@@ -8,7 +8,7 @@ pub(crate) struct Summary {
     /// The mean divergence from the mean, which the paper calls jitter.
     pub(crate) divergence: f64,
     pub(crate) median: f64,
-    /// What 99 of 100 are at most.
+    /// The value that 99 of 100 do not exceed.
     pub(crate) p99: f64,
 }
 

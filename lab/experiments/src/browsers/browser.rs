@@ -18,7 +18,7 @@ const NAMES: [&str; 5] = [
     "google-chrome-stable",
 ];
 
-/// Nothing of its own on the network, and no slower timers for pages that nobody sees. QUIC stays on.
+/// No network traffic of the browser's own, and no throttled timers in hidden pages. QUIC stays on.
 const FLAGS: [&str; 14] = [
     "--headless",
     "--no-sandbox",

@@ -20,22 +20,22 @@ use crate::emulator::PathStats;
 use crate::statistics::Summary;
 use crate::{Result, Row};
 
-/// What a command may take beside what it is asked to take: joining over the slowest path, on a busy machine.
+/// The time a command may take beyond its own duration: joining over the slowest path, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// After joining and after messages, until what follows them has gone: delayed acknowledgements, a first ping.
+/// The pause after joining and after messages, for delayed acknowledgements and a first ping to arrive.
 const SETTLING: Duration = Duration::from_millis(150);
 
-/// Between messages of 500 bytes up 64 kbit/s, each with an HTTP request of 1 KB at most.
+/// The interval of messages of 500 bytes on an uplink of 64 kbit/s, each with an HTTP request of 1 KB at most.
 const NARROW_APART_MS: f64 = 200.0;
 
-/// Of values that replace each other: more than any time takes.
+/// The count of a load of values that replace each other: more than any duration allows.
 const WITHOUT_END: u32 = u32::MAX;
 
-/// The path of whoever sends and receives loads: the last one.
+/// The path of the member that sends and receives loads: the last one.
 const LOADED: usize = MEMBERS - 1;
 
-/// Where cells are measured.
+/// The resources with which cells are measured.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) worker: usize,
@@ -44,7 +44,7 @@ pub(super) struct Place<'a> {
     pub(super) servers: &'a [Server],
     /// Where native participants run.
     pub(super) natives: &'a Handle,
-    /// The browser's.
+    /// The version of the browser.
     pub(super) version: &'a str,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Cell<'a> {
             None => &mut native,
         };
         let done = self.measure(stage, &mut beside, plan, yields);
-        // Whatever went wrong, the next cell finds nobody.
+        // Whatever went wrong, members leave, so that the next cell has an empty room.
         let left = call(stage, Command::Leave, 0.0).and(call(&mut beside, Command::Leave, 0.0));
         done.and(left.map(drop))
     }
@@ -163,7 +163,7 @@ impl<'a> Cell<'a> {
         yields: &mut dyn FnMut(Row),
     ) -> Result<()> {
         let participants = members.len();
-        // A request up and an answer down, and the same once more for what got lost.
+        // A request and its answer, and the same once more for repeats of lost packets.
         let patience_ms = 3.0 * self.path_ms + tick_ms as f64 + plan.patience_ms;
         let play = Play { app, members, ms: plan.playing_ms, patience_ms };
         let Reply::Play(played) = call(stage, Command::Play(play), plan.playing_ms + patience_ms)?
@@ -191,7 +191,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What one participant can do when nobody else is in the room but somebody beside the server.
+/// Measures one participant whose room has only one other member, a native one beside the server.
 struct Loaded<'a, 'b> {
     cell: &'a mut Cell<'b>,
     stage: &'a mut dyn Stage,
@@ -227,7 +227,7 @@ impl Loaded<'_, '_> {
         if !self.plan.wants(Measure::OverheadMessage) || self.stats().is_none() {
             return Ok(());
         }
-        // One by one means that a narrow line is through with each before the next.
+        // Sent one by one, so that a narrow line has transferred each message before the next.
         let slower = if self.cell.network.narrow().is_some() { NARROW_APART_MS } else { 0.0 };
         let (count, every_ms) = (self.plan.overheads, self.plan.apart_ms.max(slower));
         for direction in [Direction::Up, Direction::Down] {
@@ -281,7 +281,7 @@ impl Loaded<'_, '_> {
         }
         let row = self.loaded(Measure::SendRate, Direction::Up, STANDARD, &all);
         self.tell(rated(row, &rates));
-        // Last, as it fills the system's queue of the connection, which takes a narrow line seconds.
+        // Comes last, because it fills the connection's send queue, which a narrow line sends for seconds.
         self.distinct(Measure::SendRate, Direction::Up, POINTER)
     }
 
@@ -295,7 +295,7 @@ impl Loaded<'_, '_> {
             rates.push(rate(received.arrivals, received.span_ms, ms));
             add(&mut all, received);
         }
-        // What comes at once with another is a message, but no arrival of its own.
+        // Messages that arrive together count as one arrival.
         let per_arrival = f64::from(all.messages) / f64::from(all.arrivals.max(1));
         let row = rated(self.loaded(measure, direction, size, &all), &rates);
         let value = row.number("value").unwrap_or_default();
@@ -309,12 +309,12 @@ impl Loaded<'_, '_> {
         Send { member: 0, run: self.cell.runs, count, size, every_ms, latest, ms }
     }
 
-    /// Sends a load one way and counts what comes, at the most for so long and a round trip.
+    /// Sends a load in one direction and counts received messages for at most `ms` and a round trip.
     fn transfer(&mut self, direction: Direction, send: Send, ms: f64) -> Result<Received> {
         self.timed_transfer(direction, send, ms).map(|(received, _)| received)
     }
 
-    /// The same, and what it took, in ms.
+    /// Like `transfer`, and returns its duration in ms, too.
     fn timed_transfer(
         &mut self,
         direction: Direction,
@@ -363,7 +363,7 @@ impl Loaded<'_, '_> {
         self.cell.roads.stats(LOADED)
     }
 
-    /// Bytes since then, up and down: above TCP or UDP, and on the wire.
+    /// The bytes carried since `before`, up and down: above TCP or UDP, and on the wire.
     fn since(&self, before: Option<PathStats>) -> Option<([f64; 2], [f64; 2])> {
         let (before, after) = (before?, self.stats()?);
         let content =

@@ -41,11 +41,11 @@ pub(super) struct Control {
 pub(crate) struct Page {
     commands: mpsc::UnboundedSender<Numbered<Command>>,
     replies: Receiver<Numbered<Reply>>,
-    /// The last command's.
+    /// The number of the last command.
     number: u32,
 }
 
-/// Where the server finds a page's commands and puts its answers.
+/// The commands and answers of one page, as the server stores them.
 #[derive(Debug)]
 struct Desk {
     commands: Mutex<mpsc::UnboundedReceiver<Numbered<Command>>>,
@@ -87,14 +87,14 @@ impl Control {
         Ok((Control { port, pages: pages.len(), _runtime: runtime }, pages))
     }
 
-    /// Where the first page is, which opens the others.
+    /// The address of the first page, which opens the others.
     pub(super) fn url(&self) -> String {
         let others =
             (1..self.pages).map(|page| format!("&open={}/?page={page}", self.origin(page)));
         format!("{}/?page=0{}", self.origin(0), others.collect::<String>())
     }
 
-    /// Where pages come from.
+    /// The origins of the pages.
     pub(super) fn origins(&self) -> Vec<String> {
         (0..self.pages).map(|page| self.origin(page)).collect()
     }
@@ -104,7 +104,7 @@ impl Control {
     }
 }
 
-/// Browsers take all of 127.0.0.0/8 for as secure as TLS, which WebTransport needs.
+/// Browsers treat all of 127.0.0.0/8 as secure as TLS, which WebTransport needs.
 fn host(page: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 0, 1 + page as u8)
 }

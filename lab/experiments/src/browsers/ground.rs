@@ -10,20 +10,20 @@ use crate::emulator::proxy::{TcpProxy, UdpProxy};
 use crate::emulator::{Emulator, Host, Namespace, Path, PathStats};
 use crate::sim::Loss;
 
-/// Of a datagram whose round trip is measured, without headers: 64 bytes with them.
+/// The payload bytes of a datagram whose round trip is measured: 64 bytes with headers.
 const PING: usize = 36;
-/// How many; the fastest counts.
+/// The number of round trips that are measured; the fastest one counts.
 const PINGS: usize = 2;
-/// How often it is tried, as some may be lost, and for how long each time.
+/// The number of attempts, because datagrams may be lost, and the time limit of each.
 const TRIES: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Where all paths are.
+/// The emulator of all paths.
 #[derive(Debug)]
 pub(super) enum Ground {
-    /// In a network namespace, a TUN device carries them.
+    /// A TUN device in a network namespace carries the packets.
     Emulated(Emulator),
-    /// Where there is none, proxies do.
+    /// Proxies carry them, where namespaces are not permitted.
     Proxied,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Ground {
 pub(super) struct Roads<'a> {
     ground: &'a Ground,
     network: Network,
-    /// The first of its clients.
+    /// The number of the first client of this cell.
     first: usize,
     _proxies: Vec<(TcpProxy, UdpProxy)>,
 }
@@ -54,8 +54,8 @@ impl Ground {
         }
     }
 
-    /// Gives the n-th cell its paths. Proxies lose nothing of TCP, so they are of no use to who needs it on a network that
-    /// loses; over WebTransport TCP carries only the question where it is.
+    /// Sets up the paths of the n-th cell. Proxies cannot emulate loss for TCP, so they do not suit TCP transports on a
+    /// lossy network. With WebTransport, TCP only carries the request for its port.
     pub(super) fn roads(
         &self,
         cell: usize,
@@ -104,12 +104,12 @@ impl Roads<'_> {
             Ground::Emulated(emulator) if self.network != Network::Loopback => {
                 emulator.client(self.first + member).server()
             }
-            // Each has an address of its own, as browsers open few connections to one.
+            // Each member has an address of its own, because browsers limit the connections to one address.
             _ => stand_in(self.first + member),
         }
     }
 
-    /// What a member's path has carried; none if that is not counted.
+    /// The traffic of a member's path; none if it is not counted.
     pub(super) fn stats(&self, member: usize) -> Option<PathStats> {
         match self.ground {
             Ground::Emulated(emulator) if self.network != Network::Loopback => {
@@ -119,7 +119,7 @@ impl Roads<'_> {
         }
     }
 
-    /// The round trip of a small datagram over a member's path, in ms: what it is in theory, if it is not emulated.
+    /// The measured round trip of a small datagram over a member's path, in ms; the theoretical one without emulation.
     pub(super) fn ping(&self, member: usize) -> Result<f64> {
         let theory = self.network.round_trip().as_secs_f64() * 1e3;
         let Ground::Emulated(emulator) = self.ground else { return Ok(theory) };
@@ -148,7 +148,7 @@ fn round_trip(client: &UdpSocket, server: &UdpSocket) -> Option<f64> {
     Some(start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// An address on loopback to each client.
+/// The loopback address of a client.
 fn stand_in(client: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 1, 1 + client as u8)
 }

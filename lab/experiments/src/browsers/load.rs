@@ -1,5 +1,5 @@
-//! Messages that no compressor makes smaller, and whose receiver can tell that they are right: `web/bench/src/load.ts`
-//! does the same.
+//! Messages that no compressor makes smaller, and whose receiver can check that they are intact:
+//! `web/bench/src/load.ts` does the same.
 
 /// Number, flags, run: 4 bytes each.
 const HEADER: usize = 12;
@@ -12,7 +12,7 @@ pub(crate) struct Load {
     pub(crate) number: u32,
     /// The load's name.
     pub(crate) run: u32,
-    /// Whether none follows.
+    /// True for the last message of the load.
     pub(crate) is_last: bool,
 }
 
@@ -27,7 +27,7 @@ impl Load {
         bytes
     }
 
-    /// What a message says of itself; none if it is not as it was sent.
+    /// The fields of a message; none if it is not intact.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (header, content) = bytes.split_first_chunk::<HEADER>()?;
         let mut words = header
@@ -62,7 +62,7 @@ mod tests {
         let mut bytes = load.fill(500);
         assert_eq!(bytes.len(), 500);
         assert_eq!(Load::read(&bytes), Some(load));
-        // As `web/bench/test/load.test.ts` has it.
+        // The same values as in `web/bench/test/load.test.ts`.
         assert_eq!(Load { number: 1, run: 2, is_last: false }.fill(16)[12..], [29, 156, 118, 88]);
         bytes[300] ^= 1;
         assert_eq!(Load::read(&bytes), None);

@@ -47,24 +47,24 @@ impl Network {
         }
     }
 
-    /// Bytes per second that go up, if that is little.
+    /// The uplink's bytes per second, if the uplink is narrow.
     pub(super) fn narrow(self) -> Option<f64> {
         (self == Network::Man).then_some(64.0 * 125.0)
     }
 }
 
-/// What is not a network's own: a recording, and what is put on top of all of them.
+/// Conditions besides a network's own: a recording, and changes that apply to all networks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Weather {
     /// Of a cellular link.
     pub(crate) trace: Option<Arc<CapacityTrace>>,
-    /// Instead of the network's own loss, each way.
+    /// Replaces the network's own loss, in each direction.
     pub(crate) loss: Option<Loss>,
-    /// Up to so much more delay, each way; packets stay in order.
+    /// The largest additional delay, in each direction; packets stay in order.
     pub(crate) jitter: Duration,
     /// The probability that a packet is late by up to 10 ms and may be overtaken, each way.
     pub(crate) reorder: f64,
-    /// Instead of the network's own queue.
+    /// Replaces the network's own queue.
     pub(crate) queue: Option<Queue>,
 }
 
@@ -96,7 +96,7 @@ impl Weather {
     }
 
     fn spoil(&self, network: Network, link: LinkConfig) -> LinkConfig {
-        // 100 Mbit/s: of a switch, 100 packets and more. Access links: what modems and base stations keep.
+        // On 100 Mbit/s the queue of a switch (100 packets or more), else of modems and base stations.
         let queue = match network {
             Network::Lan | Network::Wan => Queue::Bytes(256 << 10),
             _ => Queue::Time(300 * MS),

@@ -4,24 +4,24 @@ use super::protocol::App;
 use super::{Measure, Network, Options};
 use crate::options::is_wanted;
 
-/// What the paper sent (its Methods), and what a pointer is.
+/// The message size of the paper (its Methods), and the size of a pointer's message.
 pub(super) const STANDARD: usize = 500;
 pub(super) const POINTER: usize = 20;
 
-/// From 50 bytes to 50 KB, as in the paper's Figure 3. 1000 is what it judges by.
+/// Message sizes from 50 bytes to 50 KB, as in the paper's Figure 3. The paper judges by 1000.
 pub(super) const SIZES: [usize; 7] = [50, 200, STANDARD, 1000, 5000, 20_000, 50_000];
 
 /// Participants of its applications.
 const PARTICIPANTS: [usize; 3] = [2, 4, 7];
 
-/// Those of the run on a network that loses, whose figure for others was measured that way.
+/// The participants on a lossy network, as in the figure for others' software.
 const MANY: usize = 10;
 
 /// How much is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     measures: Vec<Measure>,
-    /// Messages whose overhead is counted, and how far apart they are.
+    /// The number of messages whose overhead is counted, and their interval.
     pub(super) overheads: u32,
     pub(super) apart_ms: f64,
     /// Trials of send and receive rates.
@@ -33,7 +33,7 @@ pub(super) struct Plan {
     pub(super) receiving_ms: f64,
     /// How long an application runs.
     pub(super) playing_ms: f64,
-    /// What is waited for beyond the round trip, for what is under way or got lost.
+    /// The wait beyond the round trip, for packets that are under way or sent again.
     pub(super) patience_ms: f64,
 }
 
@@ -77,16 +77,16 @@ impl Plan {
             .any(|one| self.wants(*one))
     }
 
-    /// Messages of a trial that go up: no more than a narrow line carries in a fifth of the time that there is.
+    /// Messages of a trial from the participant: no more than a narrow line carries in a fifth of the duration.
     pub(super) fn messages_up(&self, network: Network, size: usize) -> u32 {
-        /// What goes with each message at the most, by a guess: an HTTP request for a few of them.
+        /// An estimate of the overhead of each message: an HTTP request for a few of them.
         const HEADERS: f64 = 200.0;
         let Some(rate) = network.narrow() else { return self.messages };
         let carried = rate * self.sending_ms / 5000.0 / (size as f64 + HEADERS);
         self.messages.min(carried as u32).max(2)
     }
 
-    /// The applications that run in rooms of growing size. The same room serves several, as long as nobody joins.
+    /// The applications that run in rooms of growing size. One room serves several, until more members join.
     pub(super) fn plays(&self, network: Network, tick_ms: u64) -> Vec<(usize, Vec<App>)> {
         if !self.wants(Measure::Latency) && !self.wants(Measure::Jitter) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What participants are asked to do, and what they answer. `web/bench/src/protocol.ts` says the same for pages.
+//! The commands for participants, and their answers. `web/bench/src/protocol.ts` has the same for pages.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::options::named;
 
-/// Where participants are: in a browser's page, or in this process. Does one thing at a time.
+/// The place where participants run: a browser's page, or this process. It does one command at a time.
 pub(crate) trait Stage: std::marker::Send {
     /// Begins a command.
     ///
@@ -26,13 +26,13 @@ pub(crate) trait Stage: std::marker::Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum StageError {
-    /// It says itself what went wrong.
+    /// The stage reports an error.
     #[error("{0}")]
     Failed(String),
     /// It is silent.
     #[error("no answer within {} s", .0.as_secs())]
     Silent(Duration),
-    /// It answered something else.
+    /// The answer belongs to another command.
     #[error("the answer is to another question")]
     Confused,
     /// It has ended.
@@ -44,18 +44,18 @@ pub(crate) enum StageError {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub(crate) enum Command {
-    /// Further members join a room, each over an address of the server of its own.
+    /// Further members join a room, each over its own address of the server.
     Join {
-        /// Which to use, and no other.
+        /// The only transport to use.
         transport: String,
         /// Its name.
         room: String,
-        /// `http://host:port`, of the socket `tcp://host:port`: for each member one.
+        /// The server's address for each member: `http://host:port`, for the socket `tcp://host:port`.
         servers: Vec<String>,
     },
     /// A member sends a load.
     Send(Send),
-    /// A member begins to count what comes of a load.
+    /// A member begins to count the messages of a load.
     Expect(Receive),
     /// The same member waits for it.
     Receive(Receive),
@@ -63,13 +63,13 @@ pub(crate) enum Command {
     Play(Play),
     /// Joins a room, to act in it.
     Attend(Attend),
-    /// Does what a script says.
+    /// Performs a script.
     Act(Act),
     /// All leave.
     Leave,
 }
 
-/// A command to a page, or its answer, with a number: an answer may come when nobody waits for it any more.
+/// A command or its answer with a number, because an answer may come when it is no longer awaited.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Numbered<T> {
     pub(super) number: u32,
@@ -80,47 +80,47 @@ pub(super) struct Numbered<T> {
 /// See [`Command::Send`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Send {
-    /// Who.
+    /// The member that sends.
     pub(crate) member: usize,
-    /// Names this load: others may still be under way.
+    /// The number of this load, because messages of others may still be under way.
     pub(crate) run: u32,
     /// How many messages.
     pub(crate) count: u32,
-    /// Of how many bytes each.
+    /// The size of a message in bytes.
     pub(crate) size: usize,
-    /// How far apart; 0: as fast as the client takes them.
+    /// The interval of messages; 0: as fast as the client accepts them.
     pub(crate) every_ms: f64,
     /// Values that replace each other instead of transactions.
     pub(crate) latest: bool,
-    /// No longer than that.
+    /// The time limit.
     pub(crate) ms: f64,
 }
 
 /// See [`Command::Receive`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Receive {
-    /// Who.
+    /// The member that receives.
     pub(crate) member: usize,
     /// The load's name.
     pub(crate) run: u32,
-    /// Of its messages.
+    /// The size of the load's messages.
     pub(crate) size: usize,
     /// Values that replace each other instead of transactions.
     pub(crate) latest: bool,
-    /// Of values that replace each other: how long to count. Else: how long to wait for the last message.
+    /// For values that replace each other: how long to count. Otherwise: how long to wait for the last message.
     pub(crate) ms: f64,
 }
 
 /// See [`Command::Play`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Play {
-    /// Whose traffic.
+    /// The application whose traffic is sent.
     pub(crate) app: App,
-    /// Who.
+    /// The members that send.
     pub(crate) members: Vec<usize>,
-    /// How long.
+    /// The duration.
     pub(crate) ms: f64,
-    /// How long to wait afterwards for what is still under way.
+    /// How long to wait at the end for messages that are under way.
     pub(crate) patience_ms: f64,
 }
 
@@ -191,9 +191,9 @@ pub(crate) struct PageChange {
 pub(crate) enum Reply {
     /// All have joined.
     Join {
-        /// What it took each.
+        /// The duration of each join.
         ms: Vec<f64>,
-        /// The transport in use; of several, one that was not asked for.
+        /// The transport in use; if members differ, one that was not requested.
         transport: String,
     },
     /// The load was taken.
@@ -201,15 +201,15 @@ pub(crate) enum Reply {
         /// How many messages of it.
         messages: u32,
     },
-    /// The member listens.
+    /// The member has begun to count.
     Expect,
     /// What came.
     Receive(Received),
-    /// What came of an application's traffic.
+    /// The result of an application's traffic.
     Play(Played),
     /// The page has joined.
     Attend,
-    /// What came of a script.
+    /// The result of a script.
     Act(Acted),
     /// All are gone.
     Leave,
@@ -225,13 +225,13 @@ pub(crate) enum Reply {
 pub(crate) struct Received {
     /// How many messages of that load came.
     pub(crate) messages: u32,
-    /// Turns of the event loop in which any came: what shares a packet arrives at once.
+    /// Turns of the event loop in which messages arrived: messages of one packet arrive in one turn.
     pub(crate) arrivals: u32,
-    /// From the first to the last.
+    /// The time from the first message to the last.
     pub(crate) span_ms: f64,
     /// Whether the last one came.
     pub(crate) complete: bool,
-    /// What was wrong first.
+    /// The first error.
     pub(crate) wrong: Option<String>,
 }
 
@@ -240,11 +240,11 @@ pub(crate) struct Received {
 pub(crate) struct Played {
     /// Awareness messages sent.
     pub(crate) sent: u32,
-    /// How often they should have come.
+    /// The number of deliveries that should follow.
     pub(crate) due: u32,
     /// How long they took, in ms.
     pub(crate) latencies: Vec<f64>,
-    /// How often transactions should have come.
+    /// The number of deliveries of transactions that should follow.
     pub(crate) transactions_due: u32,
     /// How long they took, in ms.
     pub(crate) transactions: Vec<f64>,
@@ -259,7 +259,7 @@ pub(crate) struct Acted {
     pub(crate) sent: Vec<f64>,
     /// When each message of others came, and its content.
     pub(crate) arrivals: Vec<(f64, String)>,
-    /// Of each channel: whether there was news that its contract is not kept.
+    /// For each channel, whether an event reported that its contract is not kept.
     pub(crate) told: Vec<bool>,
     /// The first failure of the connection.
     pub(crate) failure: Option<String>,

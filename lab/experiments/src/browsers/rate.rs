@@ -5,7 +5,7 @@
 pub(super) fn rate(arrivals: u32, span_ms: f64, window_ms: f64) -> f64 {
     match arrivals {
         0 => 0.0,
-        // Two would be a rate, one is only known to be the only one.
+        // A single arrival has no interval, so it counts over the whole window.
         1 => 1000.0 / window_ms,
         // A clock of a browser has steps of 0.1 ms.
         more => f64::from(more - 1) * 1000.0 / span_ms.max(0.1),

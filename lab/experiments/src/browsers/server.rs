@@ -32,7 +32,7 @@ impl Server {
     /// Starts `groupwire serve`.
     pub(super) fn start(setup: Setup<'_>) -> Result<Self> {
         let Setup { listen, .. } = setup;
-        // It does not say which port it took for that. Free now, and so most likely in a moment.
+        // The server does not print the port that it takes for this: it gets a free one.
         let socket = TcpListener::bind((listen, 0))?.local_addr()?.port();
         let mut command = Command::new(setup.program);
         command.args([
@@ -55,7 +55,7 @@ impl Server {
         for origin in setup.origins {
             command.args(["--origin", origin]);
         }
-        // What the user has set for servers of theirs is not meant for this one.
+        // Environment variables of the user's own servers must not configure this one.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GROUPWIRE_") {
                 command.env_remove(name);

@@ -1,10 +1,10 @@
-//! The channels that are measured, with what each was promised.
+//! The channels that are measured, with their contracts.
 
 use std::time::Duration;
 
 use groupwire_session::{Kind, Overflow, Qos};
 
-/// Of transactions, the share that may come after the deadline: none is ever lost.
+/// The share of transactions that may come after the deadline. None may be lost.
 const LATE_TRANSACTIONS: f64 = 0.01;
 
 /// A type of message and its contract.
@@ -12,7 +12,7 @@ const LATE_TRANSACTIONS: f64 = 0.01;
 pub(super) struct Channel {
     pub(super) name: &'static str,
     pub(super) qos: Qos,
-    /// The channel's name on the wire: two contracts may hold for one channel, one after the other.
+    /// The channel's name on the wire. Two contracts may apply to one channel, one after the other.
     pub(super) wire: &'static str,
 }
 
@@ -33,13 +33,13 @@ impl Channel {
         self.qos.deadline.unwrap_or(Duration::MAX)
     }
 
-    /// Whether a newer value of a key stands for an older one.
+    /// Whether a newer value of a key makes up for an older one.
     pub(super) fn conflates(&self) -> bool {
         self.qos.overflow == Overflow::Conflate
     }
 }
 
-/// Places of channels in [`table1`].
+/// Indices of channels in [`table1`].
 pub(super) const ADD: usize = 0;
 pub(super) const DELETE: usize = 1;
 pub(super) const MOVE: usize = 2;

@@ -1,4 +1,4 @@
-//! What hands do: how pointers move, and what is typed. Recorded where there are recordings, else generated.
+//! The input of people: pointer movements and typing, from recordings if there are any, else generated.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::trace::{Trace, read_file};
 const PLACES: usize = 20_000;
 /// Keys that are generated, or read of a recording.
 const KEYS: usize = 4_000;
-/// What is inserted or deleted at once beyond this was pasted, not typed.
+/// A change of more characters than this was pasted, not typed.
 const TYPED: usize = 3;
 
 /// A place of a pointer, with its time in ms.
@@ -27,7 +27,7 @@ pub(super) struct Place {
     pub(super) y: f64,
 }
 
-/// What there is to replay.
+/// The input to replay.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
     motions: Vec<Vec<Place>>,

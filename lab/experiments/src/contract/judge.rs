@@ -1,4 +1,4 @@
-//! Whether channels got what they were promised, by what the applications at both ends saw.
+//! Judges whether channels kept their contracts, by the messages that the applications at both ends saw.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,30 +8,30 @@ use groupwire_session::Kind;
 use super::notes::Arrival;
 use super::script::Script;
 
-/// Messages further apart than at the least rate, and half as much again, are none of a stream that has to keep it.
+/// A stream has to keep the least rate only while its interval is at most this many times that of the least rate.
 const SLACK: f64 = 1.5;
 
-/// What became of the messages of a channel, all senders' to all receivers that were asked for.
+/// The fates of a channel's messages, from all senders to all receivers that were asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Verdict {
-    /// Messages addressed: sent, times receivers.
+    /// Deliveries that were due: messages times receivers.
     pub(super) addressed: usize,
-    /// Of them, those that never came or came after the deadline, and no newer one of their key in time.
+    /// Deliveries that did not come by the deadline, and were not replaced by a newer value of their key in time.
     pub(super) missed: usize,
-    /// Those of which nothing came at all.
+    /// Deliveries that never came, nor a newer value of their key.
     pub(super) never: usize,
-    /// Those that came themselves, whenever.
+    /// Deliveries that came, whether in time or not.
     pub(super) arrived: usize,
-    /// How long each took, or the newer one that stood for it, in ms; what never came is endless.
+    /// Latencies in ms of the message or of a newer value that replaced it; infinite if neither came.
     latencies: Vec<f64>,
-    /// Seconds in which messages followed each other as fast as the least rate asks, times receivers.
+    /// Seconds in which a stream had at least the least rate, times receivers.
     busy: f64,
-    /// Messages sent within that time.
+    /// Messages sent within these seconds.
     within: usize,
 }
 
 impl Verdict {
-    /// Adds what became of another session's messages.
+    /// Adds the verdict of another session.
     pub(super) fn add(&mut self, other: Verdict) {
         self.addressed += other.addressed;
         self.missed += other.missed;
@@ -47,29 +47,29 @@ impl Verdict {
         self.missed as f64 / self.addressed.max(1) as f64
     }
 
-    /// What so many of a hundred took at most, in ms.
+    /// The latency in ms that `percent` of deliveries do not exceed.
     pub(super) fn percentile(&self, percent: f64) -> f64 {
         percentile(&self.latencies, percent)
     }
 
-    /// Messages per second that senders made meanwhile.
+    /// Messages per second that the streams had meanwhile.
     pub(super) fn offered(&self) -> f64 {
         if self.busy > 0.0 { self.within as f64 / self.busy } else { 0.0 }
     }
 
-    /// What came of them, if all messages fared alike.
+    /// Received messages per second, if losses are spread evenly over all messages.
     pub(super) fn rate(&self) -> f64 {
         self.offered() * self.arrived as f64 / self.addressed.max(1) as f64
     }
 }
 
-/// What so many of a hundred sorted values are at most.
+/// The value that `percent` of these sorted values do not exceed.
 pub(super) fn percentile(values: &[f64], percent: f64) -> f64 {
     let rank = (values.len().saturating_sub(1) as f64 * percent / 100.0).round();
     values.get(rank as usize).copied().unwrap_or(0.0)
 }
 
-/// Judges each channel, by what those receivers saw of those senders that `is_asked` is true of.
+/// Judges each channel by the messages from senders to receivers for which `is_asked(receiver, sender)` is true.
 pub(super) fn judge(
     script: &Script,
     arrivals: &[Vec<Arrival>],
@@ -98,7 +98,7 @@ fn judge_sender(
     first: &BTreeMap<(usize, usize), Duration>,
     verdicts: &mut [Verdict],
 ) {
-    // From the newest on: when a value of each key, or a newer one, was there.
+    // From the newest message to the oldest: the time at which a value of each key, or a newer one, had come.
     let mut there: BTreeMap<(&str, u32), Duration> = BTreeMap::new();
     let mut before: BTreeMap<usize, Duration> = BTreeMap::new();
     for (number, action) in script.actions[sender].iter().enumerate().rev() {

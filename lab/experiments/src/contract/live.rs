@@ -23,7 +23,7 @@ const QUICK_SECONDS: u64 = 8;
 /// The most participants of a scene.
 const MOST: usize = 10;
 
-/// A scene, and which of the wanted ones it is.
+/// A scene, and the index of its job.
 struct Take {
     place: usize,
     seed: u64,
@@ -118,7 +118,7 @@ fn first_of_each(takes: &[Take]) -> impl Iterator<Item = &Take> {
     takes.iter().enumerate().filter(is_first).map(|(_, take)| take)
 }
 
-/// A real row with how far it is from the simulated one: shares, but of messages missed the difference.
+/// The real row, with its ratios to the simulated one; for missed messages, with the difference.
 fn beside(real: Row, simulated: &Row) -> Row {
     let both = |field: &str| real.number(field).zip(simulated.number(field));
     let apart = |field| both(field).map(|(real, simulated)| real / simulated - 1.0);

@@ -12,21 +12,21 @@ use super::scene::Scene;
 use super::script::{Action, Script};
 use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
 
-/// A client's link to the server and back: as long as the way from one application to another.
+/// The round trip of a client's link to the server: as long as the path from one application to another.
 const ROUND_TRIP: Duration = Duration::from_millis(600);
 /// What the link carries, in kbit/s each way.
 const RATE: f64 = 40.0;
-/// Radio links send again what they lose, so that little is lost for those above.
+/// Radio links repeat lost packets themselves, so the layers above see little loss.
 const LOSS: Loss = Loss::Random { percent: 1.0 };
 /// What may wait at the link: deep, as mobile networks have it.
 const QUEUE: Duration = Duration::from_secs(1);
-/// How much later than after the one-way delay a pointer is shown at most.
+/// The longest time between the one-way delay and the display of a pointer's place.
 const BEHIND: Duration = Duration::from_millis(400);
-/// Text and objects are there within this time.
+/// The deadline of text and objects.
 const TEXT: Duration = Duration::from_millis(1500);
 /// The wire name of both channels of pointers.
 pub(super) const POINTERS: &str = "telepointer";
-/// Between two looks at what is shown.
+/// The interval at which the displayed places are sampled.
 const LOOK: Duration = Duration::from_millis(5);
 
 pub(super) fn scene(hands: &Hands, seed: u64, length: Duration) -> Scene {
@@ -61,8 +61,8 @@ fn channels() -> Vec<Channel> {
     channels
 }
 
-/// How old what is shown of pointers is, in ms, sorted: at each look at which a newer place was sent that is not shown yet, the
-/// time since the oldest such place was sent.
+/// The ages of displayed pointers in ms, sorted: at each sample at which a place was sent and is not yet displayed, the time
+/// since the oldest such place was sent.
 pub(super) fn ages(script: &Script, arrivals: &[Vec<Arrival>]) -> Vec<f64> {
     let is_pointer = |action: &Action| script.channels[action.channel].wire == POINTERS;
     let mut ages = Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn told_after(
     Some(times.collect::<Option<Vec<_>>>()?.into_iter().max()?.as_secs_f64())
 }
 
-/// `places`: of one sender, by number and time; `came`: what came of it to one receiver.
+/// `places`: the places of one sender, by number and time; `came`: its messages that reached one receiver.
 fn add_ages<'a>(
     places: impl Iterator<Item = (usize, Duration)>,
     mut came: impl Iterator<Item = &'a Arrival>,

@@ -1,4 +1,4 @@
-//! What a participant's application notes, over whatever network.
+//! The observations of a participant's application, over any network.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -10,29 +10,29 @@ use groupwire_session::{ContractState, Position};
 use super::channels::Channel;
 use super::script::Script;
 
-/// What is said of a message for which there was no room.
+/// The note about a message for which the send queue had no room.
 pub(super) const NOT_TAKEN: &str = "a message was not taken";
 
 /// A message that came to an application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Arrival {
     pub(super) at: Duration,
-    /// Whose, and the how manieth of theirs.
+    /// The sender, and the number of the message among the sender's messages.
     pub(super) message: (usize, usize),
 }
 
-/// What came to a participant's application.
+/// The observations of a participant's application.
 #[derive(Debug, Clone)]
 pub(super) struct Notes {
     pub(super) script: Arc<Script>,
     pub(super) who: usize,
-    /// By their places in the script.
+    /// The channels, by their index in the script.
     pub(super) channels: Vec<ChannelId>,
-    /// Of each: whether there was news that it is not kept.
+    /// For each channel, whether an event reported that its contract is not kept.
     pub(super) told: Vec<bool>,
-    /// Of each: when there was the first. Pages in a browser do not note it.
+    /// For each channel, the time of the first such event. Pages in a browser do not record it.
     pub(super) told_at: Vec<Option<Duration>>,
-    /// Of the last transaction that came.
+    /// The position of the last transaction that came.
     position: Position,
     pub(super) arrivals: Vec<Arrival>,
     /// The first delivery that was wrong.
@@ -97,7 +97,7 @@ impl Notes {
     }
 }
 
-/// Opens each channel of a script once: what `open` returns, by place. Two places may be one channel.
+/// Opens each channel of a script once; returns the channels by index. Two indices may be one channel.
 pub(super) fn open_channels<T: Clone>(
     script: &Script,
     mut open: impl FnMut(&Channel) -> T,
@@ -107,7 +107,7 @@ pub(super) fn open_channels<T: Clone>(
     channels.map(|one| by_name.entry(one.wire).or_insert_with(|| open(one)).clone()).collect()
 }
 
-/// The first participant changes what a channel promises when people begin to talk, and when they stop.
+/// The first participant's changes of QoS when people begin to talk, and when they stop.
 pub(super) fn changes(script: &Script, who: usize) -> VecDeque<(Duration, usize)> {
     let of_two = |(place, channel): (usize, &Channel)| {
         let first = script.channels.iter().position(|other| other.wire == channel.wire)?;

@@ -34,13 +34,13 @@ pub(super) fn join<N: Node>(network: &mut Network<N>, paths: &[Path], seed: u64)
     }
 }
 
-/// Puts another path in the place of a participant's. What is on its way still arrives.
+/// Replaces a participant's path. Packets that are under way still arrive.
 pub(super) fn replace<N: Node>(network: &mut Network<N>, who: usize, path: &Path, seed: u64) {
     network.join(who + 1, 0, path.up.clone(), derive(seed, 0));
     network.join(0, who + 1, path.down.clone(), derive(seed, 1));
 }
 
-/// Bytes on the wire of each participant's path, both ways, headers and acknowledgements in.
+/// Bytes on the wire of each participant's path, both ways, with headers and acknowledgements.
 pub(super) fn wire_bytes<N: Node>(network: &Network<N>, paths: &[Path]) -> Vec<u64> {
     let bytes = |from, to| network.link_stats(from, to).map_or(0, |stats| stats.bytes);
     (1..=paths.len()).map(|node| bytes(node, 0) + bytes(0, node)).collect()

@@ -1,4 +1,4 @@
-//! The same script without Groupwire: a message of JSON per datagram, or all of a tick in one, by way of a relay.
+//! The same script without Groupwire: one JSON message per datagram, or all messages of a tick, through a relay.
 //!
 //! Transactions go over the stream. Nothing is repeated, named or numbered: the messages themselves tell all.
 
@@ -15,7 +15,7 @@ use super::script::Script;
 use crate::sim::http3::{Ends, QuicConnection, Side};
 use crate::sim::{Network, Node};
 
-/// Bytes of JSON that share a datagram at most: a path's packet, less headers.
+/// The largest number of JSON bytes in one datagram: a packet of the path, less headers.
 const MOST: usize = 1100;
 
 /// Plays a script; `tick`: for how long each end collects messages; zero for none.
@@ -49,11 +49,11 @@ pub(super) fn play_plain(
     }
 }
 
-/// An end of a connection with what it collects.
+/// An end of a connection, with the messages that it collects.
 struct End {
     connection: QuicConnection,
     tick: Duration,
-    /// When what was collected goes.
+    /// The time at which the collected messages are sent.
     due: Option<Duration>,
     last: Option<Duration>,
     /// Messages of JSON, for a datagram or the stream.
@@ -99,7 +99,7 @@ impl End {
         }
     }
 
-    /// What came: packets of messages, each with its kind.
+    /// Returns the received packets, each with its kind.
     fn receive(&mut self, now: Duration, packet: &[u8]) -> Vec<(Kind, Vec<u8>)> {
         self.connection.receive(now, packet);
         let stream = std::iter::from_fn(|| self.connection.read());

@@ -18,10 +18,10 @@ use crate::sim::http3::Ends;
 use crate::sim::random::derive;
 use crate::sim::{App, ClientNode, Network, Node, RoomNode};
 
-/// After the last message, for what is still under way.
+/// The time after the last message for packets that are still under way.
 pub(super) const REST: Duration = Duration::from_secs(5);
 
-/// Between two looks at what packets were made of: the room remembers a few hundred of them.
+/// The interval at which packet descriptions are read: the room keeps a few hundred of them.
 const TRACED: Duration = Duration::from_millis(500);
 
 /// What is played.
@@ -34,7 +34,7 @@ pub(super) struct Setting<'a> {
     pub(super) tick: Duration,
     pub(super) ablation: Ablation,
     pub(super) ends: Ends,
-    /// Whether it is noted what repeats take.
+    /// Whether the sizes of repeats are recorded.
     pub(super) is_traced: bool,
     pub(super) seed: u64,
 }
@@ -46,13 +46,13 @@ pub(super) struct Played {
     pub(super) arrivals: Vec<Vec<Arrival>>,
     /// Of each participant's path, both ways.
     pub(super) wire_bytes: Vec<u64>,
-    /// What each message that the room repeated took in its datagram, in bytes, in order.
+    /// The bytes that each message repeated by the room took in its datagram, in ascending order.
     pub(super) repeats: Vec<f64>,
-    /// Messages in datagrams of the room for the first time.
+    /// Messages that the room sent in datagrams for the first time.
     pub(super) new: usize,
-    /// By receiver and channel: whether the application was told of a contract that is not kept.
+    /// By receiver and channel: whether an event reported that the contract is not kept.
     pub(super) told: Vec<Vec<bool>>,
-    /// The same: when the application was first told, if it was.
+    /// By receiver and channel: the time of the first such event, if there was one.
     pub(super) told_at: Vec<Vec<Option<Duration>>>,
     /// The first delivery that was wrong: a message that nobody sent, or a transaction that came twice or out of order.
     pub(super) wrong: Option<String>,
@@ -91,7 +91,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
             played.note_repeats(node.room_mut());
         }
         while let Some(turn) = turns.next_if(|turn| turn.at <= network.now()) {
-            // Counts begin anew with a new link.
+            // A new link counts from 0.
             carried[turn.who] += wire_bytes(&network, setting.paths)[turn.who];
             replace(
                 &mut network,
@@ -185,7 +185,7 @@ struct Person {
     notes: Notes,
     /// The next action.
     next: usize,
-    /// When a channel is to promise what another place of the script says.
+    /// The changes of QoS: the time, and the index of the channel in the script with the new one.
     changes: VecDeque<(Duration, usize)>,
 }
 

@@ -113,7 +113,7 @@ impl Run<'_> {
                 start.send_replace(Some(begin));
                 self.follow(begin, played)
             });
-            // Whoever still waits for the beginning ends with it.
+            // Dropping the sender ends participants that still wait for the start.
             drop(start);
             let performed = performing.into_iter().map(|one| one.join().ok().flatten());
             let mut notes: Vec<_> = performed.flatten().collect();
@@ -145,7 +145,7 @@ impl Run<'_> {
             played.wire_bytes[who] += self.carried(who);
         }
         if has_moved {
-            // The next scene finds everybody at home.
+            // Returns the mover to its first network for the next scene.
             place.emulator.move_client(place.first + MOVER)?;
         }
         Ok(())
@@ -171,7 +171,7 @@ impl Run<'_> {
         let mut has_moved = false;
         for turn in &scene.turns {
             sleep((begin + turn.at).saturating_duration_since(Instant::now()));
-            // Counts begin anew with a new path.
+            // A new path counts from 0.
             played.wire_bytes[turn.who] += self.carried(turn.who);
             let client = place.first + turn.who;
             place.emulator.change(client, &self.emulated(turn.who, &turn.path, false));

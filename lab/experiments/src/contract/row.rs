@@ -93,7 +93,7 @@ impl Conditions {
         let deadline_ms = channel.deadline().as_secs_f64() * 1e3;
         let rate_min = channel.qos.rate_min.hertz();
         let (offered, rate) = (verdict.offered(), verdict.rate());
-        // Nobody gets more than is sent, and some of it may miss.
+        // The received rate cannot exceed the offered one, and a share of the messages may miss.
         let is_fast = rate >= rate_min.min(offered * (1.0 - channel.target()));
         Row::new("contract", FIELDS, &self.common)
             .with("setup", self.setup)

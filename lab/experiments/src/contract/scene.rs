@@ -1,4 +1,4 @@
-//! Who is in the room, over which paths, and what they do.
+//! Scenes: the participants, their paths, and what they do.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) const HOP: Duration = Duration::from_micros(12_500);
 const MODEM: f64 = 28.8;
 /// By then all have joined, and nobody has begun.
 pub(super) const JOINED: Duration = Duration::from_secs(2);
-/// Who has another network every [`STAY`], after [`BETWEEN`] in which nothing is carried.
+/// The participant that changes networks every [`STAY`], after [`BETWEEN`] without any network.
 pub(super) const MOVER: usize = 3;
 const STAY: Duration = Duration::from_secs(15);
 const BETWEEN: Duration = Duration::from_millis(300);
@@ -95,7 +95,7 @@ impl Scene {
         let nothing = network((10, 100.0));
         let turn = |at, path: &Path, moves| Turn { at, who: MOVER, path: path.clone(), moves };
         let mut turns = Vec::new();
-        // Not at the very end: what comes of the last move is to be seen.
+        // The last move is not at the very end, so that its effect is measured.
         let last = script.end.saturating_sub(STAY / 3);
         let times = (1..).map(|n| JOINED + STAY * n).take_while(|at| *at < last);
         for (at, network) in times.zip(networks.iter().cycle().skip(1)) {
@@ -125,7 +125,7 @@ impl Scene {
         };
         let good = path(Lane::WebTransport, HOP, Loss::NONE);
         let mut paths = vec![good; 4];
-        // Only what goes to the participant was recorded of most links.
+        // Most links were recorded only in the direction to the participant.
         paths[MOVER].up = link(Capacity::kbit(5000.0));
         paths[MOVER].down = link(Capacity::Trace(Arc::clone(&recording.trace)));
         let scene = Scene::new(Setup::Cellular, Loss::NONE.to_string(), script, paths);
@@ -142,7 +142,7 @@ pub(super) fn path(lane: Lane, delay: Duration, loss: Loss) -> Path {
     Path::both(lane, LinkConfig { delay, loss: later(loss), ..LinkConfig::default() })
 }
 
-/// Nothing is lost while people join: a handshake, which is not simulated, would have told the round trip.
+/// Nothing is lost while people join, because no handshake is simulated that would measure the round trip.
 fn later(loss: Loss) -> Loss {
     Loss::Step { at: JOINED, before: Box::new(Loss::NONE), after: Box::new(loss) }
 }

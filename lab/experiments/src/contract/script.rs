@@ -1,4 +1,4 @@
-//! What each participant does, and so sends: the same in each run of a seed, whatever carries it.
+//! The messages that each participant sends: the same in each run of a seed, whatever carries them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::drawing::random::Random;
 use crate::drawing::typing::Key;
 use crate::sim::random::derive;
 
-/// In ms: until then all have joined.
+/// The time in ms by which all have joined.
 const START: f64 = 3_000.0;
-/// People talk so long, in ms, and are silent as long.
+/// People talk and are silent in turns of this length, in ms.
 const TALK: f64 = 15_000.0;
 /// Between two looks at the pointer, in ms: 25 per second, and 30 while people talk.
 const LOOK: f64 = 40.0;
@@ -33,9 +33,9 @@ const EPOCH_MS: u64 = 1_717_200_000_000;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Action {
     pub(super) at: Duration,
-    /// By its place among the channels.
+    /// The index of the channel.
     pub(super) channel: usize,
-    /// Whose value it is, on channels that conflate.
+    /// The key of the value, on channels that conflate.
     pub(super) key: u32,
     pub(super) bytes: Vec<u8>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Script {
     /// By participant, in the order of time.
     pub(super) actions: Vec<Vec<Action>>,
     pub(super) end: Duration,
-    /// By bytes: whose, and the how manieth.
+    /// The sender and number of each message, by its bytes.
     known: HashMap<Vec<u8>, (usize, usize)>,
 }
 
@@ -93,7 +93,7 @@ impl Script {
         Script { channels, actions, end, known }
     }
 
-    /// Whose message this is, and the how manieth.
+    /// The sender and number of the message with these bytes.
     pub(super) fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         self.known.get(bytes).copied()
     }
@@ -133,7 +133,7 @@ struct Person<'a> {
     random: Random,
     user: String,
     motion: &'a [Place],
-    /// Where in the motion the hand is: a place, and its time.
+    /// The index and the time of the pointer's place in the motion.
     place: usize,
     moved: f64,
     keys: std::iter::Cycle<std::slice::Iter<'a, Key>>,

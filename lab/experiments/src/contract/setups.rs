@@ -23,7 +23,7 @@ use crate::sim::{Lane, Loss};
 use crate::{Row, Update};
 
 const MS: Duration = Duration::from_millis(1);
-/// What the experiment is judged in: both hops lose so.
+/// The losses of both hops by which the experiment is judged.
 const LOSSES: [&str; 2] = ["rand20", "pb10@4"];
 /// People in rooms, and how many of them move their pointers at most.
 const SIZES: [usize; 4] = [2, 10, 100, 1000];
@@ -42,7 +42,7 @@ pub(super) enum Job {
     Room(usize),
 }
 
-/// The jobs of the setups that are wanted. What there are no recordings for is told.
+/// The jobs of the wanted setups. Reports setups whose recordings are missing.
 pub(super) fn jobs(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Job> {
     let setups = Setup::value_variants().iter().filter(|setup| is_wanted(&options.setups, *setup));
     let jobs = setups.flat_map(|setup| match setup {
@@ -81,7 +81,7 @@ impl fmt::Display for Job {
 }
 
 impl Job {
-    /// What can be played over real sockets, too.
+    /// The scene of a job, if it can also be played over real sockets.
     pub(super) fn scene(&self, hands: &Hands, seed: u64, length: Duration) -> Option<Scene> {
         Some(match self {
             Job::Table1(loss) => Scene::table1(loss, hands, seed, length),
@@ -131,7 +131,7 @@ fn table1_rows(loss: &Loss, hands: &Hands, options: &Options) -> Vec<Row> {
     rows.collect()
 }
 
-/// The other three's bytes, with one on a bad path and with none.
+/// Compares the bytes of the other three participants, with one on a bad path and without.
 fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let length = options.length(300, 30);
     let script = Arc::new(Script::table1(table1(), hands, options.common.seed, 4, length));
@@ -246,14 +246,14 @@ fn scene_rows(scene: &Scene, options: &Options) -> Vec<Row> {
     outcome.rows(&conditions(scene.setup, &setting, &scene.loss, options), scene)
 }
 
-/// What became of a scene, or of the same one with several seeds.
+/// The result of a scene, with one seed or several.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
-    /// For each class of senders and receivers, of each channel.
+    /// By class of senders and receivers: the verdict of each channel.
     verdicts: Vec<(Option<String>, Vec<Verdict>)>,
     /// On the wire, per message and receiver.
     bytes: f64,
-    /// Of each channel: the share of participants who were told that it is not kept.
+    /// For each channel: the share of participants with an event that its contract is not kept.
     told: Vec<f64>,
     /// What was wrong first.
     played: Played,
@@ -261,8 +261,8 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Judges a scene. Where one participant is elsewhere, what that one sends and receives is a class, and all else.
-    /// `script` has the times at which messages were sent.
+    /// Judges a scene. Where one participant moves or has another link, its messages are one class, and all others
+    /// another. `script` has the real send times.
     pub(super) fn of(scene: &Scene, script: &Script, played: Played) -> Self {
         let classes = match scene.setup {
             Setup::Handover | Setup::Cellular => vec![Some(true), Some(false)],

@@ -23,8 +23,7 @@ pub(super) struct Cell {
     /// Of each direction; none: unlimited.
     pub(super) link_kbit: Option<f64>,
     /// The messages go to a server and from there to the receiver, each hop with half of the round trip. Only the
-    /// second hop loses and is narrow: that is where the AFEC paper's emulator was, for its UDP misses what one lossy
-    /// hop loses.
+    /// second hop is lossy and narrow, as in the AFEC paper: its UDP misses as many messages as one lossy hop loses.
     pub(super) relayed: bool,
 }
 

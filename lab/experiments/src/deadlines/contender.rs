@@ -19,7 +19,7 @@ pub(super) enum Contender {
     Tcp,
     /// Datagrams without redundancy.
     Udp,
-    /// The last so many messages again in each packet.
+    /// Each packet repeats this many of the last messages.
     Fec(u8),
     /// The controller of the AFEC paper.
     Afec2012,
@@ -50,7 +50,7 @@ impl Contender {
         matches!(self, Contender::Tcp | Contender::Udp | Contender::Fec(_))
     }
 
-    /// Who decides on redundancy; `None` if that is not ours to run.
+    /// The scheme that decides on redundancy; `None` for TCP, and for the code that a search finds.
     pub(super) fn scheme(self) -> Option<Scheme> {
         match self {
             Contender::Udp => Some(Scheme::PLAIN),

@@ -110,7 +110,7 @@ impl Station {
         log.work.extend_from_slice(&counted.work);
         if let Some(after) = &self.after {
             log.repeated_at.extend_from_slice(&counted.repeated_at);
-            // Of two senders the second has the losses.
+            // With two senders, the second one sends over the lossy hop.
             log.codes.clone_from(&counted.codes);
             log.code = after.code();
             log.notices.extend_from_slice(&counted.notices);

@@ -54,12 +54,12 @@ pub(super) struct Figures {
     pub(super) repeats_per_message: f64,
 }
 
-/// What the sending application was told of a target that cannot be met.
+/// The notices to the sending application that the target cannot be met.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Told {
-    /// Seconds from the third run of missed messages until it was told for the first time, 0 if before.
+    /// Seconds from the third run of missed messages to the first notice, 0 if the notice came before.
     pub(super) after: Option<f64>,
-    /// The share of the time for which it stood.
+    /// The share of the time in which the notice applied.
     pub(super) share: f64,
 }
 

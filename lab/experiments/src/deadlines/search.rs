@@ -15,20 +15,20 @@ use super::run::Log;
 use crate::sim::LossProcess;
 use crate::sim::input::{INTERVAL, Update};
 
-/// Packets from which the family is drawn up.
+/// The number of packets from which the loss model of the channel is built.
 const SAMPLE: usize = 100_000;
-/// A code is tried on so many messages first; those that miss far too much are not tried further.
+/// The number of messages of the first trial. Codes that miss far too much are not tried further.
 const GLANCE: usize = 2000;
-/// How far is too far: so many times the target, and this much more for targets near 0.
+/// A code misses far too much beyond this multiple of the target, plus a constant for targets near 0.
 const TOO_FAR: (f64, f64) = (1.8, 0.02);
-/// Then on so many.
+/// The number of messages of the second trial.
 const TRIAL: usize = 8000;
-/// And in full if it missed at most this much more than the target there.
+/// A code is run in full if it misses at most this multiple of the target in the second trial.
 const HOPEFUL: f64 = 1.15;
 /// Noise of the full run: a code that misses this much more than the target still meets it.
 const NOISE: f64 = 1.02;
-/// The family comes by expected cost, so the search ends once so many codes have cost clearly more than the cheapest
-/// hopeful one. Not at the first that does, because the order is but expected.
+/// Codes are in the order of expected cost, so the search ends after this many codes that cost clearly more than the
+/// cheapest hopeful one. It does not end at the first, because the order is only an expectation.
 const BEYOND: usize = 15;
 const CLEARLY: f64 = 1.1;
 /// Bytes of IP, UDP and our header, of a message, of asking.
@@ -36,7 +36,7 @@ const PACKET: f64 = 33.0;
 const MESSAGE: f64 = 25.0;
 const ASK: f64 = 44.0;
 
-/// What was found: the code and its full run; or, if none meets the target, the one that missed least in its trial.
+/// The result: the code and its full run; or, if no code meets the target, the code that missed least in its trial.
 #[derive(Debug)]
 pub(super) struct Best {
     pub(super) code: Code,
@@ -46,12 +46,12 @@ pub(super) struct Best {
     pub(super) tried: usize,
 }
 
-/// Searches on one path. What a code did for one target or price is known for the others.
+/// Searches on one path. Trials are reused for other targets and prices.
 #[derive(Debug)]
 pub(super) struct Search<'a> {
     input: &'a Arc<[Update]>,
     seed: u64,
-    /// Of each family so many codes are tried at the most, evenly spread.
+    /// The largest number of codes of each family that are tried, evenly spread.
     most: usize,
     trials: Vec<Trial>,
 }
@@ -60,7 +60,7 @@ pub(super) struct Search<'a> {
 #[derive(Debug)]
 struct Trial {
     code: Code,
-    /// If the code asks: receivers skip losses that the target permits. Else targets make no difference to it.
+    /// The target, for codes that request repeats: receivers skip losses that the target permits. Otherwise none.
     target: Option<f64>,
     messages: usize,
     mer: f64,

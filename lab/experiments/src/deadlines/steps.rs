@@ -1,4 +1,4 @@
-//! Loss that begins or ends: how long schemes take to be where they should be.
+//! Loss that begins or ends: how long schemes take to adapt.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,14 @@ const BEFORE: usize = 1500;
 const AFTER: usize = 1500;
 /// Half a second of motion.
 const BIN: usize = 15;
-/// A cluster goes on for so many messages around the step.
+/// The number of messages of the cluster before and after the step.
 const AROUND: usize = 10;
 /// A pause that ends a cluster.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A bin is within the target if it is not above it by more than so many standard errors: with 100 bins, one that is
-/// above by chance alone happens in one of eight measurements.
+/// A bin is within the target if it exceeds it by at most this many standard errors: with 100 bins, one exceeds it
+/// by chance alone in one of eight measurements.
 const ERRORS: f64 = 3.0;
-/// Fewer repeats per message are none: what is rare cannot be told from a last repeat.
+/// Fewer repeats per message than this count as none: they cannot be distinguished from a last repeat.
 const HARDLY_ANY: f64 = 0.01;
 
 /// A step on a path.
@@ -154,7 +154,7 @@ impl Pooled {
         }
     }
 
-    /// From when on it is as it should be, in seconds, and how it is from then on.
+    /// The time in seconds after which the scheme has adapted, and the value from then on.
     fn converged(&self, ends: bool, target: f64) -> (Option<f64>, f64) {
         let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len().max(1) as f64;
         let seeds = self.missed.first().map_or(0, Vec::len).max(1) as f64;

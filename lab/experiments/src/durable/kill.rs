@@ -112,12 +112,12 @@ pub(super) fn await_confirmed(shared: &Shared, count: u64) -> Result<()> {
 /// Lets nobody write, and waits until everybody of `people` in each room has everything.
 pub(super) fn settle(shared: &Shared, people: u64) {
     shared.tell(Stage::Listening);
-    // Nobody writes any more after this; then the number of transactions is known.
+    // After this pause, no further transaction is written, so their number is known.
     thread::sleep(Duration::from_millis(100));
     let is_over = || {
         let sent = shared.sent();
         shared.confirmed() >= sent && shared.delivered() >= sent * people
     };
-    // What has not come then is judged.
+    // Transactions that have not come by then count as lost.
     await_that(PATIENCE, || is_over() || shared.failure().is_some());
 }

@@ -119,7 +119,7 @@ fn run(
         seats(load).into_iter().partition(|seat| !matches!(seat.pace, Pace::Silent));
     thread::scope(|scope| {
         let everybody = writers.len() + readers.len();
-        // Who only listens does not delay those whose confirmations are timed.
+        // Listeners have a thread of their own, so that they do not delay the timed writers.
         let threads = [people::run(scope, &shared, writers), people::run(scope, &shared, readers)];
         let window = shared.await_ready(everybody).map(|()| {
             shared.tell(Stage::Writing);
@@ -165,7 +165,7 @@ fn verdict(kept: Vec<(Seat, Kept)>) -> Verdict {
     }
     let mut all = Verdict::default();
     for told in rooms.values() {
-        // The one who was told most: whoever was told less lacks something.
+        // The longest list is the order: a participant with fewer entries lacks some.
         let order = told.iter().max_by_key(|told| told.lines.len());
         all += order.map_or_else(Verdict::default, |order| Verdict::of(order, told));
     }

@@ -1,4 +1,4 @@
-//! Whether what people were told is what the room's order says: nothing lost, repeated or moved.
+//! Compares what participants received with the room's order: nothing may be lost, repeated or moved.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::AddAssign;
@@ -19,8 +19,8 @@ pub(super) struct Told {
 pub(super) struct Verdict {
     /// Transactions that were confirmed to those who wrote them.
     pub(super) confirmed: u64,
-    /// Transactions that somebody was told of, or that were confirmed, and that are not in the order; positions without a
-    /// transaction; transactions that somebody was not told of.
+    /// Transactions that somebody received or that were confirmed, but are not in the order; positions without a
+    /// transaction; transactions that a participant did not receive.
     pub(super) lost: u64,
     /// Transactions that are in the order twice, or that somebody was told of twice.
     pub(super) repeated: u64,
@@ -30,7 +30,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// Judges one room. `order` is what somebody was told who asked for the room's whole order in the end.
+    /// Judges one room. `order` is what a participant received that asked for the room's whole order in the end.
     pub(super) fn of(order: &Told, people: &[Told]) -> Self {
         let mut verdict = Verdict::of_order(order);
         let at: BTreeMap<u64, Option<Line>> = order.lines.iter().copied().collect();

@@ -21,24 +21,24 @@ use crate::{Result, Row};
 const JOINING: Duration = Duration::from_secs(90);
 /// How often it is looked whether something is done.
 const LOOK: Duration = Duration::from_millis(20);
-/// Senders begin when everybody can be ready for them.
+/// The time between the start command and the first message, so that all clients can be ready.
 const HEAD_START: Duration = Duration::from_millis(50);
-/// After the last message it is waited so long at most.
+/// The longest wait after the last message.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Octets that may still come to a client when it is over: signs of life, but no message.
+/// Octets that a client may still receive in the end: keep-alives, but no message.
 const MURMUR: u64 = 8;
 
 /// How long what takes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
-    /// Before it is measured: until every receiver has what compression needs.
+    /// The time before the measurement, until every receiver has the compression state.
     pub(super) warm_up: Duration,
     pub(super) measured: Duration,
-    /// When for so long nothing has come, nothing does; and memory has settled.
+    /// If nothing arrives for this time, all has arrived, and memory has settled.
     pub(super) silence: Duration,
 }
 
-/// What silent connections need.
+/// The memory of idle connections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Idle {
     pub(super) connections: usize,
@@ -49,7 +49,7 @@ pub(super) struct Idle {
 pub(super) fn idle(system: &System, plan: &Plan<'_>, count: usize) -> Result<Idle> {
     let server = Server::start(system.start(plan)?)?;
     let shared = shared(system, &server, Ledger::new(0, 0), 1)?;
-    // What it needs for its first client it does not need for each.
+    // The memory for the first client is not counted: it includes what the server needs only once.
     let memory = |shared: &Arc<Shared>, count: usize| -> Result<u64> {
         await_ready(shared, count)?;
         sleep(plan.times.silence);
@@ -107,7 +107,7 @@ fn shared(system: &System, server: &Server, ledger: Ledger, interval: u64) -> Re
     Ok(Arc::new(shared))
 }
 
-/// Those who send are sampled, and more; the others count.
+/// The senders and some more clients are sampled; the others only count.
 fn seats(clients: usize, senders: usize, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
     let seat = |number| Seat {
         number,
@@ -159,7 +159,7 @@ fn play(server: &Server, shared: &Shared, times: Times) -> Used {
     sleep(times.measured);
     shared.ledger.close();
     let after = used();
-    // Asking the kernel about all connections takes it a while; nobody sends meanwhile.
+    // Reading the counters of all connections takes the kernel some time; nobody sends meanwhile.
     shared.stage.send_replace(Stage::Listening);
     let left_after = left();
     listen(shared, times.silence);

@@ -1,6 +1,6 @@
 //! A client that takes the datagrams of classes without decoding them: it compares each with what was decoded once for
-//! all, counts what it holds, and acknowledges it as every member of a class does (wire W70 to W75). What comes to it
-//! alone is its client's.
+//! all, counts what it holds, and acknowledges it as every member of a class does (wire W70 to W75). Messages to this
+//! client alone go to its own session.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ const SHARED_DATAGRAM: u8 = 0x1e;
 const SHARED_AGAIN: u8 = 0x27;
 const LEAVE: u8 = 0x1f;
 
-/// What is of classes on a lane (W61, W71).
+/// The lane value of class datagrams (W61, W71).
 const DATAGRAMS: u8 = 1;
 
-/// Models at a time (W71).
+/// The largest number of models at a time (W71).
 const PLACES: usize = 2;
 
-/// W72: an acknowledgement waits so long, and a part of as much again that is each receiver's own; in ns.
+/// W72: an acknowledgement waits this long, plus a part of the spread that each receiver chooses; in ns.
 const ACKNOWLEDGE_WITHIN: u64 = 250_000_000;
 const SPREAD_MS: u64 = 150;
-/// Or until so many came.
+/// An acknowledgement waits for at most this many packets.
 const ACKNOWLEDGE_AFTER: u32 = 32;
-/// After one that was sent again.
+/// After a repeated packet, an acknowledgement waits only this long; in ns.
 const ACKNOWLEDGE_SOON: u64 = 30_000_000;
 
 /// The places of one client in classes.
@@ -48,7 +48,7 @@ struct Arriving {
 struct Place {
     class: u32,
     entry: Arc<Entry>,
-    /// It has all packets up to here.
+    /// The number of the packet up to which none is missing.
     top: u32,
     newest: u32,
     /// Bit `k`: whether the packet `k` before the newest came.
@@ -58,7 +58,7 @@ struct Place {
     answer_at: Option<u64>,
 }
 
-/// What followers have in common, and one's own.
+/// The state that followers share, and this follower's own.
 pub(super) struct Desk<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) reference: &'a mut Reference,
@@ -85,7 +85,7 @@ impl Follower {
         true
     }
 
-    /// Takes what is of classes out of a packet of the stream, and appends what is not to `left`.
+    /// Takes class frames out of a packet of the stream, and appends the other frames to `left`.
     pub(super) fn packet(
         &mut self,
         desk: &mut Desk<'_>,

@@ -46,7 +46,7 @@ impl Ledger {
         true
     }
 
-    /// When this was sent. `None`: it was not, or not as it is.
+    /// The send time of a message. `None`: it was not sent, or differs from what was sent.
     pub(super) fn sent(&self, name: Name, message: &[u8]) -> Option<u64> {
         let slot = self.slot(name)?;
         let at = slot.at.load(Ordering::Acquire);
@@ -89,22 +89,22 @@ impl Ledger {
     }
 }
 
-/// What came to one receiver.
+/// The messages that one receiver got.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    /// This receiver sends, too: whether its own messages come back is the server's matter.
+    /// The number of this receiver as a sender, if it sends: servers may or may not return its own messages.
     own: Option<usize>,
-    /// Of each sender.
+    /// The received messages of each sender.
     streams: Vec<Stream>,
     /// Different messages that came, as sent.
     pub(super) arrived: u64,
-    /// Of those: within the window.
+    /// Those of `arrived` within the measured window.
     pub(super) counted: u64,
-    /// Not what was sent, or sent by nobody.
+    /// Messages that differ from what was sent, or that nobody sent.
     pub(super) altered: u64,
-    /// Came again, unless it may.
+    /// Messages that came again although the transport should not repeat them.
     pub(super) repeated: u64,
-    /// It follows classes: what comes in one is nothing that its client knows of, and may come to that as well.
+    /// True for a follower of classes: its client does not know their messages, and may get one of them, too.
     pub(super) follows: bool,
     /// Came after a later one of the same sender.
     pub(super) disordered: u64,
@@ -126,8 +126,8 @@ impl Tally {
         }
     }
 
-    /// Takes messages that are known to be as they were sent, and how many were not. A class's datagrams repeat some
-    /// (wire W73), which a client drops.
+    /// Takes messages that are known to be intact, and the number of others. Datagrams of classes repeat some
+    /// messages (wire W73), which a client drops.
     pub(super) fn follow(&mut self, ledger: &Ledger, at: u64, names: &[Name], altered: u64) {
         self.altered += altered;
         let own = self.own;
@@ -167,7 +167,7 @@ impl Tally {
         &mut self.streams[sender]
     }
 
-    /// Whether all that others sent came, once, in order, as it was sent.
+    /// Whether all messages of others came, once, in order, and intact.
     pub(super) fn is_perfect(&self, totals: &[u64]) -> bool {
         let wrong = self.altered + self.repeated + self.disordered;
         wrong == 0 && self.arrived == self.due(totals)

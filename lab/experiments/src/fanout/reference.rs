@@ -12,7 +12,7 @@ use super::message::{Name, find};
 /// Numbers beside each message (W70).
 const FIELDS: usize = 6;
 
-/// W74: octets that a decoder may take to read what was lost and comes again.
+/// W74: octets that a decoder may use to read lost packets that are sent again.
 const FOR_LATE_ONES: usize = 256 << 10;
 
 /// Bodies and acknowledgements kept of each class: some seconds' at least, at any tick.
@@ -29,17 +29,17 @@ pub(super) struct Reference {
 struct Class {
     decoder: Decoder,
     bodies: HashMap<Vec<u8>, Arc<Body>>,
-    /// Older ones, until there are as many new ones.
+    /// Older bodies, which are dropped once there are as many new ones.
     older: HashMap<Vec<u8>, Arc<Body>>,
-    /// What gmc acknowledges, by the packet up to which nothing is missing.
+    /// gmc's acknowledgements, by the packet up to which none is missing.
     acknowledgements: BTreeMap<u32, Arc<[u8]>>,
 }
 
-/// Where who has this model stands.
+/// The decoder's position after a model.
 pub(super) struct Entry {
     /// The newest packet that it knows of.
     pub(super) newest: u32,
-    /// What gmc acknowledges of it.
+    /// gmc's acknowledgement of the model.
     pub(super) acknowledgement: Arc<[u8]>,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct Entry {
 pub(super) struct Body {
     /// gmc's number of the packet.
     pub(super) number: u32,
-    /// Of messages that were sent like that.
+    /// The names of intact messages.
     pub(super) names: Vec<Name>,
-    /// Others.
+    /// The number of other messages.
     pub(super) altered: u64,
 }
 
@@ -72,7 +72,7 @@ impl Reference {
         Ok(entry)
     }
 
-    /// What a class's body holds. `None`: that is not known, as it comes too late or too early to be understood.
+    /// The content of a class's body. `None`: the body comes too late or too early to be decoded.
     pub(super) fn read(&mut self, ledger: &Ledger, class: u32, octets: &[u8]) -> Option<Arc<Body>> {
         let class = self.classes.get_mut(&class)?;
         let known = class.bodies.get(octets).or_else(|| class.older.get(octets));
@@ -87,7 +87,7 @@ impl Reference {
         Some(body)
     }
 
-    /// What gmc acknowledges for who has all packets of a class up to this one, and that one's number.
+    /// The acknowledgement for a receiver that has all packets of a class up to this one, and its number.
     pub(super) fn acknowledgement(&self, class: u32, top: u32) -> Option<(u32, Arc<[u8]>)> {
         let known = self.classes.get(&class)?.acknowledgements.range(..=top).next_back();
         known.map(|(top, octets)| (*top, Arc::clone(octets)))

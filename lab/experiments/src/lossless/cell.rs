@@ -190,8 +190,7 @@ impl Run {
         Ok(())
     }
 
-    /// The median of each message's round trips, so that what else the machine did does not count, and of these the
-    /// mean, so that all messages do.
+    /// The mean over all messages of the median of each message's round trips: medians exclude delays by the machine.
     fn round_trip_us(&self) -> f64 {
         let medians: Vec<f64> = self
             .times
@@ -202,8 +201,8 @@ impl Run {
         Summary::of(&medians).mean
     }
 
-    /// The mean of all round trips but the slowest 2 %, which the machine held up, of each combination of choices and
-    /// trials: so rare and dear ones count, however few they are.
+    /// The mean of all round trips except the slowest 2 %, which the machine delayed, for each combination of choices
+    /// and trials: so rare and expensive combinations count, too.
     fn trimmed_us(&self) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for (_, times) in &self.courses {

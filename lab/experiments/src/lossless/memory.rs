@@ -15,9 +15,8 @@ const COPIES: usize = 16;
 /// Of the message that they pack.
 const SIZE: usize = 1400;
 
-/// The fields of a row: what the codec reckons that it takes to compress and to decompress, what this process took from
-/// the system for it and used of that, and the most that it used for the first packer, as some give back what they took
-/// when a message is done.
+/// The fields of a row: the memory that the codec states for compressing and decompressing; the memory that this process
+/// allocated and used for it; and the peak for the first packer, because some codecs release memory after a message.
 const FIELDS: &str = "codec compress decompress taken resident peak";
 
 /// Measures each codec in a process of its own.

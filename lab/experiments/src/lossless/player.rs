@@ -25,7 +25,7 @@ pub(super) struct Exchange {
     pub(super) course: Course,
 }
 
-/// What both ends packed a message by: in earnest, and only to learn.
+/// The codecs that both ends chose for a message, each with the codec of a trial.
 pub(super) type Course = [Option<Choice>; 4];
 
 /// Why a message did not come back.
@@ -101,12 +101,12 @@ struct End {
     message: Vec<u8>,
     /// What was packed only to learn from it.
     other: Vec<u8>,
-    /// By auto, for what was sent last: in earnest, and only to learn.
+    /// The codec that auto chose for the last message, and the codec of a trial.
     chosen: [Option<Choice>; 2],
     sent: Option<Sent>,
     /// Messages that auto chose for.
     count: usize,
-    /// What was seen of the last message, and is learned once the next one is on its way.
+    /// Measurements of the last message, which auto learns from once the next message is under way.
     seen: Option<Seen>,
     picked: Vec<(Choice, usize)>,
 }
@@ -133,7 +133,7 @@ struct Seen {
     size: usize,
 }
 
-/// Every message is timed at first; then one of so many. Reading the clock takes time, too.
+/// At first every message is timed, then one of `TIMED`, because reading the clock takes time, too.
 const TIMED_FIRST: usize = 64;
 const TIMED: usize = 7;
 

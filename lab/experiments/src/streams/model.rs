@@ -20,7 +20,7 @@ use crate::{Result, Row, Update};
 /// Octets of a block, and of one of the paper's.
 const BLOCK: usize = 64 << 10;
 const PAPERS_BLOCK: usize = 32 << 10;
-/// What is always the same, with the stream's history and without.
+/// The static policies, with the stream's history and without.
 const STATIC: [&str; 23] = [
     "none",
     "lz4",
@@ -61,14 +61,14 @@ const LINKS: [(f64, f64); 10] = [
     (2500.0, 0.2),
     (10_000.0, 0.1),
 ];
-/// Shares that are left of a processor.
+/// The shares of a processor that other programs leave.
 const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.1];
-/// A transfer goes on, the files over and over, until it would fill the link for so long, in seconds: of all files, and of
-/// a single one.
+/// The least duration of a transfer without compression, in seconds, for all files and for a single one. The files are
+/// repeated until then.
 const LEAST: [f64; 2] = [2.0, 1.0];
 /// Blocks of a file in a quick experiment.
 const QUICK: usize = 4;
-/// A step: when, and when it ends, in seconds, and how long it may take to be dealt with.
+/// The start and the end of a step, in seconds, and the time within which a policy has to adapt.
 const STEP: f64 = 5.0;
 const END: f64 = 15.0;
 const GRACE: f64 = 2.0;
@@ -77,10 +77,10 @@ const TENTH: f64 = 0.1;
 /// Blocks of one file before some of the next, in a stream that is the same at all times.
 const TURN: usize = 4;
 
-/// A load: of the network in Mbit/s, of the server and of the client as what is left.
+/// A load: the network's rate in Mbit/s, and the remaining shares of the server's and the client's processors.
 type Load = (f64, f64, f64);
 
-/// What a program of its own leaves others on a processor that it shares with so many dummies (paper, section 5.1).
+/// The share that a program gets of a processor with this many dummy processes (paper, section 5.1).
 const fn left(dummies: u32) -> f64 {
     1.0 / (dummies as f64 + 1.0)
 }
@@ -279,7 +279,7 @@ impl<'a> Model<'a> {
         let block = |name: &str| if name == "ace-2005" { PAPERS_BLOCK } else { BLOCK };
         let mut rows = Vec::new();
         for (name, outcome) in &outcomes {
-            // Who knows everything knows it block by block, and the time of a block is not known beforehand.
+            // The oracle decides block by block, and does not know the time of a block beforehand.
             if ["oracle", "bound"].contains(&name.as_str()) {
                 continue;
             }

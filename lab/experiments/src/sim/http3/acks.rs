@@ -1,4 +1,4 @@
-//! What arrived, and when to say so.
+//! Received packets, and when to acknowledge them.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(super) struct Acks {
     frequency: AckFrequency,
     /// All that came.
     came: Ranges,
-    /// What the other end is not known to have been told.
+    /// Received packets of which the other end may not know.
     news: Ranges,
     /// Since the last acknowledgement.
     waiting: u32,

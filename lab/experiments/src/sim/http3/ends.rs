@@ -45,9 +45,9 @@ pub(super) struct Asking {
     is_on: bool,
     /// Times it asked.
     count: u64,
-    /// What the other end waits at most, as far as it is known to have been told.
+    /// The longest delay of the other end's acknowledgements, as far as that end is known to have been told.
     granted: Duration,
-    /// What it was asked for in this packet. If that is lost, quinn does not ask again before it wants something else.
+    /// The request in this packet. If the packet is lost, quinn does not ask again before it wants another value.
     asked: Option<(u64, Duration)>,
 }
 

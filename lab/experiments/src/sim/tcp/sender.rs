@@ -37,7 +37,7 @@ pub(super) struct Sender {
     /// When the retransmission timer expires.
     expires: Option<Duration>,
     rack: Rack,
-    /// When a segment that seems lost has had its time.
+    /// The time at which a segment that seems lost counts as lost.
     overdue: Option<Duration>,
     probe: Probe,
     last_sent: Duration,
@@ -51,7 +51,7 @@ enum Probe {
     At(Duration),
     /// It is sent whatever the window says.
     Now,
-    /// It was sent, when all before this place had been sent. There is one at a time.
+    /// The probe was sent when all before this place had been sent. Only one is under way at a time.
     Until(u64),
 }
 
@@ -204,7 +204,7 @@ impl Sender {
         }
         let found = self.find_lost(now);
         self.reduce(delivered, advanced && !found);
-        // What says nothing new, as each packet of the other direction does, must not put it off.
+        // An acknowledgement without news, as in each packet of the other direction, must not delay the timer.
         if advanced || !self.may_probe() {
             self.plan_probe(now);
         }

@@ -1,4 +1,4 @@
-//! One transfer in simulated time: the sender packs, the link carries, the receiver unpacks, word of it comes back.
+//! One transfer in simulated time: the sender packs, the link carries, the receiver unpacks and acknowledges.
 //!
 //! A policy is the real one, and sees the real octets; what packing yields and takes is looked up.
 
@@ -10,13 +10,13 @@ use groupwire_ace::{Candidate, Delivered, Packed, Policy, Situation};
 use super::conditions::Course;
 use super::table::Trace;
 
-/// Octets that the sender's transport takes and has not sent yet.
+/// Octets that the sender's transport accepts before it has sent them.
 const TRANSPORT: f64 = 128.0 * 1024.0;
-/// Octets that the receiver's transport takes and that were not read yet, beside twice what is under way.
+/// Octets that the receiver's transport buffers before they are read, in addition to twice the octets under way.
 const RECEIVING: f64 = 512.0 * 1024.0;
 /// Of a block.
 const HEADER: usize = 4;
-/// The receiver says so at once when so many octets came.
+/// The receiver acknowledges at once after this many octets.
 const ACKNOWLEDGED: usize = 16 << 10;
 /// What a choice takes, ns: as the crate's benchmark says.
 const CHOOSING: f64 = 1500.0;
@@ -32,7 +32,7 @@ pub(in crate::streams) struct Outcome {
     pub(in crate::streams) blocks: Vec<(f64, Candidate)>,
 }
 
-/// Word that is on its way back.
+/// An acknowledgement on its way back.
 struct Word {
     comes: f64,
     delivered: Delivered,
@@ -174,9 +174,9 @@ impl Run {
 /// The other end.
 #[derive(Default)]
 struct Receiver {
-    /// When it has unpacked what came. Not a number: nothing came.
+    /// The time at which it has unpacked everything that came; NaN if nothing came.
     free: f64,
-    /// When its last word went.
+    /// The time of its last acknowledgement.
     spoke: f64,
     owed: Owed,
     /// Octets up to the end of each block, and when it was unpacked.
@@ -230,7 +230,7 @@ impl Receiver {
         self.unpacked.front().filter(|(octets, _)| *octets <= first).map_or(0.0, |(_, at)| *at)
     }
 
-    /// Says what it owes, if it does.
+    /// Sends an acknowledgement if one is due.
     fn word(&mut self, course: &Course, at: usize, at_once: bool, words: &mut VecDeque<Word>) {
         let Owed { blocks, wire, unpacking, waited, handed } = self.owed;
         if wire < ACKNOWLEDGED && blocks < 64 && !at_once {
