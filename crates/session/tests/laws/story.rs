@@ -673,7 +673,9 @@ impl Story {
             }
             self.world.run(Duration::from_secs(1));
         }
-        self.world.run(Duration::from_secs(3));
+        // A participant whose connection broke meanwhile is kept for 10 s, and then said to have left. The recorded sessions end earlier.
+        let rest = if self.plain.is_some() { 11 } else { 3 };
+        self.world.run(Duration::from_secs(rest));
     }
 }
 
