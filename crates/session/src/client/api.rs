@@ -83,14 +83,14 @@ pub enum Input<'a> {
     DatagramDropped,
     /// The transport is closed, or could not be opened.
     Closed,
-    /// The network seems to be back: a client that waits to dial does so now, or once the time is over that the server asked
-    /// for when it said goodbye.
+    /// The network seems to be back: a client that waits to dial does so now. If the server stated a waiting time in
+    /// BYE, the client dials when that time is over.
     Hurry,
     /// Time passed.
     Timeout,
 }
 
-/// What to do outside of the client.
+/// What the caller has to do.
 #[derive(Debug)]
 pub enum Output {
     /// Open a transport, then report [`Input::Opened`] or [`Input::Closed`].
@@ -135,8 +135,8 @@ pub struct Outgoing<'a> {
     pub key: Option<&'a [u8]>,
     /// The priority of this message. `None`: the channel's priority.
     pub priority: Option<u8>,
-    /// The only participant that is to receive it; `None`: all that receive the channel. Only on a channel of transactions, and of at
-    /// most the size of a message that is not cut into pieces.
+    /// The only participant that receives it; `None`: all that receive the channel. A channel of awareness permits only
+    /// `None`. A message to one participant is not cut into pieces, which limits its size.
     pub to: Option<Recipient>,
 }
 

@@ -17,7 +17,7 @@ use crate::wire::coding::Coding;
 use crate::wire::frame::{Access, Frame};
 use crate::{ChannelStats, Compress, Error, Overflow, Qos, Rate};
 
-/// The most keys of a channel of which a client keeps values that have arrived. With more keys it keeps none.
+/// If a channel has more keys than this, the client keeps no values that are known to have arrived.
 const MOST_ARRIVED: usize = 1024;
 
 /// How far the application has closed a channel.
@@ -43,7 +43,7 @@ pub(super) struct Channel {
     /// The compression that this end last announced to the server on this transport.
     pub(super) announced: Compress,
     pub(super) stats: ChannelStats,
-    /// Compares what arrives with the QoS contract.
+    /// Judges received messages by the QoS contract.
     pub(super) judge: Judge,
     /// Another QoS that the application asked for, until the server has answered.
     pub(super) wish: Option<Qos>,
@@ -59,12 +59,12 @@ pub(super) struct Channel {
     pub(super) with_join: bool,
     /// OPEN was sent on this transport.
     pub(super) is_asked_for: bool,
-    /// This end has the transactions of this channel up to here: that of the newest one that was delivered, or of the part of
-    /// the snapshot that replaces them.
+    /// The position up to which this end has the transactions of this channel: that of the newest one that was
+    /// delivered, or of the part of the snapshot or the gap that stands for them.
     pub(super) have: Position,
     /// The transaction of which some pieces have arrived.
     pub(super) begun: Option<Begun>,
-    /// The counter of the last piece that is ordered of an own transaction, if not all of them are.
+    /// While only some pieces of an own transaction are ordered: the counter of the last one that is.
     pub(super) own_begun: Option<Counter>,
     /// The newest awareness index used.
     pub(super) index: Index,
@@ -140,12 +140,12 @@ impl Channel {
         }
     }
 
-    /// Forgets a transaction of which some pieces have arrived: the others do not follow, or all come again.
+    /// Forgets the pieces of an incomplete transaction: the other pieces do not follow, or all pieces come again.
     pub(super) fn forget_begun(&mut self) {
         (self.begun, self.own_begun) = (None, None);
     }
 
-    /// True if all transactions of the channel up to this position are complete here, and those after it are still to come.
+    /// True if this end has the transactions of the channel up to this position and no later ones, and no transaction in part.
     pub(super) fn is_complete_at(&self, position: Position) -> bool {
         self.synced && self.have <= position && self.begun.is_none() && self.own_begun.is_none()
     }
@@ -235,7 +235,7 @@ impl Channel {
     /// Lets all values that have arrived be sent again, because the room lost them (W94).
     pub(super) fn restate(&mut self) {
         for value in self.sent_values.values_mut().filter(|value| value.has_arrived) {
-            // No transport has this number, and a value of an earlier transport is sent again.
+            // No transport has the number 0, so the value is sent again like values of an earlier transport.
             (value.has_arrived, value.transport) = (false, 0);
         }
     }

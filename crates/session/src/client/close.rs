@@ -49,7 +49,7 @@ impl Client {
         Ok(())
     }
 
-    /// Closes those of the closing channels on which nothing is pending any more.
+    /// Closes the channels in [`Stage::Closing`] on which nothing is pending any more.
     pub(super) fn finish_closing(&mut self) {
         let Client { phase, session, .. } = self;
         match phase {
@@ -78,8 +78,8 @@ impl Client {
 }
 
 impl Session {
-    /// While no transport is in use: closes the closing channels that have nothing left to send. The room ended their
-    /// subscriptions when the transport was closed.
+    /// Closes the channels in [`Stage::Closing`] that have nothing left to send, while no transport is in use. The
+    /// room ended their subscriptions when the transport was closed.
     pub(super) fn close_unconnected(&mut self) {
         for at in 0..self.channels.len() {
             if self.channels[at].stage == Stage::Closing && self.has_sent_all(at) {
@@ -113,7 +113,7 @@ impl Session {
         channel.stage = Stage::Closed;
         channel.id = None;
         if channel.synced {
-            // All of its transactions up to here were delivered.
+            // All transactions of the channel up to this position were delivered.
             channel.have = channel.have.max(position);
         }
         if let Some(begun) = channel.begun.take() {
@@ -121,7 +121,7 @@ impl Session {
         }
         channel.synced = false;
         channel.sent_values = Latest::new();
-        // Opened again, the channel brings the newest awareness, part of which was received before (W18).
+        // When the channel is opened again, its newest awareness comes again, also the part that was received before (W18).
         self.seen.forget_values(ChannelId(at as u32));
         self.participants.forget_held(ChannelId(at as u32));
         self.withdraw_parts(at);

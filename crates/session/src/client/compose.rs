@@ -188,7 +188,7 @@ impl Joined {
         awareness.chain(over_stream.filter(|_| self.link.ready())).min()
     }
 
-    /// When each of the transactions that are not sent yet may be sent, as far as the server asked to hold them back (W99).
+    /// The earliest send time of each unsent transaction, in order: zero, or the end of the hold that the server asked for (W99).
     fn releases(&self, session: &Session) -> impl Iterator<Item = Duration> {
         let Hold { until, from } = self.hold;
         let free = from.get().saturating_sub(session.numbered.next().get());
@@ -345,8 +345,8 @@ impl Joined {
             };
             if !matches!(due, Due::Settled(_)) {
                 if channel.next_slot <= now {
-                    // From when the slot was, not from now: timers are late, and who sends at the highest rate would fall
-                    // behind with each of them.
+                    // The next slot counts from the planned slot, not from now: timers are late, and a sender at the
+                    // highest rate would fall behind with each late timer.
                     let next = channel.next_slot + interval;
                     channel.next_slot = if next > now { next } else { now + interval };
                 }

@@ -40,8 +40,7 @@ impl Copies {
         self.streamed = self.streamed.max(position);
     }
 
-    /// True if another copy may be delivered before the stream brings one of the transactions that were delivered as
-    /// copies.
+    /// True if another copy may be delivered while the stream has not brought all transactions of earlier copies.
     pub(super) fn takes_more(&self) -> bool {
         self.ahead.len() < MAX_AHEAD
     }

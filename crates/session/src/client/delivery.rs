@@ -24,15 +24,15 @@ use crate::{Error, Overflow};
 pub(super) struct Inbound {
     pub(super) numbers: Numbers,
     pub(super) copies: Copies,
-    /// Transactions for this participant alone that wait for their places in the order.
+    /// Direct transactions (W114) that wait for their places in the order.
     pub(super) held: Held,
     /// The parts of the snapshot that are announced and have not arrived, by the server's numbers.
     pub(super) parts: Vec<(u32, Announced)>,
-    /// The channel that was reset, and up to which position, of which the gap comes next (W102).
+    /// The channel and the position of the last RESET, whose GAP comes next (W102).
     pub(super) reset: Option<(ChannelNo, Position)>,
-    /// A part that is arriving.
+    /// The part of the snapshot whose chunks are arriving.
     pub(super) download: Option<Assembly>,
-    /// The session continued on this transport where it stopped.
+    /// True if WELCOME resumed the session on this transport.
     pub(super) resumed: bool,
 }
 

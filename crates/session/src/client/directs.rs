@@ -1,5 +1,5 @@
-//! Transactions for one participant (wire W114 to W116): received ones that wait for their places in the
-//! order, and own ones whose outcome is not known yet.
+//! Direct transactions (wire W114 to W116): received ones that wait for their places in the order, and
+//! own ones whose receipts have not come.
 
 use alloc::vec::Vec;
 
@@ -10,34 +10,34 @@ use super::session::Session;
 use crate::ids::{Counter, Position};
 use crate::{Error, Receipt};
 
-/// The most that may wait for its place. A server keeps fewer for a participant.
+/// The most direct transactions that wait for their places. A server keeps fewer for a participant.
 const MAX_HELD: usize = 4096;
 
-/// Own ones of which it is not known yet what became of them, and the last one that came from others.
+/// The own direct transactions without a receipt, and the position of the last received one.
 #[derive(Debug, Default)]
 pub(super) struct Directs {
-    /// Own transactions that are ordered and whose receipt has not come.
+    /// Own direct transactions that are ordered and whose receipts have not come.
     awaited: Vec<(Counter, ChannelId, Recipient)>,
-    /// Receipts that came before the transaction was known to be ordered.
+    /// Receipts of own direct transactions that are not known to be ordered.
     early: Vec<(Counter, Receipt)>,
-    /// The position of the last one that the application was handed.
+    /// The position of the last direct transaction that the application received.
     pub(super) received: Position,
 }
 
-/// What came over a transport and waits for its place.
+/// The direct transactions of one transport that wait for their places.
 #[derive(Default)]
 pub(super) struct Held {
-    /// In the order of their positions, with the counter; an own one has no message.
+    /// Positions in ascending order, each with the counter and the message; an own transaction has no message.
     list: Vec<(Position, Counter, Option<Incoming>)>,
-    /// The position that the server is to be told: the application has everything up to there.
+    /// The position for the next RECEIVED frame: the application has its direct transactions up to there.
     pub(super) received: Option<Position>,
 }
 
 impl Held {
-    /// Keeps one until all transactions before it have come.
+    /// Keeps a direct transaction until all transactions before it have come.
     ///
     /// # Errors
-    /// More than a room lets wait.
+    /// More direct transactions wait than a room keeps.
     pub(super) fn add(
         &mut self,
         session: &mut Session,
@@ -55,13 +55,13 @@ impl Held {
         Ok(())
     }
 
-    /// Hands over what has its place up to `until`: all transactions before have come.
+    /// Delivers the direct transactions up to the position `until`, because all transactions before them have come.
     pub(super) fn release(&mut self, session: &mut Session, until: Position) {
         while self.list.first().is_some_and(|(first, ..)| *first <= until) {
             match self.list.remove(0) {
                 (position, counter, None) => session.confirm_direct(counter, position),
                 (position, _, Some(message)) => {
-                    // It is dropped if its channel was closed meanwhile.
+                    // The message is dropped if its channel was closed meanwhile.
                     if session.channels[message.channel.0 as usize].id.is_some() {
                         session.directs.received = position;
                         self.received = Some(position);
@@ -74,7 +74,7 @@ impl Held {
 }
 
 impl Session {
-    /// The own one with this counter is ordered.
+    /// The own direct transaction with this counter is ordered: reports its receipt if that has come, else waits for it.
     pub(super) fn await_receipt(&mut self, counter: Counter, channel: ChannelId, to: Recipient) {
         let directs = &mut self.directs;
         match directs.early.iter().position(|(early, _)| *early == counter) {
@@ -86,7 +86,7 @@ impl Session {
         }
     }
 
-    /// The server says what became of an own one. It may repeat what it said over an earlier transport.
+    /// The server reports the outcome of an own direct transaction. It may repeat a receipt of an earlier transport.
     pub(super) fn on_receipt(&mut self, counter: Counter, receipt: Receipt) {
         let directs = &mut self.directs;
         if let Some(at) = directs.awaited.iter().position(|(awaited, ..)| *awaited == counter) {
@@ -97,8 +97,8 @@ impl Session {
         }
     }
 
-    /// The session is lost: nobody will say what became of the own ones. In another incarnation of the room (not `is_same`), the
-    /// numbers of participants mean others, so those that wait to be sent are given up.
+    /// The session is lost, so the server will send no receipts for its direct transactions. In another incarnation of
+    /// the room (not `is_same`), participants have other numbers, so waiting direct transactions are given up.
     pub(super) fn forget_directs(&mut self, is_same: bool) {
         self.directs.early.clear();
         let mut lost = core::mem::take(&mut self.directs.awaited);

@@ -45,8 +45,8 @@ pub enum Event {
     Contract(ContractEvent),
     /// A message. Awareness comes after [`Event::Participants`] has named its sender (wire W104), if it is a participant.
     Message(Incoming),
-    /// A transaction for one participant: this one, or, of an own transaction, the one that it was sent to. It stands at its place in
-    /// the room's order, but nobody else is told of it: what all participants are to see alike must not depend on it.
+    /// A direct transaction (wire W114): one for this participant alone, or an own one for another participant. It comes at its
+    /// place in the room's order. No other participant receives it, so state that all participants share must not depend on it.
     Direct(Incoming),
     /// What became of a message that this participant sent to one other ([`Outgoing::to`](super::Outgoing::to)). It comes once for
     /// each that the room has taken, or that was given up.
@@ -60,27 +60,27 @@ pub enum Event {
     },
     /// Participants came, changed or left.
     Participants {
-        /// `true`: `changes` replaces all that was told of participants; `false`: it has only the participants that changed.
+        /// `true`: `changes` replaces the whole list of participants. `false`: `changes` has only the participants that changed.
         complete: bool,
         /// The new state of each participant.
         changes: Vec<ParticipantChange>,
     },
-    /// The room is large, or no longer is, or the number of its participants changed while it is large. A room that is large says so
-    /// behind [`Event::Joined`].
+    /// The room became large or is no longer large, or its number of participants changed while it is large. In a large
+    /// room this event also follows [`Event::Joined`].
     Count {
         /// The participants that are here or away, this one among them.
         count: u32,
-        /// `true`: [`Event::Participants`] tells of everybody, as in a room of which nothing was said. `false`: it tells of those
-        /// who act, each before its message; [`Client::want_page`](super::Client::want_page) asks for the others.
+        /// `true`: [`Event::Participants`] reports all participants, as in a room that is not large. `false`: it reports only
+        /// participants that act, each before its message; [`Client::want_page`](super::Client::want_page) asks for the others.
         everybody: bool,
     },
     /// Some participants, in the order of their numbers, as they were when the room was [asked](super::Client::want_page).
     Page {
-        /// The number above which theirs are.
+        /// The numbers of all these participants are greater than this one.
         after: ParticipantId,
         /// The participants, without this one.
         participants: Vec<ParticipantChange>,
-        /// No others follow.
+        /// True if no further participants follow.
         last: bool,
     },
     /// Late-joiner state is complete: of one channel, or of all that were open when joining.
@@ -110,8 +110,8 @@ pub enum Event {
     Gap {
         /// What is missing.
         reason: GapReason,
-        /// Own transactions that were sent but not acknowledged, and are sent again under a new
-        /// number: the lost session may have ordered some of them already.
+        /// The number of own transactions that were sent but not acknowledged. They are sent again
+        /// under new numbers, though the lost session may have ordered some of them already.
         uncertain: usize,
         /// Of [`GapReason::History`] and [`GapReason::Reset`]: the channel, and the position up to which transactions of it are
         /// missing.
@@ -188,16 +188,16 @@ pub struct Incoming {
     pub priority: Option<u8>,
     /// How long ago the sending application made it, as far as the clocks of both ends tell.
     pub age: Duration,
-    /// Place of a transaction in the room's order. 0 for awareness, and for an own transaction that the application was away
-    /// for: it is in a part of the snapshot, or among transactions that can no longer be had.
+    /// The place of a transaction in the room's order. 0 for awareness, and for an own transaction whose place the
+    /// server does not state: a part of the snapshot covers it, or it can no longer be had.
     pub position: Position,
     /// Its number among the sender's transactions, or among the sender's messages on an awareness channel.
     pub index: Index,
-    /// A transaction of this client, at its place in the room's order.
+    /// True for an own transaction that now has its place in the room's order.
     pub own: bool,
-    /// It is awareness that a later transaction of its sender has overtaken.
+    /// True for awareness that a later transaction of its sender has overtaken.
     pub stale: bool,
-    /// It is part of the state that a late joiner is sent.
+    /// True for late-joiner state.
     pub state: bool,
     /// The participant that left for good, if this is the room's own entry about that, which has no content. Channels have such
     /// entries if their QoS says so ([`Qos::departures`](crate::Qos::departures)).

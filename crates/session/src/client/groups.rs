@@ -38,12 +38,12 @@ const ACKNOWLEDGE_SOON: Duration = Duration::from_millis(30);
 /// The fan-out groups of one transport.
 #[derive(Default)]
 pub(super) struct Groups {
-    /// A model of which pieces have come.
+    /// A model that arrives in pieces.
     arriving: Option<Arriving>,
     models: Vec<Model>,
 }
 
-/// A model of which pieces have come.
+/// The pieces of a model that have arrived.
 struct Arriving {
     group: GroupId,
     total: u32,

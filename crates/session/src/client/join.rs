@@ -92,7 +92,7 @@ impl Client {
         if resumed && before.is_none_or(|before| before.participant != welcome.participant) {
             return Err(Error::malformed("WELCOME: resumed what was not asked for"));
         }
-        // Those of an earlier session cannot take this one over.
+        // Unanswered HELLOs of an earlier session cannot take this session over.
         session.unanswered = if resumed { session.unanswered.saturating_sub(1) } else { 0 };
         if !resumed {
             let same = before.is_some_and(|before| before.incarnation == welcome.incarnation);

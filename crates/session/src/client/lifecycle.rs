@@ -64,7 +64,7 @@ impl Client {
     /// When [`Client::on_housekeeping`] or [`Client::compose`] has something to do, if no input comes before.
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
-            // Without a token there is nothing to wait for but another one.
+            // A client without a token waits for [`Client::set_token`], not for a time.
             Phase::Waiting { until, .. } => (!self.session.lacks_token).then_some(*until),
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
@@ -127,7 +127,7 @@ impl Client {
         }
     }
 
-    /// The server said BYE: closes the transport, to dial again after at least `retry_ms`. Without such a time, as after any break.
+    /// The server sent BYE: closes the transport, to dial again after `retry_ms`. With 0, the client waits as after a broken transport.
     pub(super) fn on_bye(&mut self, retry_ms: u64) {
         self.session.outputs.push_back(Output::Hangup);
         if matches!(self.phase, Phase::Leaving(_)) {
@@ -176,8 +176,8 @@ impl Client {
         self.phase = Phase::HangingUp { stay_away: Duration::ZERO, joined_at };
     }
 
-    /// True if the error is *replaced*, and a HELLO of this client that was not answered accounts for it: on a network that loses, what
-    /// was sent on a connection that was given up may reach the room after what was sent on the next one. Each HELLO accounts for one error.
+    /// True if the error is *replaced* and an unanswered HELLO of this client explains it: on a lossy network, a HELLO of a transport that
+    /// the client gave up may reach the room after the HELLO of the next transport. Each unanswered HELLO explains one error.
     fn accounts_for(&mut self, error: &Error) -> bool {
         let accounts = error.code() == REPLACED && self.session.unanswered > 0;
         if accounts {

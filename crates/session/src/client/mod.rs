@@ -1,8 +1,8 @@
 //! A participant's end of a session. It outlives its transports: it resumes on a new transport, and keeps transactions
 //! until the room has confirmed them.
 //!
-//! [`Client`] is the state machine. Its `phase` owns what exists only while a transport is used, its `session` what
-//! outlives transports.
+//! [`Client`] is the state machine. Its `phase` owns the state of the transport in use, its `session` the state
+//! that outlives transports.
 
 mod api;
 mod channel;
@@ -193,8 +193,8 @@ impl Client {
         stored.map_or(Durability::Memory, |(durability, _)| durability)
     }
 
-    /// Own transactions that are not yet confirmed: those of a stored room are not durable yet, as far as is known here.
-    /// After the session has ended, those that never were. See [`Event::Pending`].
+    /// The number of own transactions that are not confirmed yet; in a stored room, a confirmed transaction is durable.
+    /// After the client has ended, the number of those that were never confirmed. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
         self.session.waiting()
     }

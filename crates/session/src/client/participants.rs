@@ -1,6 +1,6 @@
-//! The participants that the application was told of. After the room was loaded again, those who have not
-//! resumed yet stay in the application's list for a time (wire W94). A large room has further
-//! participants, which are not in this list (wire W103).
+//! The participants of whom the application knows. After the room was loaded again, participants that
+//! have not resumed yet stay in this list for a time (wire W94). A large room has further participants,
+//! which are not in the list (wire W103).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -15,21 +15,21 @@ use crate::{ParticipantId, PresenceState};
 /// The most messages that wait until their senders are known (wire W104): PARTICIPANTS comes about a round trip after them.
 const MOST_HELD: usize = 256;
 
-/// The participants that the application was told of; of each kind at most `max_participants` of [`Limits`](crate::Limits).
+/// The participants of whom the application knows. Each list has at most `max_participants` of [`Limits`](crate::Limits).
 #[derive(Default)]
 pub(super) struct Participants {
-    /// Those whom the room announced last, in the order of their numbers.
+    /// The participants that the room announced, in the order of their numbers.
     known: Vec<ParticipantChange>,
-    /// Those who were here before the room was loaded again, and whom it has not announced since.
+    /// Participants from before the room's last load that the room has not announced since.
     missing: Vec<ParticipantChange>,
-    /// Until then the missing ones are away; after it they have left. `None` if there are none.
+    /// The participants in `missing` count as away until this time, and as left after it. `None`: the room was not loaded lately.
     pub(super) missing_until: Option<Duration>,
     /// Awareness whose sender is not known, and when it came: datagrams may overtake the frames that name and remove participants.
     held: VecDeque<(Duration, Incoming)>,
 }
 
 impl Participants {
-    /// True if the application has to be told of this sender of awareness before its message. `limit`: of those who are known.
+    /// True if awareness of this sender has to wait until the room announces the sender. `limit`: the most known participants.
     pub(super) fn lacks(&self, sender: ParticipantId, limit: usize) -> bool {
         self.known.len() < limit && sender != ParticipantId(0) && self.find(sender).is_err()
     }
@@ -47,7 +47,7 @@ impl Participants {
         self.held.retain(|(_, message)| message.channel != channel);
     }
 
-    /// The numbers of participants begin anew, so what waits for one is not for whoever has its number then.
+    /// The room begins to number participants anew, so waiting messages would count as those of other participants.
     pub(super) fn forget_all_held(&mut self) {
         self.held.clear();
     }
@@ -102,17 +102,17 @@ impl Session {
         }
     }
 
-    /// W103: how many participants the room has, and whether the application is told of everybody.
+    /// W103: takes in the number of participants, and whether the application is told of all of them.
     pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
         if !everybody {
-            // A large room does not say of everybody who was here before whether it is back.
+            // A large room does not announce all participants from before its load, so the missing ones count as left at once.
             self.participants.missing_until = Some(Duration::ZERO);
             self.report_missing(Duration::ZERO);
         }
         self.emit(Event::Count { count, everybody });
     }
 
-    /// Tells the application that the participants have left whom a loaded room did not announce in time.
+    /// Reports that the participants have left that the room did not announce in time after it was loaded.
     pub(super) fn report_missing(&mut self, now: Duration) {
         let Participants { missing, missing_until, .. } = &mut self.participants;
         if missing_until.take_if(|until| now >= *until).is_none() || missing.is_empty() {
@@ -128,7 +128,7 @@ impl Session {
     }
 }
 
-/// What the application is told of participants.
+/// Converts the entries of a PARTICIPANTS frame for the application.
 pub(super) fn changes(list: &[ParticipantEntry<'_>]) -> Vec<ParticipantChange> {
     let change = |entry: &ParticipantEntry<'_>| ParticipantChange {
         id: entry.id,

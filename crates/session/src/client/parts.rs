@@ -18,13 +18,13 @@ use crate::wire::frame::Frame;
 use crate::{Error, Kind};
 
 impl Client {
-    /// States that the application makes a part of the room's snapshot, under this name: its state of these channels, which
-    /// stands for their transactions. The room asks for it by [`Event::SnapshotWanted`] when the log of these channels has
-    /// grown, of one participant that has all of them open. Those who join later and have all of them open begin with
-    /// [`Event::Snapshot`].
+    /// States that the application makes the part of the room's snapshot with this name: its state of these channels,
+    /// which replaces their transactions. When the log of these channels has grown, the room asks one participant that
+    /// has all of them open for the part, by [`Event::SnapshotWanted`]. Late joiners that open all of the channels
+    /// begin with [`Event::Snapshot`].
     ///
-    /// No channel is in two parts of a room, and the channels of a part can only become more. A part without channels is no
-    /// longer made by this client.
+    /// A channel can be in one part of a room only, and channels can be added to a part but not removed. With no
+    /// channels, this client no longer makes the part.
     ///
     /// ```
     /// use core::time::Duration;

@@ -31,8 +31,8 @@ impl Session {
         Ok(())
     }
 
-    /// W29: the room has ordered the own transaction `counter`, at `position`, and with it all earlier ones: they are in a part
-    /// of the snapshot, or are among transactions that can no longer be had.
+    /// W29: the room has ordered the own transaction `counter`, at `position`. All earlier own transactions are
+    /// ordered, too: a part of the snapshot covers them, or they can no longer be had.
     ///
     /// # Errors
     /// No own transaction of this number is pending.
@@ -45,7 +45,7 @@ impl Session {
         let Some(&Pending { channel, piece, .. }) = own else {
             return Err(Error::malformed("record: an own transaction that is not pending"));
         };
-        // It is ordered when its last piece is: if the room forgets this participant before, all of it is sent again.
+        // A transaction is ordered with its last piece: if the room forgets this participant before that, all pieces are sent again.
         self.channels[channel].own_begun = piece.goes_on().then_some(counter);
         if !piece.goes_on() {
             self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
@@ -54,7 +54,7 @@ impl Session {
         Ok(())
     }
 
-    /// The own transaction `counter`, which is for one participant, has its place at `position`. Nothing happens if that is known.
+    /// The own direct transaction `counter` has its place at `position`. Nothing happens if this end knows that already.
     pub(super) fn confirm_direct(&mut self, counter: Counter, position: Position) {
         self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
     }
@@ -69,8 +69,8 @@ impl Session {
         self.take_ordered(None, &|own, channel| own <= counter && channels.contains(&channel));
     }
 
-    /// Removes the pending transactions for which `is_ordered` returns true, given their counter and channel, and tells the
-    /// application that they are ordered. `place`: the position of one of them.
+    /// Removes the pending transactions for which `is_ordered` returns true, given their counter and channel, and reports them to
+    /// the application as ordered. `place`: the counter and the position of one of them, if the server stated it.
     fn take_ordered(
         &mut self,
         place: Option<(Counter, Position)>,
@@ -169,7 +169,7 @@ impl Session {
             }
             return;
         }
-        // Awareness goes to everybody.
+        // Awareness cannot be sent to one participant.
         if self.give_up(at, &|item, _| item.to.is_some()).is_some() {
             let what = "sending to one participant on a channel of awareness";
             self.emit_error(at, Error::NotAllowed { what });

@@ -20,7 +20,7 @@ pub(super) enum Phase {
     /// There is no transport. At `until`, the client asks its caller to open one, if it has a token that has not expired.
     Waiting {
         until: Duration,
-        /// The server asked not to come before, which [`Input::Hurry`](super::Input::Hurry) does not change.
+        /// The client does not dial before this time, even after [`Input::Hurry`](super::Input::Hurry): BYE stated it.
         earliest: Duration,
     },
     /// The caller is opening a transport.
@@ -57,7 +57,7 @@ pub(super) struct Greeting {
 /// The server asked to hold transactions back (wire W99).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hold {
-    /// It holds until this time.
+    /// The hold ends at this time.
     pub(super) until: Duration,
     /// Transactions with smaller counters may be sent.
     pub(super) from: Counter,

@@ -14,7 +14,7 @@ use crate::wire::record::Record;
 /// A transaction of a channel of which some pieces have arrived. No other transaction of the channel comes between them.
 #[derive(Debug)]
 pub(super) struct Begun {
-    /// Up to where this end had the channel before.
+    /// The value of [`Channel::have`] before the first piece.
     pub(super) before: Position,
     /// The position of the last piece. The next one follows it, unless the room's store has lost some.
     last: Position,
@@ -23,7 +23,7 @@ pub(super) struct Begun {
     bytes: Vec<u8>,
 }
 
-/// What the application is handed of a transaction, besides its numbers.
+/// The content of a transaction, without its numbers.
 pub(super) struct Content {
     pub(super) key: Option<Vec<u8>>,
     pub(super) priority: Option<u8>,
@@ -39,10 +39,10 @@ impl Content {
 }
 
 impl Channel {
-    /// Keeps the pieces of an own transaction that have a position in the log already, when the session is lost in the middle of
-    /// it. In the new session this participant is somebody else: its further pieces arrive as those of another participant, and are
-    /// put together with the kept ones. `pending`: the own transactions, still with the counters of the lost session. `position`:
-    /// that of the newest piece with a position.
+    /// Keeps the ordered pieces of an own transaction when the session is lost before all its pieces are ordered. In
+    /// the new session this participant has another number: the further pieces arrive as those of another participant,
+    /// and are joined to the kept ones. `pending`: the own transactions, still with the counters of the lost session.
+    /// `position`: that of the newest ordered piece.
     pub(super) fn keep_own_begun(&mut self, pending: &VecDeque<Pending>, position: Position) {
         let Some(last) = self.own_begun.take() else { return };
         let Some(of_last) = pending.iter().find(|one| one.counter == Some(last)) else { return };
@@ -76,7 +76,7 @@ impl Channel {
             }
             false => match self.begun.take() {
                 Some(begun) if position == begun.last.next() => Begun { last: position, ..begun },
-                // What comes before it was before a gap or a part of the snapshot, or is lost.
+                // The piece before this one lies before a gap or in a part of the snapshot, or is lost.
                 _ => return Ok(None),
             },
         };

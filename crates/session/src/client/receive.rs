@@ -107,7 +107,7 @@ impl Client {
                 self.on_error(Error::Remote { code, fault, detail }, fatal, subject)
             }
             (Phase::Greeting(_), Frame::Welcome(welcome)) => self.on_welcome(now, &welcome),
-            // W36: also in the place of WELCOME.
+            // W36: the server may send BYE instead of WELCOME.
             (_, Frame::Bye { retry_ms, .. }) => {
                 self.on_bye(retry_ms);
                 Ok(())
@@ -163,7 +163,7 @@ impl Joined {
             Frame::Model { carrier: Carrier::Datagrams, .. } if !self.agreed.groups => {
                 Err(Error::malformed("MODEL: it was not agreed on"))
             }
-            // They name no group that this end is in.
+            // Without this capability, this end is in no fan-out group: it ignores frames about groups.
             Frame::SharedAgain { .. } | Frame::Leave { carrier: Carrier::Datagrams, .. }
                 if !self.agreed.groups =>
             {
@@ -411,7 +411,7 @@ impl Joined {
             };
             datagrams.finish(now, incoming, outcome)
         });
-        // W38.
+        // W38: a datagram that cannot be read is only counted.
         session.stats.datagrams_unread += u64::from(read.is_err() && !packet.is_empty());
         datagrams.on_ordered(session.ordered);
         session.pass_missed(datagrams);
@@ -517,7 +517,7 @@ impl Joined {
         let (_, Announced { name: part, counter, channels }) = parts.remove(at);
         session.confirm_covered(&channels, counter);
         for at in channels {
-            // It may be behind what this end had: then the later transactions come again (W18).
+            // The part may end before the old `have`: then the server sends the later transactions again (W18).
             session.channels[at].have = as_of;
             session.channels[at].forget_begun();
         }
@@ -548,7 +548,7 @@ impl Joined {
         Ok(())
     }
 
-    /// W115: tells the server which transactions for this participant alone the application has.
+    /// W115: tells the server up to which position the application has its direct transactions.
     fn say_received(&mut self) {
         if let Some(position) = self.inbound.held.received.take() {
             self.link.queue(&Frame::Received { position });

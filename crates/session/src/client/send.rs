@@ -17,7 +17,7 @@ impl Client {
     /// Sends a message on a channel. Returns whether it was accepted.
     ///
     /// # Errors
-    /// What is wrong with it: too large, not UTF-8 though `text`, a channel that is unknown, closed, or not open for sending.
+    /// The message is too large, not UTF-8 though `text`, or has a wrong `to`; the channel is unknown, closed, or not open for sending.
     pub fn send(
         &mut self,
         now: Duration,
@@ -39,7 +39,7 @@ impl Session {
     ) -> Result<Sent, Error> {
         let limits = &self.config.limits;
         let max_message = self.membership.map_or(limits.max_message, |one| one.max_message);
-        // Until the room has answered, nobody knows whether it takes large transactions.
+        // Before the first WELCOME it is not known whether the room takes large transactions.
         let takes_large = self.membership.is_none_or(|one| one.stored.is_some());
         let largest = if takes_large { largest(max_message) } else { 0 };
         check_size("message", message.bytes.len(), largest.max(max_message))?;

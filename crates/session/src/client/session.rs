@@ -26,7 +26,7 @@ pub(super) struct Session {
     pub(super) config: Config,
     /// What the room stated in its last WELCOME; `None` before the first.
     pub(super) membership: Option<Membership>,
-    /// The newest transaction that was delivered with all before it, except for those that a part of the snapshot replaces.
+    /// The position up to which all transactions were delivered, are replaced by a part of the snapshot, or are not for this client.
     pub(super) position: Position,
     /// The newest own transaction that is known to be ordered.
     pub(super) ordered: Counter,
@@ -43,9 +43,9 @@ pub(super) struct Session {
     pub(super) has_pending: bool,
     /// The order number of the newest message that the application submitted.
     pub(super) order: Order,
-    /// By [`ChannelId`].
+    /// Indexed by [`ChannelId`].
     pub(super) channels: Vec<Channel>,
-    /// The parts of the snapshot that the application makes; the server knows them by their places here.
+    /// The parts of the snapshot that the application makes. The index of a part is its number on the wire.
     pub(super) parts: Vec<Provided>,
     /// The newest transaction delivered of each sender.
     pub(super) delivered: Delivered,
@@ -163,8 +163,8 @@ impl Session {
         })
     }
 
-    /// W94: the room is of this durability. If it was loaded again since this client was told last, it has lost the values
-    /// of channels that conflate, and they are sent again. Participants who were here before have until `away` to resume.
+    /// W94: takes in ROOM. If the room was loaded since the last ROOM, it has lost the values of channels that
+    /// conflate, and the client sends them again. Participants from before the load have until `away` to resume.
     pub(super) fn on_room(&mut self, durability: Durability, load: u64, away: Duration) {
         let Some(membership) = &mut self.membership else { return };
         let before = membership.stored.replace((durability, load));
