@@ -19,7 +19,7 @@ pub struct Publication<'a> {
     pub text: bool,
     /// On a channel that conflates, the key whose value this is.
     pub key: Option<&'a [u8]>,
-    /// Names the request, so that it is carried out once however often it comes. A transaction needs it.
+    /// Identifies the request, so that the room carries out a repeated request only once. Required for a transaction.
     pub request: Option<RequestKey>,
 }
 
@@ -49,7 +49,7 @@ pub enum NotPublished {
     OtherContent,
     /// The room can take no transactions at present: its store has no space, or is behind.
     NotNow,
-    /// The message breaks a limit, or is not what it says.
+    /// The message is over a limit, or its text is not UTF-8.
     Failed(Error),
 }
 
@@ -59,7 +59,7 @@ pub enum NotPublished {
 pub enum NotReset {
     /// The room has no channel of this name.
     NoChannel(String),
-    /// A part of the snapshot stands for channels to be reset and for these others. They can only be reset together.
+    /// A part of the snapshot stands for these channels, too. All channels of a part have to be reset together.
     SharesPart(Vec<String>),
     /// A limit of the room was reached.
     Failed(Error),
@@ -97,14 +97,14 @@ pub struct PartFacts {
     pub size: usize,
 }
 
-/// A transaction or a value that was looked at.
+/// A transaction or a value that [`Room::newest`](super::Room::newest) returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookedAt {
     /// The place of a transaction in the room's order; 0 for a value.
     pub position: Position,
     /// The place among all messages that the room received since it is in memory.
     pub order: Order,
-    /// Who sent it; 0 is the room itself.
+    /// The participant that sent it; 0 is the room itself.
     pub sender: ParticipantId,
     /// Its key, if it has one.
     pub key: Option<Vec<u8>>,
@@ -120,15 +120,15 @@ pub struct LookedAt {
     pub age: Duration,
 }
 
-/// What to look at.
+/// The messages that [`Room::newest`](super::Room::newest) returns.
 #[derive(Debug, Clone, Copy)]
 pub struct Newest {
     /// Transactions before this position; `None`: the newest.
     pub transactions_before: Option<Position>,
     /// Values before this order; `None`: the newest.
     pub values_before: Option<Order>,
-    /// Most transactions, and most values.
+    /// The most transactions, and the most values, that are returned.
     pub limit: usize,
-    /// Most bytes of each content.
+    /// The most bytes of each content that are returned.
     pub max_bytes: usize,
 }

@@ -37,7 +37,7 @@ struct Admitted {
     /// `confirmed` are in the log.
     position: Position,
     confirmed: Counter,
-    /// The client was in this incarnation of the room before, so that what it says it has counts.
+    /// True if the client was in this incarnation of the room before: only then do its positions and counters mean something.
     has_been_here: bool,
 }
 
@@ -199,7 +199,7 @@ impl Room {
         if packing.set() != 0 {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
-        // What this participant may not have been told over its last transport (W116).
+        // The participant may lack some receipts of its last transport, so all that the room keeps are sent again (W116).
         for (counter, receipt) in log.directs.receipts(id) {
             link.queue(&Frame::Receipt { counter, receipt });
         }

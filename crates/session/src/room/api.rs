@@ -39,8 +39,8 @@ pub struct Config {
     pub costs: Costs,
     /// When more receivers than this have the same channels open, the streams to them are coded once for all of them.
     pub share_stream_above: usize,
-    /// With more participants than this, the room is large: its participants are told how many they are, and are named those
-    /// who act (wire W103).
+    /// With more participants than this, the room is large: its participants are told only their number and the
+    /// participants that act (wire W103).
     pub announce_everybody_up_to: usize,
     /// What a confirmed transaction survives. In every mode but [`Durability::Memory`], the caller has a store, carries out
     /// [`Output::Store`] and reports [`Input::Durable`].
@@ -86,18 +86,18 @@ pub enum Input<'a> {
         link: LinkId,
         /// The packet, of which HELLO has been read because it names the room.
         opening: &'a Opening<'a>,
-        /// Who the client is: the server has decided that it may join.
+        /// The identity of the client, which the server has permitted to join.
         identity: &'a Identity,
         /// Makes and checks the secrets by which participants resume.
         secrets: &'a dyn Secrets,
         /// The most bytes of a datagram; 0 if the transport has no datagrams.
         max_datagram: usize,
     },
-    /// The participant's token was renewed, and this is who it is now.
+    /// The participant sent a new token, which the server accepted.
     Renewed {
         /// The transport.
         link: LinkId,
-        /// Of the same subject as before; its rights may be others.
+        /// The identity from the new token. Its subject is the same as before; its rights may differ.
         identity: &'a Identity,
     },
     /// The participant's token expires soon: the client is asked for another one.
@@ -146,11 +146,11 @@ pub enum Input<'a> {
         /// The transport.
         link: LinkId,
     },
-    /// The server stops: the room says goodbye to all clients, which may come back one after the other.
+    /// The server stops: the room sends BYE to all clients, each with another time to come back.
     Shutdown {
-        /// The time after which the first one may come back, when a new server will probably be running.
+        /// The waiting time of the first client: after it, a new server will probably run.
         retry: Duration,
-        /// The time between two of them, so that the new server is not asked for everything at once.
+        /// The difference between the waiting times of two clients, so that they do not all come to the new server at once.
         step: Duration,
     },
     /// Changes of [`Output::Store`] are durable. They become durable in the order in which they were put out.

@@ -40,11 +40,11 @@ pub(super) struct Common {
     pub(super) resting: Resting,
     /// The newest order at the last tick.
     pub(super) ticked: Order,
-    /// Up to where the last tick let participants be sent the log.
+    /// The end of the log at the last tick: participants may be sent messages up to there.
     pub(super) released: Cursor,
     /// The position of the newest transaction at the last tick.
     pub(super) ticked_head: Position,
-    /// The account of what is stored; `None` if the room is not stored.
+    /// The state of storing; `None` if the room is not stored.
     pub(super) storing: Option<Storing>,
     /// The channels of the parts of the snapshot that participants have offered to make lately.
     pub(super) offered: BTreeSet<ChannelNo>,
@@ -60,14 +60,14 @@ pub(super) struct Common {
     pub(super) state: StatePayloads,
     pub(super) outputs: VecDeque<Output>,
     pub(super) stats: Stats,
-    /// What came with the present input, as quotas count it.
+    /// The bytes, deliveries and transactions of the present input, as quotas count them.
     pub(super) used: Used,
     /// The bytes of the present input that belong to a part of the snapshot that the room asked for.
     pub(super) asked_for: u64,
-    /// What all participants sent lately, by the room's quota.
+    /// The usage of all participants together, measured by the room's quota.
     pub(super) usage: Meter,
-    /// How many participants receive each channel, by its place in the log. Housekeeping counts them, so that a message of which
-    /// the deliveries are counted need not look at all participants.
+    /// The number of receivers of each channel, indexed by the channel's place in the log. Housekeeping counts them, so
+    /// that counting the deliveries of a message does not visit all participants.
     pub(super) receivers: Vec<u64>,
     /// True if `receivers` and `offered` have to be determined anew: participants came or went, or opened or closed channels.
     pub(super) has_new_subscriptions: bool,
@@ -75,7 +75,7 @@ pub(super) struct Common {
     pub(super) rate_limited: BTreeSet<ParticipantId>,
     /// The participants whose transactions the room drops ([`Peer::held`](super::peer::Peer::held)). Some may have left since.
     pub(super) held: BTreeSet<ParticipantId>,
-    /// How often a participant was looked at because of a time or of something that happened to others, outside of ticks.
+    /// How often a timer or an event of another participant made the room look at a participant, outside of ticks.
     pub(super) visits: u64,
     pub(super) inspector: Inspector,
     /// The changes to other peers that the present input makes. The room carries them out after it.
@@ -94,7 +94,7 @@ pub(super) enum Effect {
     SnapshotCame,
     /// A rate limit changed: the time of the next turn of rate-limited values has to be found again.
     TurnsMoved,
-    /// The participant said goodbye.
+    /// The participant sent BYE.
     Left(ParticipantId),
 }
 
@@ -144,7 +144,7 @@ impl Common {
         }
     }
 
-    /// Lets the other participants be sent this participant's state at the next tick, if they are to know it.
+    /// Plans to send this participant's state to the others at the next tick. In a large room, only if it acted lately.
     pub(super) fn announce(&mut self, now: Duration, participant: ParticipantId) {
         if self.roster.announce(participant) || self.roster.has_changed() {
             self.timers.schedule_tick(now);

@@ -1,5 +1,5 @@
-//! Routes transactions that are for one participant alone, and tells their senders the outcome (wire W114
-//! to W116).
+//! Delivers direct transactions, each of which is for one participant alone, and sends receipts to their
+//! senders (wire W114 to W116).
 
 use core::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::wire::frame::Frame;
 use crate::{ParticipantId, Position, Receipt};
 
 impl Room {
-    /// Lets participants be sent the new ones up to this position, and gives up those whose receivers are not in the room.
+    /// Releases new direct transactions up to this position to their feeds. Gives up those whose receivers are not in the room.
     pub(super) fn deliver_directs(&mut self, until: Position) {
         for id in self.common.log.directs.take_fresh(until) {
             match self.peers.get_mut(&id).map(|peer| &mut peer.state) {
                 Some(State::Here(connection)) => connection.directs.due = until,
                 Some(State::Away { .. }) => {}
-                // Of a room that was just loaded, nobody knows who is away.
+                // After a room was loaded, any known participant may still resume.
                 None if self.absent_until.is_some() && self.common.log.session(id).is_some() => {
                     self.absent.insert(id);
                 }
@@ -24,7 +24,7 @@ impl Room {
         }
     }
 
-    /// Tells senders what has become of theirs.
+    /// Sends the new receipts to the senders of direct transactions.
     pub(super) fn tell_receipts(&mut self, now: Duration) {
         let mut told: Option<ParticipantId> = None;
         for (sender, counter, receipt) in self.common.log.directs.take_untold() {

@@ -33,8 +33,8 @@ impl Room {
         self.end_hold();
     }
 
-    /// Closes the transports of the participants whose transactions the room dropped, if it takes transactions again on the
-    /// channel that was full. They come back at once, and send them again (W93).
+    /// Closes the transports of participants whose transactions the room dropped because a channel was full, if that
+    /// channel takes transactions again. Their clients resume at once and send the transactions again (W93).
     pub(super) fn end_hold(&mut self) {
         let now = self.common.now;
         let Room { peers, common, .. } = self;

@@ -101,7 +101,7 @@ impl Room {
     pub(super) fn arrange_groups(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         let Common { groups, log, config, resting, visits, .. } = common;
-        // Those who rest have no datagrams. By their transports, so that those who came first enter first.
+        // Resting participants have no datagrams. The order of the transports lets earlier ones enter first.
         let place_of = |id| peers.get(&id)?.connection().filter(|one| one.place.is_some());
         let awake = resting.awake();
         *visits += awake.len() as u64;
@@ -359,7 +359,7 @@ impl Connection {
         }
         let strictest = channels.iter().map(|channel| log.channel(channel).qos.loss);
         let target = group_target(strictest.min().unwrap_or(0));
-        // If no step repeats enough, this is the step after the last one, which no group has.
+        // If no step has enough repeats, `step` is the number of steps, which is the step of no group.
         let step = place.loss.model().repeats_for(target, LADDER.len() as u8);
         Some(GroupKey { channels, step, is_far: place.is_far })
     }

@@ -20,10 +20,10 @@ use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 /// A tick waits this long at most for transactions to become durable. A commit is usually faster.
 const WORTH_WAITING: Duration = Duration::from_millis(10);
 
-/// How long nothing may come of a part of the snapshot before another participant is asked.
+/// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
 pub(super) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// If nobody can make the parts that are needed, participants are looked at again after this time.
+/// If no participant can make the parts that are needed, the room looks for one again after this time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// The room keeps place for this many outputs for each participant, which is more than a tick needs, and for some more.
@@ -46,7 +46,7 @@ impl Room {
         while let Some((at, id)) = self.common.timers.due_datagrams(now) {
             let Room { peers, common, .. } = self;
             let Some(peer) = peers.get_mut(&id) else { continue };
-            // A timer of a connection that is gone may be left.
+            // The timer may belong to a connection that is gone.
             if let Some(connection) = peer.connection_mut()
                 && connection.datagrams_at == Some(at)
             {
@@ -56,8 +56,8 @@ impl Room {
         }
     }
 
-    /// Delays a tick of transactions alone, of which the newest ones are about to become durable, by at most
-    /// [`WORTH_WAITING`]: otherwise these would go at once after the tick (W92), and every receiver be sent two packets.
+    /// Delays a tick of transactions alone by at most [`WORTH_WAITING`] if the newest of them are about to become
+    /// durable: otherwise these would be sent right after the tick (W92), and every receiver would be sent two packets.
     fn waits_for_store(&mut self, now: Duration) -> bool {
         let Common { log, timers, roster, ticked, .. } = &mut self.common;
         let has_others = roster.has_changed() || log.has_values_after(*ticked);
@@ -115,9 +115,9 @@ impl Room {
         }
     }
 
-    /// Lets all participants be sent messages up to `until`, the changes of the participants in `changed`, and if `counts` how
-    /// many there are. Sends the newest payload to members of shared streams that need nothing else, which are nearly all. Returns the other
-    /// participants, and up to where all but these were sent awareness.
+    /// Lets all participants be sent messages up to `until` and the changes of the participants in `changed`, with `counts` also
+    /// their number. Sends the newest payload to members of shared streams that need nothing else, which are nearly all. Returns
+    /// the other participants, and the least order up to which awareness was sent to those members.
     fn release(
         &mut self,
         now: Duration,
@@ -146,7 +146,7 @@ impl Room {
         (others, served)
     }
 
-    /// Lets each participant be told of all others, because the room is no longer large.
+    /// Queues the complete list of participants for each participant, because the room is no longer large.
     fn tell_of_all(&mut self) {
         let Room { peers, common, .. } = self;
         for (&id, peer) in peers {
@@ -233,7 +233,7 @@ impl Room {
         }
         self.end_hold();
         self.tell_upstream(now);
-        // The room may have been larger, with more to send at once.
+        // A larger room may have sent more outputs at once.
         let Common { outputs, links, .. } = &mut self.common;
         outputs.shrink_to(links.len() * OUTPUTS_EACH + FEW_OUTPUTS);
         let next = (!self.is_empty()).then(|| now + HOUSEKEEPING);
@@ -241,7 +241,7 @@ impl Room {
         self.ask_for_part(now);
     }
 
-    /// Wakes the participants whose time has come. Those of which something was received meanwhile rest on.
+    /// Wakes the resting participants whose time has come. Those from which packets came since then go on resting.
     fn wake_due(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         while let Some(id) = common.resting.pop_due(now) {
@@ -260,14 +260,14 @@ impl Room {
         peers.values_mut().for_each(|peer| peer.wake(common));
     }
 
-    /// True if nobody rests for whom there is something to do.
+    /// True if no resting participant has anything to do.
     fn is_rest_justified(&self) -> bool {
         let is_justified =
             |peer: &Peer| peer.rest.is_none() || peer.may_rest(&self.common).is_some();
         self.peers.values().all(is_justified)
     }
 
-    /// Counts who receives each channel, and finds the channels of which somebody offers a part of the snapshot.
+    /// Counts the receivers of each channel, and finds the channels of the parts that participants offer.
     fn count_subscriptions(&mut self) {
         let mut receivers = core::mem::take(&mut self.common.receivers);
         receivers.clear();
@@ -329,7 +329,7 @@ impl Room {
         if !common.log.may_want_part() || snapshot_due.is_some_and(|due| now < due) {
             return;
         }
-        // Round robin, so that a participant or a part for which no answer comes is not asked for ever.
+        // Participants and parts are asked in turn, so that the room does not wait for the same one for ever.
         let (last, part) = *last_asked;
         let same = peers
             .get(&last)
@@ -360,7 +360,7 @@ impl Room {
             return;
         }
         let Room { peers, common, .. } = self;
-        // Those who rest have sent nothing of late.
+        // Resting participants have sent nothing lately.
         for id in common.resting.awake() {
             common.visits += 1;
             let Some(peer) = peers.get_mut(&id) else { continue };
@@ -374,7 +374,7 @@ impl Room {
         }
         let Room { peers, common, .. } = self;
         let Common { upstreams, resting, visits, .. } = common;
-        // Those who rest have no datagrams, and so no notices of their own.
+        // Resting participants have no datagrams, and so no notices of their own.
         for id in resting.awake() {
             *visits += 1;
             let Some(connection) = peers.get_mut(&id).and_then(Peer::connection_mut) else {

@@ -1,5 +1,5 @@
-//! Reads a room's channels for programs that are no participants: how much they hold, and their newest
-//! messages.
+//! Reads a room's channels for programs that are not participants: the number and size of their
+//! messages, and the newest ones.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -67,14 +67,14 @@ impl Room {
         let before = wanted.transactions_before.map_or(u64::MAX, |one| one.get().saturating_sub(1));
         let newest = log.transactions_up_to(Position(before).min(log.durable()));
         let (mut found, mut pieces) = (Vec::new(), VecDeque::new());
-        // What is for one participant is nobody else's.
+        // Direct transactions are only for their receivers.
         let is_shown =
             |one: &&Transaction| one.message.channel == channel && one.message.to.is_none();
         for one in newest.filter(is_shown) {
             if found.len() >= wanted.limit {
                 break;
             }
-            // The last piece comes first.
+            // Pieces come newest first, so the last piece comes first.
             if !one.message.piece.goes_on() {
                 pieces.clear();
             }

@@ -79,12 +79,12 @@ pub struct Room {
     /// The newest order at the last housekeeping. Values up to this order that are still in the log at the next
     /// housekeeping have settled (wire W41).
     settling: Order,
-    /// When participants are looked at again for a part of the snapshot, even if the one that was asked has not sent it.
+    /// The time from which the room asks for a part of the snapshot again, even if the last participant has not sent its part.
     snapshot_due: Option<Duration>,
-    /// Participants of a room that was loaded who have not resumed yet, though channels have to be told once they have left (wire
-    /// W113), and when they have.
+    /// In a room that was loaded, participants that have not resumed yet and for whom something is left to do when they
+    /// count as left: departure entries (wire W113), or receipts for direct transactions that wait for them.
     absent: BTreeSet<ParticipantId>,
-    /// Until when those who were in a room that was loaded may resume: then they have left.
+    /// In a room that was loaded, the time until which its earlier participants may resume. After it they have left.
     absent_until: Option<Duration>,
     /// The room was loaded, and has had no input yet.
     was_loaded: bool,
@@ -151,8 +151,8 @@ impl Room {
         self.common.log.incarnation()
     }
 
-    /// True if the room has no participants, neither connected nor away. In a room that was loaded, those count as away who have not
-    /// resumed yet and of whom channels will be told that they left.
+    /// True if the room has no participants, neither connected nor away. In a room that was loaded, participants that
+    /// have not resumed yet count as away if channels record their departures or direct transactions wait for them.
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty() && self.absent.is_empty()
     }
@@ -170,8 +170,8 @@ impl Room {
         Stats { here, limited, expired, memory: self.common.memory(), ..self.common.stats }
     }
 
-    /// How often a participant was looked at because of a time, or of something that happened to others, outside of ticks. Participants
-    /// for whom there is nothing to do are not looked at, so that idle ones cost nothing.
+    /// How often a timer or an event of another participant made the room look at a participant, outside of ticks. The
+    /// room does not look at participants that have nothing to do, so that idle ones cost nothing.
     ///
     /// ```
     /// use groupwire_session::AllowAll;
@@ -287,7 +287,7 @@ impl Room {
         let Some(peer) = common.links.get(&link).and_then(|id| peers.get_mut(id)) else { return };
         let Some(connection) = peer.connection_mut() else { return };
         connection.link.sent();
-        // Nearly always there is nothing more to send to a member of a shared stream, which may rest on.
+        // A member of a shared stream usually needs nothing more, and goes on resting.
         if !connection.has_all(&common.streams) {
             peer.wake(common);
             peer.flush(now, common);
@@ -307,7 +307,7 @@ impl Room {
         self.serve(link, gone, now);
     }
 
-    /// Lets ticks wait for the next [`Input::Timeout`]: a caller with several inputs of one time lets them share a tick.
+    /// Delays ticks until the next [`Input::Timeout`], so that a caller with several inputs at one time needs one tick for all of them.
     ///
     /// ```
     /// use core::time::Duration;
@@ -426,14 +426,14 @@ impl Room {
         let head = log.head();
         log.append_departure(id, *now);
         inspector.advance(log.head());
-        // There is nothing to tell if nobody was told of the participant.
+        // If no participant knew this one, there is nothing to send.
         if roster.has_changed() || log.head() != head {
             timers.tick_for_leaver();
         }
         self.common.emit(Event::Left { participant: id });
     }
 
-    /// Writes that participants left who have not resumed in time since the room was loaded.
+    /// Writes the departures of those in `absent` once the time to resume is over, and gives up their direct transactions.
     fn end_absences(&mut self, now: Duration) {
         if self.absent_until.is_none_or(|until| now < until) {
             return;

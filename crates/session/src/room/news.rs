@@ -13,15 +13,15 @@ pub(super) const PRESENCE_PER_PACKET: usize = 16 << 10;
 /// The most bytes of an entry of PARTICIPANTS without its presence and its user: its number, its state and two lengths.
 pub(super) const ENTRY_OVERHEAD: usize = 10;
 
-/// The participants that changed since the tick before, or that act, and how many there are.
+/// The changes of participants since the last tick, and the number of participants.
 #[derive(Debug)]
 pub(super) struct News {
     pub(super) changed: BTreeSet<ParticipantId>,
-    /// True if the frames say how many participants there are.
+    /// True if the frames contain the number of participants.
     pub(super) counts: bool,
-    /// Those of `changed` that left.
+    /// The participants in `changed` that left.
     pub(super) left: Vec<ParticipantId>,
-    /// The frames that say so.
+    /// The encoded COUNT and PARTICIPANTS frames.
     pub(super) frames: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl News {
     }
 }
 
-/// What the others are told of a participant now.
+/// The present entry of a participant in PARTICIPANTS.
 pub(super) fn entry(id: ParticipantId, roster: &Roster) -> ParticipantEntry<'_> {
     match roster.get(id) {
         Some(Presence { state, user, bytes, .. }) => {

@@ -35,8 +35,8 @@ impl Room {
         self.ordered(position, self.common.log.durable())
     }
 
-    /// The transactions of a change that the room has just put out, in the room's order. Nobody may be told of them before the change
-    /// is durable: a store takes notes of them in the same commit.
+    /// The transactions of a change that the room has just put out, in the room's order. A store can keep notes about
+    /// them in the same commit. Until the change is durable, they must not be shown to anybody.
     pub fn transactions_of(&self, write: &Write) -> impl Iterator<Item = Ordered<'_>> {
         let position = |one: &StoredTransaction| one.position;
         let first = write.transactions.first().map(position).unwrap_or_default();
@@ -49,7 +49,7 @@ impl Room {
         let log = &self.common.log;
         let news = log.transactions_after(after).take_while(move |one| one.position <= last);
         let (mut begun, mut first_key) = (Vec::new(), None);
-        // What is for one participant is nobody else's.
+        // Direct transactions are only for their receivers.
         let news = news.filter(|one| one.message.to.is_none());
         news.filter_map(move |one| {
             let message = &one.message;

@@ -12,7 +12,7 @@ use crate::{Counter, Error, ParticipantId};
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// Bytes of memory for the pieces of all participants. No further transactions are taken while they take more.
+    /// The most bytes of memory for the pieces of all participants. Above it, the room takes no transactions.
     limit: usize,
     /// The pieces that have come over the present transport of each participant, in the order of their counters.
     begun: BTreeMap<ParticipantId, Begun>,
@@ -22,7 +22,7 @@ pub(super) struct Pieces {
 #[derive(Debug, Default)]
 struct Begun {
     pieces: Vec<(Message, Counter)>,
-    /// Bytes of the transaction so far, and of the memory that it takes.
+    /// The bytes of the pieces so far, and the memory that they take.
     size: usize,
     memory: usize,
 }
@@ -87,8 +87,8 @@ impl Pieces {
         }
     }
 
-    /// Removes and returns the pieces that came of the participant's transaction. The transport that carried them is gone:
-    /// the participant sends them again.
+    /// Removes and returns the participant's pieces, when its transaction is complete or its transport is gone. In the
+    /// second case the participant sends them again.
     pub(super) fn forget(&mut self, sender: ParticipantId) -> Option<Vec<(Message, Counter)>> {
         let begun = self.begun.remove(&sender)?;
         self.memory -= begun.memory;

@@ -65,7 +65,7 @@ impl Room {
         Ok(Published::Transaction { position, repeated: false })
     }
 
-    /// The transactions up to this position are durable, or as durable as those of this room ever are.
+    /// The position up to which transactions are durable. In a room that is not stored, that of the newest transaction.
     pub fn durable(&self) -> Position {
         self.common.log.durable()
     }

@@ -19,7 +19,7 @@ impl Room {
         self.common.now = now;
         let channels = self.channels_to_reset(names)?;
         let common = &mut self.common;
-        // Also a room that is full is reset: that makes place.
+        // A full room is reset, too, because that frees space.
         common.log.check_positions(channels.len()).map_err(NotReset::Failed)?;
         let day = common.config.wall + now;
         for &channel in &channels {

@@ -13,14 +13,14 @@ pub(super) struct Resting {
     awake: BTreeSet<ParticipantId>,
     /// The participants that rest, by the time at which they are looked at again.
     until: BTreeSet<(Duration, ParticipantId)>,
-    /// How many of them are members of each shared stream.
+    /// The number of resting members of each shared stream.
     members: BTreeMap<GroupId, usize>,
 }
 
 /// How a participant rests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rest {
-    /// It is looked at again at this time.
+    /// The time at which housekeeping looks at the participant again.
     pub(super) until: Duration,
     /// The shared stream that it is a member of; `None` if it is away.
     pub(super) stream: Option<GroupId>,

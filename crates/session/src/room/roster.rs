@@ -11,8 +11,8 @@ use core::time::Duration;
 use crate::wire::frame::Frame;
 use crate::{ParticipantId, PresenceState};
 
-/// The most participants that a newcomer of a large room is told of: those who acted last. Their entries fit a packet, and
-/// more people are hardly looked at.
+/// The most participants in the list for a newcomer of a large room: those that acted last. Their entries fit a packet,
+/// and few users look at more.
 const MOST_LISTED: usize = 64;
 
 /// The time between two counts (wire W103): the longer one of a second and this time for each participant, so that a room
@@ -26,7 +26,7 @@ pub(super) struct Roster {
     entries: BTreeMap<ParticipantId, Presence>,
     /// The participants whose changes are sent to all others at the next tick.
     changed: BTreeSet<ParticipantId>,
-    /// With more participants than this, the room becomes large.
+    /// The room becomes large with more participants than this.
     everybody_up_to: usize,
     is_large: bool,
     /// True if the room became large, or is no longer large, since the last tick.
@@ -35,7 +35,7 @@ pub(super) struct Roster {
     actors: BTreeSet<(u64, ParticipantId)>,
     /// Counts steps of housekeeping, from 1 on: it tells which participant acted last.
     step: u64,
-    /// When all participants were told last how many they are, and whether somebody came or left since.
+    /// When all participants were last told their number, and whether the number has changed since.
     counted: Duration,
     has_new_count: bool,
 }
@@ -169,7 +169,7 @@ impl Roster {
         self.entries.keys().copied().filter(move |&other| other != participant)
     }
 
-    /// Those whom a newcomer is told of: all others, or in a large room those who acted last.
+    /// The participants that a newcomer is told of: all others, or in a large room those that acted last.
     pub(super) fn list_for(&mut self, newcomer: ParticipantId) -> BTreeSet<ParticipantId> {
         if !self.is_large {
             return self.others(newcomer).collect();
@@ -184,7 +184,7 @@ impl Roster {
         self.actors.iter().map(|&(_, id)| id).filter(|&id| id != newcomer).collect()
     }
 
-    /// Notes that one participant was told of another one.
+    /// Notes that this participant was named to another one.
     pub(super) fn was_named(&mut self, participant: ParticipantId) {
         if let Some(entry) = self.entries.get_mut(&participant) {
             entry.is_known = true;
@@ -195,7 +195,7 @@ impl Roster {
         self.is_large
     }
 
-    /// How many participants are here or away.
+    /// The number of participants that are here or away.
     pub(super) fn count(&self) -> usize {
         self.entries.len()
     }
@@ -230,7 +230,7 @@ impl Roster {
         };
         if is_large != self.is_large {
             (self.is_large, self.has_turned) = (is_large, true);
-            // All know each other: they did in the small room, and are told of everybody when the large one becomes small.
+            // All know each other: in a small room they did, and a room that becomes small sends the complete list.
             self.entries.values_mut().for_each(|entry| entry.is_known = true);
         }
     }

@@ -116,7 +116,7 @@ impl Room {
         stream.tidy()?;
         let may_enter =
             |peer: &Peer| peer.connection().is_some_and(|one| one.may_enter(now, stream));
-        // Those who rest are members already, or away.
+        // Resting participants are members already, or away.
         let awake = common.resting.awake();
         common.visits += awake.len() as u64;
         let entrants: Vec<ParticipantId> =
@@ -137,7 +137,7 @@ impl Room {
             self.wake_all();
         }
         let Room { peers, common, .. } = self;
-        // In the order of their transports.
+        // The participants are flushed in the order of their transports.
         let link_of = |id| Some((peers.get(&id)?.connection()?.id, id));
         let here: BTreeMap<LinkId, ParticipantId> =
             common.resting.awake().into_iter().filter_map(link_of).collect();

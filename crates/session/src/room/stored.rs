@@ -40,9 +40,9 @@ pub struct StoredTransaction {
     pub position: Position,
     /// The channel.
     pub channel: ChannelNo,
-    /// The participant that sent it; 0 is the server.
+    /// The participant that sent it; 0 is the room itself.
     pub author: ParticipantId,
-    /// The participant that it is for; 0 is everybody. Rooms address transactions to everybody.
+    /// The only receiver (wire W114), or 0 for all participants. `u32::MAX` if the only receiver cannot get it any more.
     pub recipient: ParticipantId,
     /// Its number among the transactions of its author.
     pub counter: Counter,
@@ -72,10 +72,10 @@ pub struct Stored {
     /// The incarnation that the room had when it was stored first, or a new one if the store had to take back confirmed
     /// transactions.
     pub incarnation: u64,
-    /// Numbers of participants up to this one may have been given out: the last of [`Write::reserved`].
+    /// The last of [`Write::reserved`]: participant numbers up to this one may have been given out.
     pub last_participant: ParticipantId,
-    /// Whoever loads a room reserves [`RESERVED_AT_ONCE`] further numbers before, durably, so that the first newcomer need
-    /// not wait: numbers up to this one are reserved.
+    /// Participant numbers up to this one are reserved. The caller durably reserves [`RESERVED_AT_ONCE`] further
+    /// numbers before it loads the room, so that the first newcomer need not wait.
     pub reserved: ParticipantId,
     /// The last of [`Write::facts`].
     pub facts: Vec<u8>,

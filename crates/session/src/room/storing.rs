@@ -25,7 +25,7 @@ pub(super) struct Storing {
     reserved: ParticipantId,
     /// The position of the newest part of each name that was handed to the store.
     parts: BTreeMap<String, Position>,
-    /// Resets of channels that the store has to be told.
+    /// Resets of channels that are not handed to the store yet.
     resets: Vec<Reset>,
 }
 
@@ -62,8 +62,8 @@ impl Storing {
         self.resets.extend(resets);
     }
 
-    /// Numbers of participants up to `reserved` are reserved. Returns how far of the transactions up to `position` the store
-    /// was handed.
+    /// The store reserved participant numbers up to `reserved`, and made transactions up to `position` durable. Returns
+    /// that position, but at most the last one that was handed to the store.
     pub(super) fn on_durable(&mut self, position: Position, reserved: ParticipantId) -> Position {
         self.reserved = self.reserved.max(reserved.min(self.asked));
         position.min(self.handed)
@@ -96,7 +96,7 @@ impl Storing {
             write.parts.push(Log::stored_part(&part));
             self.channels.extend(&part.channels);
             self.parts.insert(part.name.clone(), part.as_of);
-            // The store deletes what the part covers, and the counters must outlive it.
+            // The store deletes transactions that the part covers, so the facts have to contain their counters.
             self.is_changed = true;
         }
         if core::mem::take(&mut self.is_changed) {

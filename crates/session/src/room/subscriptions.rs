@@ -42,13 +42,13 @@ impl Subscriptions {
         channels.iter().all(|&channel| self.receives(channel).is_some())
     }
 
-    /// How the participant wants the channel's messages to be compressed. The default if the channel is not open: the
-    /// participant's own transactions of before a break are confirmed even then.
+    /// The participant's compression for the channel. If the channel is not open, the default: own transactions from
+    /// before a break are confirmed even then.
     pub(super) fn compress(&self, channel: ChannelNo) -> Compress {
         self.0.get(&channel).map_or(Compress::Template, |opened| opened.compress)
     }
 
-    /// Opens the channel. Returns how it was open before, if it was.
+    /// Opens the channel. Returns its former entry, if it was open.
     pub(super) fn insert(&mut self, channel: ChannelNo, opened: Opened) -> Option<Opened> {
         self.0.insert(channel, opened)
     }

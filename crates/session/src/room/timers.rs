@@ -19,7 +19,7 @@ pub(super) struct Timers {
     /// The next tick.
     pub(super) tick: Option<Duration>,
     pub(super) last_tick: Option<Duration>,
-    /// Since when the tick that is due waits for the store, and up to which position.
+    /// While the due tick waits for the store: since when, and for which position to become durable.
     pub(super) waiting: Option<(Duration, Position)>,
     /// When values that a rate limit holds back may be sent next.
     pub(super) turn: Option<Duration>,

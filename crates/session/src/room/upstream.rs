@@ -36,8 +36,8 @@ struct ChannelUpstream {
 }
 
 impl Upstreams {
-    /// The QoS that a channel's datagrams have to meet, and the share that was missed already on the way to the room.
-    /// With both, the two legs together can meet the QoS.
+    /// The QoS that a channel's datagrams have to meet, and the share of messages that was already missed on the leg
+    /// to the room. Both legs together then meet the QoS.
     pub(super) fn needs(&self, channel: ChannelNo, qos: Qos) -> Needs {
         Needs { qos, upstream: self.share(channel) }
     }

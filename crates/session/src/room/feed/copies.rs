@@ -9,9 +9,8 @@ use crate::datagrams::Datagrams;
 use crate::room::log::{Filter, Item};
 use crate::wire::record::Number;
 
-/// Copies into datagrams the transactions that the stream was just handed, if the path loses enough packets for this to
-/// pay. The transactions are those after position `from`, up to `until`. `told`: the last position that the stream had
-/// announced to the receiver before them.
+/// If the path loses enough packets, copies into datagrams the transactions after position `from`, up to `until`, which
+/// the stream was just handed. `told`: the last position that the stream had announced to the receiver before them.
 pub(in crate::room) fn copy(
     (from, until): (Position, Position),
     told: Position,
@@ -24,7 +23,7 @@ pub(in crate::room) fn copy(
     let mut previous = if told == Position(0) { from } else { told };
     let mut feed = Feed::default();
     (feed.cursor.log, feed.until.log) = (from, until);
-    // The receiver has to have what is for it alone before it takes a copy of what comes behind (W114).
+    // The receiver needs all earlier direct transactions before it can take a copy of a later transaction (W114).
     let filter = Filter { places: true, ..receiver.news(now) };
     let copied = feed.carry(log, filter, |item| {
         let Item::Transaction(one) = item else { return true };

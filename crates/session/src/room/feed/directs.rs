@@ -1,5 +1,5 @@
-//! Transactions for one participant, on the way to it and, without contents, back to its sender (wire
-//! W114). The private stream carries them before the transactions after them in the order, and the
+//! Direct transactions on the way to their receivers and, without contents, back to their senders
+//! (wire W114). The private stream sends them before later transactions of the room's order; the
 //! receiver keeps them until it reaches their places.
 
 use super::private_stream::{Payload, Receiver};
@@ -7,42 +7,42 @@ use crate::Position;
 use crate::room::log::Direct;
 use crate::wire::record::Number;
 
-/// What of these a transport was handed.
+/// The direct transactions to and from one participant that its transport was handed.
 #[derive(Debug, Default)]
 pub(in crate::room) struct DirectFeed {
-    /// There may be some up to this position.
+    /// Direct transactions may wait up to this position.
     pub(in crate::room) due: Position,
-    /// Those of others up to this position were handed to the transport.
+    /// Received direct transactions up to this position were handed to the transport.
     received: Position,
-    /// The participant's own ones up to this position are confirmed.
+    /// Confirmations of own direct transactions up to this position were handed to the transport.
     own: Position,
-    /// The place of the last one that was handed to the transport.
+    /// The position of the last direct transaction that was handed to the transport.
     pub(in crate::room) last: Position,
 }
 
 impl DirectFeed {
-    /// For a participant that has the log up to this position, when there may be some up to `due`. All that waits for it is sent, as it may have come to the place of
-    /// something that its last transport lost.
+    /// The feed of a participant that has the log up to `position`. Direct transactions may wait up to `due`. All that
+    /// wait are sent again, also those before `position`: the last transport may have lost them.
     pub(in crate::room) fn new(position: Position, due: Position) -> Self {
         DirectFeed { own: position, due, ..DirectFeed::default() }
     }
 
-    /// True if something may have to be sent.
+    /// True if a direct transaction may have to be sent.
     pub(in crate::room) fn is_due(&self) -> bool {
         self.received < self.due || self.own < self.due
     }
 
-    /// A value that changes whenever something is handed to the transport.
+    /// A value that changes whenever a direct transaction is handed to the transport.
     pub(in crate::room) fn progress(&self) -> [Position; 2] {
         [self.received, self.own]
     }
 
-    /// True if the receiver, which was told position `told` and is sent all up to `until`, has to be told its position.
+    /// True if the receiver has to be told its position: the last direct transaction lies between `told` and `until`.
     pub(in crate::room) fn is_owed(&self, told: Position, until: Position) -> bool {
         told < self.last && self.last <= until
     }
 
-    /// Adds what is due up to the position `until`. Returns true if all of it fitted.
+    /// Adds direct transactions up to the position `until`. Returns true if all of them fitted.
     pub(super) fn add(
         &mut self,
         payload: &mut Payload<'_>,

@@ -39,7 +39,7 @@ pub(in crate::room) struct PrivateStream {
 /// was opened late, or all those of a part of the snapshot, which begin anew with it because one of them was opened late.
 #[derive(Debug)]
 pub(in crate::room) struct History {
-    /// The channels that were opened late: the receiver is told once it has everything.
+    /// The channels that were opened late: SYNCED is sent for each of them after the older messages.
     pub(in crate::room) opened: Vec<ChannelNo>,
     pub(in crate::room) channels: Vec<ChannelNo>,
     pub(in crate::room) feed: Feed,
@@ -246,19 +246,19 @@ pub(in crate::room) struct Payload<'a> {
     pub(in crate::room) introductions: Introductions<'a>,
 }
 
-/// The senders of a payload's messages of whom the receiver has to be told before it (wire W104).
+/// The senders that PARTICIPANTS names to the receiver before the payload with their messages (wire W104).
 pub(in crate::room) struct Introductions<'a> {
     pub(in crate::room) roster: &'a Roster,
-    /// The participants that the receiver was told of alone.
+    /// The participants that were named to this receiver alone.
     pub(in crate::room) told: &'a mut BTreeSet<ParticipantId>,
     /// The senders of messages up to this order may be others.
     pub(in crate::room) told_from: Order,
-    /// The senders of whom the receiver has to be told.
+    /// The senders that are named before this payload.
     pub(in crate::room) list: Vec<ParticipantId>,
 }
 
 impl Introductions<'_> {
-    /// The bytes that it takes to tell the receiver of the sender of a message with this order; `None` if it knows the sender.
+    /// The bytes for naming the sender of a message with this order; `None` if the receiver knows it, or it has left.
     fn needs(&self, sender: ParticipantId, order: Order) -> Option<usize> {
         let is_known = order > self.told_from || self.told.contains(&sender);
         let is_here = !is_known && self.roster.get(sender).is_some();

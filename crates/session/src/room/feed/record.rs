@@ -57,7 +57,7 @@ impl RecordBuilder<'_> {
         compress: Compress,
     ) -> Record<'a> {
         let coding = self.coding(message.channel, compress);
-        // No other receiver is sent what is for one participant.
+        // A direct transaction has one receiver, so its packed form is not cached.
         let cached = message.to.is_none().then_some((&mut *self.forms, order));
         let packed = self.choosing.pack(compress, &message.bytes, self.packing, cached);
         let packed = packed.map(|(_, packed)| packed);

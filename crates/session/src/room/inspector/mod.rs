@@ -46,8 +46,8 @@ impl Inspector {
         self.recorder.is_on
     }
 
-    /// The recorded messages since the last call that came when the log's head was at most `durable`, and how many were dropped since recording began because nobody
-    /// fetched them in time.
+    /// The messages that were recorded since the last call and whose transactions are durable up to `durable`, and the
+    /// number that were dropped since recording began because they were not fetched in time.
     pub(super) fn recorded(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
         self.recorder.take(durable)
     }
@@ -88,7 +88,7 @@ impl Inspector {
         self.trace.head = head;
     }
 
-    /// Notes that a piece of a transaction came that is not complete. Nothing is handed out before it is durable.
+    /// Notes a transaction that is not recorded: a piece, or a direct transaction. Traces wait until it is durable.
     pub(super) fn piece_came(&mut self, head: Position) {
         self.trace.head = head.next();
     }

@@ -31,7 +31,7 @@ pub struct Recorded {
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     pub(super) is_on: bool,
-    /// Each with the position of the log's newest transaction when it came.
+    /// Each message with the log's newest position at that time.
     messages: VecDeque<(Position, Recorded)>,
     bytes: usize,
     missed: u64,
@@ -67,8 +67,8 @@ impl Recorder {
         *self = Recorder { is_on: on, ..Recorder::default() };
     }
 
-    /// The messages since the last call, up to the first that came when the log's head was beyond `durable`, and how many were dropped since recording began because nobody fetched them in
-    /// time.
+    /// The messages since the last call that came while the log's head was at most `durable`, and the number of
+    /// messages that were dropped since recording began because they were not fetched in time.
     pub(super) fn take(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
         let count = self.messages.partition_point(|(head, _)| *head <= durable);
         let taken: Vec<Recorded> = self.messages.drain(..count).map(|(_, one)| one).collect();

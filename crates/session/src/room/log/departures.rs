@@ -1,5 +1,5 @@
-//! Who has sent transactions on channels that record departures, and has not left since: of them the room writes that they left
-//! (wire W113).
+//! The participants whose departure the room has to write into channels that record departures: they have sent
+//! transactions there and not left since (wire W113).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -20,12 +20,12 @@ impl Departures {
         self.authors.entry(author).or_default().insert(channel);
     }
 
-    /// The channels that have to be told that this participant left.
+    /// Removes and returns the channels that need an entry that this participant left.
     pub(super) fn take(&mut self, author: ParticipantId) -> BTreeSet<ChannelNo> {
         self.authors.remove(&author).unwrap_or_default()
     }
 
-    /// The entry about this participant is in the channel.
+    /// The channel has an entry that this participant left.
     pub(super) fn written(&mut self, author: ParticipantId, channel: ChannelNo) {
         if let Some(channels) = self.authors.get_mut(&author) {
             channels.remove(&channel);

@@ -1,5 +1,5 @@
-//! Transactions for one participant (wire W114). The log has only their places in the order. Their contents wait here, beside the
-//! log, until the receiver has them or has left, so that no trimming and no part of the snapshot takes them away.
+//! Direct transactions (wire W114). The log has only their places in the order. Their contents wait here until the
+//! receiver has them or cannot get them, so that neither trimming nor a part of the snapshot removes them.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -9,20 +9,20 @@ use super::message::Message;
 use crate::receipt::Receipt;
 use crate::{ChannelNo, Counter, Order, ParticipantId, Position};
 
-/// The most that waits for one receiver.
+/// The most direct transactions that wait for one receiver.
 const MAX_WAITING: usize = 256;
 
-/// The most memory of what waits for one receiver, and for all of a room.
+/// The most memory of waiting direct transactions, for one receiver and for the room.
 const MAX_WAITING_BYTES: usize = 1 << 20;
 const MAX_BYTES: usize = 4 << 20;
 
-/// The most receipts that are kept for a sender whose transport is broken.
+/// The most receipts that are kept for a sender, to be sent again on its next transport.
 const MAX_RECEIPTS: usize = 1024;
 
-/// The most senders whose receipts are kept. Beyond it, the receipts of the senders that joined first are dropped.
+/// The most senders whose receipts are kept. Beyond it, the receipts of the earliest participants are dropped.
 const MAX_SENDERS: usize = 4096;
 
-/// A transaction for one participant.
+/// A direct transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) struct Direct {
     pub(in crate::room) message: Message,
@@ -34,21 +34,21 @@ pub(in crate::room) struct Direct {
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(in crate::room) struct Directs {
-    /// By receiver, in the order of their positions.
+    /// The waiting direct transactions of each receiver, in the order of their positions.
     waiting: BTreeMap<ParticipantId, VecDeque<Direct>>,
     bytes: usize,
-    /// The senders and the receivers of transactions that are new, with their positions.
+    /// The new direct transactions: their positions, each with the sender and with the receiver.
     fresh: VecDeque<(Position, ParticipantId)>,
-    /// The position of each sender's last one.
+    /// The position of each sender's last direct transaction.
     sent: BTreeMap<ParticipantId, Position>,
-    /// By sender, whether its last transactions were delivered.
+    /// For each sender, the receipts of its last direct transactions.
     receipts: BTreeMap<ParticipantId, VecDeque<(Counter, Receipt)>>,
-    /// The receipts that are new.
+    /// The receipts that were not sent to their senders yet.
     untold: Vec<(ParticipantId, Counter, Receipt)>,
 }
 
 impl Directs {
-    /// Adds a transaction that the log has just been given a place for. `is_known`: the room has had a participant `to`.
+    /// Adds a direct transaction that has got a place in the log. `is_known`: the room has had a participant `to`.
     pub(super) fn put(&mut self, to: ParticipantId, direct: Direct, is_known: bool) {
         let (sender, counter) = (direct.message.sender, direct.counter);
         self.sent.insert(sender, direct.position);
@@ -67,7 +67,7 @@ impl Directs {
         self.insert(to, direct);
     }
 
-    /// Adds a transaction of a stored log.
+    /// Adds a direct transaction of a stored log.
     pub(super) fn restore(&mut self, to: ParticipantId, direct: Direct) {
         let sent = self.sent.entry(direct.message.sender).or_default();
         *sent = direct.position.max(*sent);
@@ -76,25 +76,25 @@ impl Directs {
 
     fn insert(&mut self, to: ParticipantId, direct: Direct) {
         let waiting = self.waiting.entry(to).or_default();
-        // What a store has comes in another order: first that of which a part stands for the places.
+        // A store's direct transactions are not in order: those that a part of the snapshot covers come first.
         if let Err(at) = waiting.binary_search_by_key(&direct.position, |one| one.position) {
             self.bytes += direct.message.cost();
             waiting.insert(at, direct);
         }
     }
 
-    /// The senders and the receivers of new transactions up to this position, which can be delivered now.
+    /// The senders and the receivers of new direct transactions up to this position, which may be delivered now.
     pub(in crate::room) fn take_fresh(&mut self, until: Position) -> BTreeSet<ParticipantId> {
         let count = self.fresh.partition_point(|(position, _)| *position <= until);
         self.fresh.drain(..count).map(|(_, participant)| participant).collect()
     }
 
-    /// The receivers for which something waits.
+    /// The receivers with waiting direct transactions.
     pub(in crate::room) fn receivers(&self) -> impl Iterator<Item = ParticipantId> {
         self.waiting.keys().copied()
     }
 
-    /// What waits for this receiver after this position, in order.
+    /// The direct transactions that wait for this receiver after this position, in order.
     pub(in crate::room) fn waiting(
         &self,
         to: ParticipantId,
@@ -104,31 +104,31 @@ impl Directs {
         waiting.skip_while(move |one| one.position <= after)
     }
 
-    /// The transaction at this position that waits for this receiver.
+    /// The direct transaction at this position that waits for this receiver.
     pub(super) fn get(&self, to: ParticipantId, position: Position) -> Option<&Direct> {
         let waiting = self.waiting.get(&to)?;
         let at = waiting.binary_search_by_key(&position, |one| one.position).ok()?;
         waiting.get(at)
     }
 
-    /// Everything that waits, with its receivers.
+    /// All waiting direct transactions, with their receivers.
     pub(super) fn all(&self) -> impl Iterator<Item = (ParticipantId, &Direct)> {
         self.waiting.iter().flat_map(|(&to, waiting)| waiting.iter().map(move |one| (to, one)))
     }
 
-    /// The position of the last one that this participant sent or that waits for it; 0 if there is none.
+    /// The position of the last direct transaction from or to this participant; 0 without any.
     pub(in crate::room) fn last_of(&self, participant: ParticipantId) -> Position {
         let sent = self.sent.get(&participant).copied().unwrap_or_default();
         let waiting = self.waiting.get(&participant).and_then(VecDeque::back);
         sent.max(waiting.map_or(Position(0), |last| last.position))
     }
 
-    /// The receiver has everything up to this position.
+    /// The receiver has its direct transactions up to this position.
     pub(in crate::room) fn received(&mut self, to: ParticipantId, position: Position) {
         self.settle(to, Receipt::Delivered, |one| one.position <= position);
     }
 
-    /// What waits for this receiver up to this position cannot be delivered.
+    /// The direct transactions that wait for this receiver up to this position cannot be delivered.
     pub(in crate::room) fn give_up(
         &mut self,
         to: ParticipantId,
@@ -138,7 +138,7 @@ impl Directs {
         self.settle(to, receipt, |one| one.position <= until);
     }
 
-    /// What waits for this receiver on channels that it does not receive cannot be delivered.
+    /// The direct transactions for this receiver on channels that it does not receive cannot be delivered.
     pub(in crate::room) fn give_up_closed(
         &mut self,
         to: ParticipantId,
@@ -149,7 +149,7 @@ impl Directs {
         self.settle(to, Receipt::NotOpen, is_closed);
     }
 
-    /// A channel was reset up to this position: nothing of it is delivered any more.
+    /// A channel was reset up to this position: its direct transactions up to there are not delivered any more.
     pub(super) fn reset(&mut self, channel: ChannelNo, as_of: Position) {
         let receivers: BTreeSet<_> = self.receivers().collect();
         for to in receivers {
@@ -179,12 +179,12 @@ impl Directs {
         self.untold.push((sender, counter, receipt));
     }
 
-    /// The receipts that are new, with the senders that have to be told of them.
+    /// The receipts that were not sent yet, with the senders to send them to.
     pub(in crate::room) fn take_untold(&mut self) -> Vec<(ParticipantId, Counter, Receipt)> {
         take(&mut self.untold)
     }
 
-    /// Whether the last transactions of this sender were delivered, by their counters.
+    /// The receipts of this sender's last direct transactions.
     pub(in crate::room) fn receipts(
         &self,
         sender: ParticipantId,
@@ -192,8 +192,8 @@ impl Directs {
         self.receipts.get(&sender).into_iter().flatten().copied()
     }
 
-    /// A participant has left: nothing can be delivered to it. `remembers`: whether the room still knows a session, which may
-    /// be resumed.
+    /// A participant has left: its waiting direct transactions cannot be delivered. `remembers`: true for participants
+    /// whose sessions can still be resumed.
     pub(super) fn leave(
         &mut self,
         participant: ParticipantId,

@@ -1,5 +1,5 @@
-//! The parts of a log that a store keeps, as bytes: transactions, parts of the snapshot, and the *facts*, which are the channels and the
-//! counters of participants. A log is made of them again after a restart.
+//! The log as bytes for a store: transactions, parts of the snapshot, and the *facts*, which are the channels, the
+//! counters of participants and the like. After a restart a log is built from them.
 //!
 //! ```text
 //! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [departures:bytes] [directs:bytes] [requests]
@@ -33,16 +33,16 @@ use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Q
 
 const VERSION: u8 = 1;
 
-/// Stands in place of a version in what is stored of a reset.
+/// The version byte of a stored reset, in place of [`VERSION`].
 const RESET: u8 = 2;
 
 /// The version of facts in which departures stand. Rooms without them have facts of [`VERSION`], which older servers read.
 const VERSION_WITH_DEPARTURES: u8 = 3;
 
-/// The version of facts in which departures stand, and behind them transactions for one participant.
+/// The version of facts with departures and direct transactions.
 const VERSION_WITH_DIRECTS: u8 = 4;
 
-/// Stands for the receiver of a transaction for one participant that cannot be delivered.
+/// The receiver of a stored direct transaction that cannot be delivered.
 const NOBODY: ParticipantId = ParticipantId(u32::MAX);
 
 /// Flags of a transaction.
@@ -113,8 +113,8 @@ impl Log {
         facts
     }
 
-    /// The transactions for one participant that wait for it, and that the store has no longer among the others, because a part
-    /// of the snapshot stands for them.
+    /// The waiting direct transactions that a part of the snapshot covers: the store deletes such transactions, so the
+    /// facts contain these.
     fn covered_directs(&self, wall: Duration) -> Vec<u8> {
         let mut directs = Vec::new();
         for (to, direct) in self.directs.all() {
@@ -142,7 +142,7 @@ impl Log {
             author: message.sender,
             recipient: match direct {
                 Some(_) => message.to.unwrap_or_default(),
-                // Nothing of it waits, so it has no content.
+                // The direct transaction does not wait any more, so it has no content.
                 None => message.to.map_or(ParticipantId(0), |_| NOBODY),
             },
             counter: *counter,
@@ -349,8 +349,7 @@ impl Log {
         place.and_then(|place| self.channels.get(place)).is_some_and(|one| !one.name.is_empty())
     }
 
-    /// Reads the channels and the counters. Returns the forgotten participants, and for others their counter and when they
-    /// left.
+    /// Reads the channels and the counters. Returns the sessions of the participants.
     fn read_facts(&mut self, facts: &[u8], wall: Duration) -> Result<Known, Error> {
         let mut reader = Reader::new(facts, "facts of a stored room");
         let version = reader.u8()?;
@@ -409,7 +408,7 @@ impl Log {
         Ok(())
     }
 
-    /// Reads a transaction, and notes which request it carried out, or that it resets its channel.
+    /// Reads a transaction. Notes its request key, and whether it resets its channel.
     fn read_content(
         &mut self,
         content: &[u8],
@@ -423,7 +422,7 @@ impl Log {
             return Err(reader.malformed());
         }
         let at = Duration::from_millis(reader.varint()?);
-        // A message of the time before the room was loaded seems to be as old as the room's clock.
+        // A message from before the room was loaded gets the age of the room's clock.
         let born = at.saturating_sub(wall);
         let priority = if flags & PRIORITY != 0 { Some(reader.u8()?) } else { None };
         let key = match flags & KEY {
@@ -432,7 +431,7 @@ impl Log {
         };
         if flags & REQUEST != 0 {
             let request = RequestKey::read(&mut reader)?;
-            // The facts may have it, too.
+            // The facts may contain this request, too.
             if self.published.request_at(position).is_none() {
                 self.published.remember(request, position, at);
             }

@@ -26,10 +26,10 @@ pub(in crate::room) struct Filter<'a> {
     pub(in crate::room) now: Option<Duration>,
     /// Aggregated values up to this order are left out if `now` is given: they came before the receiver joined.
     pub(in crate::room) present_from: Order,
-    /// Where the receiver's transactions of some channels begin. `None`: it has none of any channel.
+    /// The positions from which the receiver needs transactions of some channels; `None`: from the beginning.
     pub(in crate::room) starts: Option<&'a Starts>,
-    /// True if the places of transactions for one participant (wire W114) count that come from the receiver or go to it. No feed
-    /// carries these transactions as others.
+    /// True if the walk includes the places of direct transactions (wire W114) from or to the receiver. Feeds of other
+    /// transactions set it to false.
     pub(in crate::room) places: bool,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The receiver has the channel's transactions up to here, or is not sent them.
+    /// The receiver needs no transactions of the channel up to this position.
     pub(super) fn start(&self, channel: ChannelNo) -> Position {
         let start = self.starts.and_then(|starts| starts.get(&channel));
         start.copied().unwrap_or_default()

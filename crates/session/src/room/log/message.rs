@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::wire::piece::Piece;
 use crate::{ChannelNo, Counter, Index, Order, ParticipantId, Position};
 
-/// What the bookkeeping of one message costs in memory, beside its bytes and its key.
+/// The memory of a message besides its bytes and its key.
 const FLAT_COST: usize = 128;
 
 /// A message as its sender made it.
@@ -21,7 +21,7 @@ pub(in crate::room) struct Message {
     /// The only receiver of the message (wire W114). The log then has only the message's place, and no bytes of it.
     pub(in crate::room) to: Option<ParticipantId>,
     pub(in crate::room) text: bool,
-    /// Which piece of a transaction it is. The log holds all pieces of one, at positions that follow each other.
+    /// The piece of a transaction that this is. All pieces of a transaction are in the log at consecutive positions.
     pub(in crate::room) piece: Piece,
     pub(in crate::room) bytes: Box<[u8]>,
     /// When the sending application made the message, on the room's clock.
@@ -29,7 +29,7 @@ pub(in crate::room) struct Message {
 }
 
 impl Message {
-    /// What the log keeps of a message for one participant: its place, without what it says.
+    /// The log's copy of a direct transaction: its place, without its content.
     pub(super) fn place(&self) -> Message {
         let &Message { channel, sender, to, born, .. } = self;
         let (key, priority, departed, bytes) = (None, None, None, [].into());

@@ -46,7 +46,7 @@ const LAST_POSITION: u64 = u32::MAX as u64 - 1;
 /// A channel of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
-    /// Empty for a number that no channel has: its channel was not stored, and the room was loaded again.
+    /// Empty for an unused number: the channel with this number was not stored when the room was loaded again.
     pub(super) name: String,
     pub(super) qos: Qos,
 }
@@ -64,9 +64,9 @@ pub(super) struct Log {
     transactions: Transactions,
     /// What the room itself has published.
     published: Published,
-    /// Who has to be said to have left, in channels that record departures (wire W113).
+    /// The participants whose departures have to be written into channels (wire W113).
     departures: Departures,
-    /// What waits for one participant each (wire W114).
+    /// The direct transactions that wait for their receivers (wire W114).
     pub(super) directs: Directs,
     /// Channels to be reset once the transactions at these positions are durable (wire W102).
     resets: BTreeMap<ChannelNo, Position>,
@@ -95,12 +95,12 @@ impl Log {
         self.incarnation
     }
 
-    /// Appends a transaction, or a piece of one, which is the next one of its sender.
+    /// Appends the sender's next transaction, or a piece of it.
     pub(super) fn append(&mut self, message: Message, counter: Counter) {
         if let Some(session) = self.sessions.present_mut(message.sender) {
             debug_assert!(counter == session.counter.next(), "checked before");
             session.counter = counter;
-            // What is for one participant tells the others nothing of its sender.
+            // A direct transaction causes no departure entry, which others could see.
             if message.to.is_none() && self.channels[message.channel.place()].qos.departures {
                 self.departures.note(message.sender, message.channel);
             }
@@ -133,8 +133,8 @@ impl Log {
         position
     }
 
-    /// Writes into the channels that record departures, and that have transactions of this participant, that it left (wire W113).
-    /// A channel is told nothing if the room's positions are used up.
+    /// Writes an entry that this participant left into each channel that records departures and has transactions of it
+    /// (wire W113). Writes nothing if the room's positions are used up.
     pub(super) fn append_departure(&mut self, participant: ParticipantId, now: Duration) {
         for channel in self.departures.take(participant) {
             if self.check_positions(1).is_err() {
@@ -156,7 +156,7 @@ impl Log {
         }
     }
 
-    /// The participants of whom channels have to be told once they have left (wire W113).
+    /// The participants whose departures have to be written into channels once they have left (wire W113).
     pub(super) fn authors_to_depart(&self) -> impl Iterator<Item = ParticipantId> {
         self.departures.authors()
     }
@@ -172,14 +172,14 @@ impl Log {
         Value::new(message, index, self.published.counter)
     }
 
-    /// Lets a channel be [reset](Log::apply_resets) once the transaction at this position, which is the room's own and has no
-    /// content, is durable. Only the position is of interest: it lets receivers know that they lack something.
+    /// Plans a [reset](Log::apply_resets) of a channel for when the transaction at this position is durable. That
+    /// transaction is the room's own and empty: receivers learn from its position that they lack something.
     pub(super) fn reset_at(&mut self, channel: ChannelNo, position: Position) {
         self.resets.insert(channel, position);
     }
 
-    /// Drops everything of the channels that are to be reset, up to the positions of their resets, if these are durable. A store has to
-    /// do the same.
+    /// Once all planned resets are durable, drops the transactions of these channels up to the resets, their values and
+    /// their parts. The returned resets have to be stored, too.
     pub(super) fn apply_resets(&mut self) -> Vec<Reset> {
         let durable = self.durable();
         if self.resets.is_empty() || self.resets.values().any(|&position| position > durable) {
@@ -277,8 +277,8 @@ impl Log {
         self.sessions.get(participant)
     }
 
-    /// Ends the session of a participant that left at the time of day `left` (Unix time in seconds): drops its values. The session can still be resumed until
-    /// [`Limits::max_former`] later ones have ended.
+    /// Ends the session of a participant that left at the time `left` (Unix time in seconds), and drops its values. The
+    /// session can be resumed until [`Limits::max_former`] later ones have ended.
     pub(super) fn end_session(&mut self, participant: ParticipantId, left: u64) {
         self.sessions.end(participant, left, self.limits.max_former);
         self.values.forget(participant);
@@ -321,7 +321,7 @@ impl Log {
         {
             return true;
         }
-        // Most of the time all channels together are below the limit, and nobody asks which of them are in parts.
+        // Mostly all channels together are below the limit, so `has_part` is called only above it.
         let all: usize = self.transactions.uncovered_channels().map(|(_, bytes)| bytes).sum();
         all > max_log_bytes && {
             let alike = self.transactions.uncovered_channels();
@@ -330,7 +330,7 @@ impl Log {
         }
     }
 
-    /// The order before the first transaction that is not durable yet.
+    /// The order before the first transaction that is not durable yet; the greatest order if all are durable.
     pub(super) fn durable_order(&self) -> Order {
         let next = self.transactions_after(self.durable()).next();
         Order(next.map_or(u64::MAX, |one| one.order.0 - 1))
@@ -348,7 +348,7 @@ impl Log {
         self.transactions.newest_bytes()
     }
 
-    /// True if the transactions up to this position end within one of these channels that has more pieces.
+    /// True if the transaction at this position belongs to one of these channels and is a piece that is not the last one.
     pub(super) fn splits(&self, channels: &[ChannelNo], position: Position) -> bool {
         let before = Position(position.get().saturating_sub(1));
         self.transactions_after(before).next().is_some_and(|one| {
@@ -451,7 +451,7 @@ impl Log {
                 || bytes >= self.limits.snapshot_after_bytes)
     }
 
-    /// False if all channels together have so few transactions since the last parts that [`Log::wants_part`] is false for all.
+    /// False if [`Log::wants_part`] is false even for all channels together.
     pub(super) fn may_want_part(&self) -> bool {
         let channels = self.transactions.uncovered_channels().map(|(channel, _)| channel);
         self.wants_part(&channels.collect::<Vec<_>>())
@@ -467,8 +467,8 @@ impl Log {
         })
     }
 
-    /// Keeps a part of the snapshot, unless the log has a newer one of this name or a channel was reset after `as_of`. `channels` are in the order of their
-    /// numbers, and [permitted](Log::permits_part). Returns true if the part was kept.
+    /// Keeps a part of the snapshot, unless the log has a part of this name that is as new, or a channel was reset
+    /// after `as_of`. `channels` are sorted and [permitted](Log::permits_part). Returns true if the part was kept.
     pub(super) fn set_part(
         &mut self,
         name: &str,

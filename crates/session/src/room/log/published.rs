@@ -8,8 +8,8 @@ use core::time::Duration;
 use crate::wire::io::{Reader, Write};
 use crate::{ChannelNo, Counter, Error, Index, Position};
 
-/// The keys of requests that are remembered. At 10 requests a second, which today's server permits, the oldest is nearly seven
-/// minutes old; whoever repeats a request does so within seconds. Together they take 140 kB in a stored room's facts.
+/// The most request keys that are remembered. Today's server permits 10 requests a second, so the oldest key is nearly
+/// seven minutes old; clients repeat a request within seconds. All keys take 140 kB of a stored room's facts.
 const MAX_REQUESTS: usize = 4096;
 
 /// The keys of requests are remembered for this long.
@@ -22,9 +22,9 @@ const INDEX_UNIT_MS: u128 = 64;
 /// Names one request to publish a transaction, so that the room recognises it when it comes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestKey {
-    /// A hash of the key that whoever asks has chosen.
+    /// A hash of the key that the requesting program has chosen.
     pub key: [u8; 16],
-    /// A hash of what is published, so that two requests with one key are told apart.
+    /// A hash of the published content, so that another request with the same key is recognised.
     pub content: [u8; 8],
 }
 
@@ -44,7 +44,7 @@ impl RequestKey {
 struct Done {
     request: RequestKey,
     position: Position,
-    /// When it was carried out, as Unix time in seconds; since the room was made if it is not told the time of day.
+    /// The Unix time in seconds at which it was carried out; if the room does not know the time of day, the time since it was made.
     at: u64,
 }
 

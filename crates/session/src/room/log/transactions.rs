@@ -72,10 +72,10 @@ pub(super) struct Transactions {
     window: VecDeque<Transaction>,
     bytes: usize,
     extents: BTreeMap<ChannelNo, Extent>,
-    /// No transaction in memory or not in memory any more that was trimmed has a greater position.
+    /// No channel has a greater [`Extent::trimmed`].
     trimmed: Position,
-    /// In a room that is not stored: the counters of transactions that were dropped though no part covered them, the last one
-    /// of each channel and sender.
+    /// In a room that is not stored: for each channel and sender, the counter of the last transaction that was dropped
+    /// though no part covered it.
     dropped: BTreeMap<(ChannelNo, ParticipantId), Counter>,
     /// The position of the last transaction.
     head: Position,
@@ -103,7 +103,7 @@ impl Transactions {
         }
     }
 
-    /// No transactions of a stored log, of which the last one had position `head`.
+    /// An empty window of a stored log whose last transaction had position `head`.
     pub(super) fn stored(head: Position) -> Self {
         Transactions { head, durable: Some(head), ..Transactions::new() }
     }
@@ -188,7 +188,7 @@ impl Transactions {
         let position = self.head.next();
         self.insert(Transaction { message, counter, position, order });
         if self.is_stored() {
-            // Nothing is dropped that no part covers: at the limit the room takes no transactions instead.
+            // A stored room drops only transactions that a part covers: at the limit it takes no transactions instead.
             self.volatile_bytes += cost;
             return;
         }
@@ -236,7 +236,7 @@ impl Transactions {
 
     /// The transactions in memory after `position`, oldest first.
     pub(super) fn after(&self, position: Position) -> impl Iterator<Item = &Transaction> {
-        // Nearly always, nothing was dropped out of the middle.
+        // Usually the positions in the window have no holes.
         let dense = position.get().saturating_sub(self.begin().get()).min(self.window.len() as u64);
         let is_dense = |at: usize| {
             self.window.get(at).is_none_or(|one| one.position > position)

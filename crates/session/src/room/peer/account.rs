@@ -15,8 +15,8 @@ use crate::{Counter, Error};
 /// default is 5 s, has passed.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// HOLD is sent again after this time at the latest, so that a client hears from the room often enough to know that it is alive,
-/// even if its own PING waits behind much that is read with delays.
+/// HOLD is repeated at least this often, so that the client knows that the room is alive even while its own PING waits
+/// in a transport that is read with delays.
 const REMIND_AFTER: Duration = Duration::from_secs(1);
 
 /// How long a HOLD holds, unless another one comes before: long enough for one that comes late.
@@ -28,9 +28,9 @@ const MOST_AT_ONCE: u64 = 4096;
 /// A packet has this weight, as a fraction 1/n, in the moving average of what a transaction costs.
 const AVERAGED: u64 = 8;
 
-/// A participant that is this far above its own quota, beside the burst, does not heed HOLD: messages that it still sends end its
-/// transport. A client that heeds it has at most 4,096 transactions under way, which are 41 s in a room of 1,000
-/// people with 100,000 deliveries per second.
+/// A participant that is this far above its own quota and the burst ignores HOLD: further messages close its transport.
+/// A client that obeys HOLD has at most 4,096 transactions under way: 41 s of the quota in a room of 1,000 people with
+/// 100,000 deliveries per second.
 const FAR_ABOVE: Duration = Duration::from_secs(60);
 
 /// See the [module](self).
@@ -38,15 +38,15 @@ const FAR_ABOVE: Duration = Duration::from_secs(60);
 pub(in crate::room) struct Account {
     /// What the participant may send.
     quota: Quota,
-    /// What it sent, by its own quota.
+    /// The usage of the participant, measured by its own quota.
     own: Meter,
-    /// What it sent, by an equal share of the room's quota.
+    /// The usage of the participant, measured by an equal share of the room's quota.
     share: Meter,
-    /// What one of its transactions takes, on average.
+    /// The average cost of one of its transactions.
     typical: Used,
     /// True from when it is above a quota until half of the burst is free again.
     is_limited: bool,
-    /// When it was asked last to hold its transactions back, since it is limited and on its present transport.
+    /// When HOLD was last sent on the present transport; `None` if not since the participant is limited.
     reminded: Option<Duration>,
 }
 
@@ -88,7 +88,7 @@ impl Account {
         own.min(of_share.max(of_room)).min(MOST_AT_ONCE) as u32
     }
 
-    /// Learns from a packet what a transaction takes.
+    /// Updates the average cost of a transaction by a packet.
     fn learn(&mut self, used: Used) {
         let Used { bytes, deliveries, transactions } = used;
         if transactions == 0 {
@@ -111,8 +111,8 @@ impl Peer {
         self.account.quota = common.authority.quota(&self.identity, usual);
     }
 
-    /// Counts what came over the participant's transport. Above a quota, the transport is not read for a while. Returns true if
-    /// there is something to tell the participant.
+    /// Counts the present input against the quotas. Above a quota, the transport is not read for a while. Returns true
+    /// if a frame for the participant was queued.
     pub(in crate::room) fn charge(&mut self, now: Duration, common: &mut Common) -> bool {
         let used = core::mem::take(&mut common.used);
         let Quotas { room, burst, .. } = common.config.quotas;
@@ -137,8 +137,8 @@ impl Peer {
         self.remind(now, common)
     }
 
-    /// Tells a limited participant how many transactions it may send, unless it was told lately. Once half of the burst is free,
-    /// as it does not send as many as it may, it is no longer limited. Returns true if it was told something.
+    /// Sends HOLD with the number of transactions that a limited participant may send, unless one was sent lately. Once
+    /// half of the burst is free, the participant is no longer limited. Returns true if HOLD was queued.
     pub(in crate::room) fn remind(&mut self, now: Duration, common: &mut Common) -> bool {
         if !self.account.is_limited {
             return false;
@@ -162,7 +162,7 @@ impl Peer {
         true
     }
 
-    /// The participant has another transport: it is asked again to hold back its transactions, if it is limited.
+    /// The participant has another transport: a limited participant is sent HOLD on it, too.
     pub(in crate::room) fn remind_anew(&mut self, now: Duration, common: &mut Common) {
         self.account.reminded = None;
         self.remind(now, common);

@@ -201,7 +201,7 @@ impl Peer {
         };
         let known = common.log.channel(channel);
         let existing = known.qos;
-        // W113: clients that do not know the bit do not send it.
+        // W113: a client that does not know this bit does not send it, so the existing value stays.
         let qos = Qos { departures: existing.departures, ..qos };
         let request = ChangeRequest {
             room: &common.config.name,
@@ -293,7 +293,7 @@ impl Peer {
 }
 
 impl Connection {
-    /// True if there are older messages of a channel that is opened now, of which the participant has the transactions up to
+    /// True if the participant lacks older messages of a channel that it opens now and has the transactions of up to
     /// `have` (W18).
     fn lacks_older(
         &mut self,
@@ -315,7 +315,7 @@ impl Connection {
         values.is_ok_and(|mut values| values.peek().is_some())
     }
 
-    /// Sends no older messages of the channel any more.
+    /// Removes the channel from the queued older messages.
     fn forget_history(&mut self, channel: ChannelNo) {
         self.unfilled.remove(&channel);
         for history in &mut self.stream.history {

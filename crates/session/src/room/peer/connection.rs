@@ -36,7 +36,7 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) stage: Stage,
     pub(in crate::room) stream: PrivateStream,
     pub(in crate::room) directs: DirectFeed,
-    /// What the participant's encoder knows, while that is what those of other newcomers know.
+    /// The model of this participant's encoder, as long as it equals the model of other newcomers.
     pub(in crate::room) model: Option<Arc<SharedModel>>,
     /// Whether the participant can share a stream with others.
     pub(in crate::room) sharing: Sharing,
@@ -50,17 +50,17 @@ pub(in crate::room) struct Connection {
     pub(in crate::room) present_from: Order,
     /// Participants whose changes (joined, left, presence) this one has not been sent yet.
     pub(in crate::room) changed: BTreeSet<ParticipantId>,
-    /// What the last tick tells all participants of each other, if this one has not been sent it and needs nothing else of that
-    /// kind.
+    /// The frames of the last tick about participants, if this participant has not been sent them and needs no other
+    /// frames about participants.
     pub(in crate::room) news: Option<Arc<News>>,
     /// True if the next list of participants is complete: it replaces the list that this participant has.
     pub(in crate::room) is_list_complete: bool,
-    /// True if the participant has to be told how many participants there are.
+    /// True if the participant has to be sent the number of participants.
     pub(in crate::room) owes_count: bool,
     /// In a large room, the participants that this one was told of alone: in its complete list, and as the senders of messages
     /// from before its join (wire W104).
     pub(in crate::room) told: BTreeSet<ParticipantId>,
-    /// Messages up to this order may be of participants that this one was not told of; 0 if it was told of everybody.
+    /// This participant may not know the senders of messages up to this order; 0 if it knows all.
     pub(in crate::room) told_from: Order,
     /// The participant wants a page of those after this one (wire W105).
     pub(in crate::room) page_wanted: Option<ParticipantId>,
@@ -79,7 +79,7 @@ pub(in crate::room) struct Connection {
     /// Channels that were opened late and whose older messages are to be sent: the participant has their transactions up to
     /// these positions (W18).
     pub(in crate::room) unfilled: BTreeMap<ChannelNo, Position>,
-    /// Channels whose transactions the participant needs only from a later position on than the others'.
+    /// Channels of which the participant needs transactions only from a position beyond its place in the log.
     pub(in crate::room) starts: Starts,
     /// While the participant catches up: the position up to which some transactions are not sent to it, and the counter of its
     /// own last one up to there.
@@ -229,8 +229,8 @@ impl Connection {
         }
     }
 
-    /// Lets the participant be sent the changes of others, and if `counts` how many participants there are. `news`: the same,
-    /// coded for all, if it fits a packet.
+    /// Queues the changes of other participants and, with `counts`, the number of participants. `news`: the same
+    /// frames, coded once for all participants, if they fit a packet.
     pub(in crate::room) fn tell_of(
         &mut self,
         id: ParticipantId,
@@ -241,8 +241,8 @@ impl Connection {
             self.changed.extend(&before.changed);
             self.owes_count |= before.counts;
         }
-        // What is coded for all goes at once, is not sent before what this participant was to be told earlier, and does not tell it
-        // of itself.
+        // The frames for all are sent at once and do not wait behind older changes. They cannot be used if they contain
+        // this participant.
         let takes_all = self.link.ready()
             && !self.link.has_control()
             && self.changed.is_empty()
@@ -258,7 +258,7 @@ impl Connection {
         }
     }
 
-    /// Lets the participant be told of everybody, because the room is no longer large (wire W103).
+    /// Queues the complete list of participants, because the room is no longer large (wire W103).
     pub(in crate::room) fn tell_of_all(&mut self, others: BTreeSet<ParticipantId>) {
         (self.changed, self.news) = (others, None);
         (self.is_list_complete, self.owes_count) = (true, true);
@@ -375,7 +375,7 @@ impl Connection {
             self.link.queue(&Frame::Synced { channel });
         }
         self.stage = Stage::Live(None);
-        // Hardly any older messages follow, and it does no harm to name their senders again.
+        // Few older messages follow now, and naming a sender twice does no harm.
         self.told = BTreeSet::new();
     }
 

@@ -41,7 +41,7 @@ impl Peer {
             Ok(None) => return true,
             Err(_) => return false,
         };
-        // Far above its quota, what it sends in datagrams is lost (W99).
+        // A datagram from a participant far above its quota is dropped (W99).
         if self.account.check(now, &common.config.quotas).is_err() {
             return true;
         }

@@ -40,14 +40,14 @@ use crate::{ChannelNo, Error, Identity, LinkId, ParticipantId, Quota};
 /// A participant.
 pub(super) struct Peer {
     pub(super) id: ParticipantId,
-    /// Who the participant is, by its last token.
+    /// The participant's identity from its last token.
     pub(super) identity: Identity,
     /// Recognises awareness messages of this participant that came before.
     seen: Seen<ChannelNo>,
     /// For each channel, how many of the participant's awareness messages reach the room, and how late.
     pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
-    /// The channel because of which the room drops all transactions of this participant: it could take none on it. The
-    /// participant is asked to send them again once the room takes transactions on it (W93).
+    /// The channel that was full when the room began to drop all transactions of this participant. When it takes
+    /// transactions again, the room closes the participant's transport, and the client sends them again (W93).
     pub(super) held: Option<ChannelNo>,
     pub(super) account: Account,
     pub(super) state: State,

@@ -236,7 +236,7 @@ impl<'a> Publisher<'a> {
 
     /// Hands what was put into the log to a recording. A transaction in pieces is recorded as one.
     fn record(&mut self, record: &Record<'_>) {
-        // A recording has nothing of what is for one participant.
+        // Direct transactions are not recorded.
         if record.piece.goes_on() || record.to.is_some() {
             return self.inspector.piece_came(self.log.head());
         }

@@ -55,8 +55,8 @@ impl Peer {
         Ok(())
     }
 
-    /// Handles the frames that follow HELLO in the first packet. `has_been_here`: the client was in this incarnation of the
-    /// room before; otherwise what it has of its channels is of another room.
+    /// Handles the frames that follow HELLO in the first packet. `has_been_here`: the client was in this incarnation of
+    /// the room before; otherwise `have` in OPEN refers to another room.
     pub(in crate::room) fn receive_opening(
         &mut self,
         now: Duration,

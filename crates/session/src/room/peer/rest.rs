@@ -1,4 +1,4 @@
-//! Whether there is something to do for a participant between ticks, or it rests.
+//! Decides whether a participant has nothing to do between ticks, so that it can rest.
 
 use core::time::Duration;
 

@@ -73,7 +73,7 @@ impl Peer {
             let room = connection.link.max_packet();
             let mut last: Option<&SharedPayload> = None;
             // A packet may have several payloads: all but the last are written as frames with a length.
-            // Its senders have to be known first.
+            // Payloads wait until the receiver knows their senders.
             let is_told = connection.changed.is_empty();
             while let Some(one) = stream.payload(next).filter(|_| is_told) {
                 let before = last.map_or(0, |last| last.bytes.len() + LENGTH);
@@ -111,7 +111,7 @@ impl Peer {
             connection.leave_stream(id);
             return false;
         }
-        // What is for this participant alone has to go before (W114).
+        // Direct transactions go before later payloads of the shared stream (W114).
         !connection.directs.is_due() && connection.link.ready() && next < stream.end()
     }
 }
@@ -190,7 +190,7 @@ impl Connection {
             return Plain::No;
         };
         if next == stream.end() {
-            // No message up to the last tick is for the members.
+            // The stream has no message up to the last tick.
             self.served_shared(stream.feed.cursor);
             return if self.owes_position() { Plain::No } else { Plain::Nothing };
         }
@@ -243,7 +243,7 @@ impl Connection {
         log.get().saturating_sub(told.get()) >= WORTH_A_POSITION || self.directs.is_owed(told, log)
     }
 
-    /// Tells a member that it has come to the places of what it was sent for it alone (W114), once it has.
+    /// Queues a POSITION frame when a member has reached the places of its direct transactions (W114).
     pub(in crate::room) fn say_position_of_directs(&mut self, streams: &SharedStreams) {
         let Some(member) = self.member().filter(|member| member.told < self.directs.last) else {
             return;

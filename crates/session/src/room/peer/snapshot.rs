@@ -25,7 +25,7 @@ use crate::{ChannelNo, Error, Kind, ParticipantId, Position};
 const LEAST_PROGRESS: usize = 1024;
 
 impl Peer {
-    /// The participant can make this part of the snapshot; or, without channels, no longer can (W95).
+    /// The participant offers to make this part of the snapshot. Without channels, it withdraws the offer (W95).
     pub(super) fn offer(
         &mut self,
         number: u32,
@@ -167,9 +167,9 @@ impl Peer {
         Ok(())
     }
 
-    /// Finds out what the participant has to be sent before the transactions after its place in the log: parts of the snapshot
-    /// for channels whose older transactions are no longer in memory, and the older messages of channels that it opened late.
-    /// What is missing even so is reported as a gap. `is_join`: the participant joins just now.
+    /// Decides what the participant is sent before the transactions after its place in the log: parts of the snapshot
+    /// for channels whose older transactions are no longer in memory, and older messages of channels that it opened
+    /// late. The rest is reported as gaps. `is_join`: true while the participant joins.
     pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &mut Common) {
         let Common { log, stats, .. } = common;
         let (participant, log) = (self.id, &*log);
@@ -177,7 +177,7 @@ impl Peer {
         let place = connection.stream.feed.cursor.log;
         let is_new = is_join && place == Position(0);
         let is_behind = connection.is_behind(participant, log);
-        // Own transactions may be among those that are no longer in memory, also of channels that it does not receive.
+        // Own transactions may be among the trimmed ones, also on channels that the participant does not receive.
         let may_lack_own = connection.is_behind_any(log) && connection.reach.is_none();
         if !is_new && !is_behind && !may_lack_own && connection.unfilled.is_empty() {
             return;
@@ -212,7 +212,7 @@ impl Connection {
     /// or the participant has nothing of its channels yet.
     fn needs_part(&self, part: &Part, log: &Log) -> bool {
         let place = self.stream.feed.cursor.log;
-        // W95: the part tells of all its channels.
+        // W95: a part is for participants that receive all its channels.
         if !self.channels.receives_all(&part.channels) {
             return false;
         }
@@ -246,7 +246,7 @@ impl Connection {
                 self.add_history(opened, Vec::new(), Position(0));
             }
         } else {
-            // The participant is further in the log than the part, so what follows the part comes as older messages.
+            // The participant's place in the log is after the part, so messages after the part are sent as older messages.
             self.add_history(opened, channels.clone(), *as_of);
         }
     }
@@ -283,7 +283,7 @@ impl Connection {
             .map(|channel| self.starts.get(&channel).copied().unwrap_or_default());
         let mut entry = starts.min().unwrap_or(place).max(place);
         if self.download().is_none() {
-            // Gaps were reported, so nothing is left of what is no longer in memory.
+            // After gaps were reported, the participant needs no transactions that are no longer in memory.
             entry = entry.max(log.begin().min(log.durable()));
         }
         self.stream.feed.cursor.log = entry;
@@ -328,8 +328,8 @@ impl Connection {
         }
     }
 
-    /// Once the participant was sent everything up to the place where it caught up, tells it so, and that its own
-    /// transactions up to there are ordered: the records of some of them never came (W96).
+    /// Once the participant was sent everything up to the position in `reach`, queues POSITION and ORDERED: some
+    /// of its own transactions up to there had no record (W96).
     pub(super) fn pass_reach(&mut self) {
         let Some((position, counter)) = self.reach else { return };
         if self.download().is_some() || self.stream.feed.cursor.log < position {

@@ -36,7 +36,7 @@ const PAGE: usize = 256;
 impl Peer {
     /// Sends control frames and messages over the stream until there are no more or the transport is busy.
     pub(in crate::room) fn flush(&mut self, now: Duration, common: &mut Common) {
-        // What is for this participant alone goes before what it shares with others (W114).
+        // Direct transactions go before later payloads of a shared stream (W114).
         if self.connection().is_some_and(|connection| connection.directs.is_due()) {
             self.flush_private(now, common);
         }
@@ -69,7 +69,7 @@ impl Peer {
             if !connection.link.has_control() {
                 self.add_participants(&mut packet, common);
                 self.add_page(&mut packet, common);
-                // The senders of messages have to be known first.
+                // Payloads wait until the receiver knows their senders.
                 let is_told = self.connection().is_some_and(|one| one.changed.is_empty());
                 if !self.add_snapshot(now, &mut packet, common) && is_told {
                     sent = self.add_payload(now, &mut packet, common);
@@ -259,7 +259,7 @@ impl Peer {
             at += introduce(roster, senders, packet, at);
         }
         let skipped = until.get().saturating_sub(coders.encoder.numbering.position().get());
-        // The receiver takes what is for it alone once it has come to its place (W114).
+        // The receiver delivers a direct transaction when its own position has reached it (W114).
         let owes_position = directs.is_owed(coders.encoder.numbering.position(), until);
         let says_position = (skipped >= WORTH_A_POSITION || owes_position)
             && stream.history.is_empty()

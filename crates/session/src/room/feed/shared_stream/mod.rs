@@ -60,7 +60,7 @@ pub(in crate::room) struct SharedStreams {
     streams: BTreeMap<GroupId, SharedStream>,
     /// The last group number that was given out.
     last: GroupId,
-    /// Up to where the streams may code the log.
+    /// The end of the log up to which the streams may code messages.
     pub(in crate::room) until: Cursor,
 }
 
