@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::limits::MAX_USER;
 use crate::{Access, Qos, Quota};
 
-/// Who a participant is, as the server found out before the room hears of it.
+/// The identity of a participant, which the server determines before the room gets the client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The user. Only a client of the same subject can resume a session, and the other participants see it ([`Identity::user`]).
@@ -31,7 +31,7 @@ impl Identity {
 pub struct OpenRequest<'a> {
     /// The name of the room.
     pub room: &'a str,
-    /// Who asks.
+    /// The identity of the participant that asks.
     pub identity: &'a Identity,
     /// The channel's name.
     pub channel: &'a str,
@@ -44,8 +44,8 @@ pub struct OpenRequest<'a> {
 }
 
 impl<'a> OpenRequest<'a> {
-    /// A request to open a channel that does not exist yet. Rooms make requests themselves; tests of an [`Authority`] need this, and servers that
-    /// ask it about something beside rooms.
+    /// A request to open a channel that does not exist yet. Rooms make requests themselves. This function is for tests
+    /// of an [`Authority`], and for servers that ask it outside of a room.
     pub fn new(
         room: &'a str,
         identity: &'a Identity,
@@ -78,7 +78,7 @@ pub struct Grant {
 pub struct ChangeRequest<'a> {
     /// The name of the room.
     pub room: &'a str,
-    /// Who asks.
+    /// The identity of the participant that asks.
     pub identity: &'a Identity,
     /// The channel's name.
     pub channel: &'a str,
@@ -96,7 +96,7 @@ pub struct ChangeRequest<'a> {
 pub struct PartRequest<'a> {
     /// The name of the room.
     pub room: &'a str,
-    /// Who asks.
+    /// The identity of the participant that asks.
     pub identity: &'a Identity,
     /// The name of the part.
     pub part: &'a str,

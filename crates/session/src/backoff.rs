@@ -29,8 +29,8 @@ impl Backoff {
         self.jitter(bound)
     }
 
-    /// What a client waits beyond the time that its server stated. The server gives each client another time, so that this needs to
-    /// spread only those who were told the same. It does not grow: the server would not know any more when its clients come.
+    /// The waiting time after the time that the server stated. It only has to spread clients with the same stated time, because
+    /// the server states different times. It does not grow with attempts, so that the server knows when clients come.
     pub(crate) fn after_stated(&mut self) -> Duration {
         self.jitter(FIRST)
     }
@@ -110,7 +110,7 @@ mod tests {
         assert!(all.iter_mut().all(|one| one.next() < FIRST));
     }
 
-    /// Everybody loses the server at the same moment, and it is there again after a second.
+    /// All clients lose the server at the same moment, and it is back after a second.
     #[test]
     fn the_clients_of_a_restarted_server_come_one_after_the_other() {
         let back = Duration::from_secs(1);

@@ -22,7 +22,7 @@ impl Durability {
         }
     }
 
-    /// `None` for a number that no rule names.
+    /// `None` for an unknown number.
     pub(crate) fn from_wire(value: u8) -> Option<Self> {
         match value {
             0 => Some(Durability::Memory),

@@ -151,13 +151,13 @@ pub enum Error {
     /// The room cannot do this at present, but later it can.
     #[error("not now: {what}")]
     NotNow {
-        /// What it waits for.
+        /// The reason.
         what: &'static str,
     },
-    /// The participant's token has expired. With another one it can go on (wire W98).
+    /// The participant's token has expired. The participant can return with another token (wire W98).
     #[error("the token has expired: give the client another one")]
     Expired,
-    /// The participant's token was revoked before its end. With another one, issued since, it can go on (wire W98).
+    /// The participant's token was revoked before its end. The participant can return with a token that was issued later (wire W98).
     #[error("the token was revoked: give the client another one")]
     Revoked,
     /// The user may not be in the room: another token of the same user does not help (wire W98).
@@ -166,13 +166,13 @@ pub enum Error {
         /// For how long, and the reason that the administrator gave.
         why: String,
     },
-    /// The participant sends far more than its quota, and did not hold its transactions back when it was asked to (wire W99). What
-    /// the room has not taken is sent again later.
+    /// The participant sends far more than its quota, although the room asked it to hold transactions back (wire W99).
+    /// The client sends later what the room has not accepted.
     #[error(
         "over quota by more than {seconds} s: send less, and hold transactions back when the server asks for it"
     )]
     OverQuota {
-        /// For how long nothing would have to be sent, at least, until all is within the quota.
+        /// The participant has to send nothing for more than this many seconds until it is within its quota.
         seconds: u64,
     },
     /// The other end reported an error.

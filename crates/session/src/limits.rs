@@ -88,8 +88,8 @@ pub struct Limits {
     /// The most bytes of transactions of one channel in a stored room that is in no part of the snapshot. Beyond that, the room
     /// takes none on this channel.
     pub max_partless_bytes: usize,
-    /// The most bytes of transactions of a stored room that wait to become durable, and as many again of which some pieces are
-    /// still to come. Beyond that, the room takes none.
+    /// In a stored room, the most bytes of transactions that wait to become durable, and also the most bytes of
+    /// incomplete transactions in pieces. Beyond that, the room takes no transactions.
     pub max_volatile_bytes: usize,
     /// The most sessions that a room remembers after their participants left. These sessions can still be resumed.
     pub max_former: usize,

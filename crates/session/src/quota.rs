@@ -1,4 +1,4 @@
-//! Quotas of what participants send (wire W99), and how what they have sent is counted against them.
+//! Quotas of what participants send (wire W99), and the meters that count usage against them.
 
 use core::time::Duration;
 
@@ -8,13 +8,13 @@ pub struct Quota {
     /// Bytes of packets and datagrams, or of the messages in them if these are more after unpacking. Parts of the snapshot
     /// that the room asked for do not count.
     pub bytes: u64,
-    /// Messages times those who receive their channels; a message that nobody receives counts once, as the room has it. A
-    /// changed presence is a message to everybody.
+    /// Messages times the receivers of their channels. A message without receivers counts once, because the room has
+    /// it. A changed presence counts as a message to all participants.
     pub deliveries: u64,
 }
 
 impl Quota {
-    /// So much that nobody sends it.
+    /// No limit.
     pub const NONE: Quota = Quota { bytes: u64::MAX, deliveries: u64::MAX };
 }
 
@@ -23,10 +23,10 @@ impl Quota {
 pub struct Quotas {
     /// What each participant may send, unless [`Authority::quota`](crate::Authority::quota) says otherwise.
     pub participant: Quota,
-    /// What all participants of the room may send together. Above it, those are limited who send more than an equal share.
+    /// What all participants together may send. Above it, the room limits participants that send more than an equal share.
     pub room: Quota,
-    /// What is left of a quota from this time may be sent at once, so that a quota meets those who send much all the time, and
-    /// not those who paste a large text.
+    /// The quota of this time may be used at once if it was not used before. So a quota limits participants that send
+    /// much all the time, and not those that paste a large text.
     pub burst: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for Quotas {
     }
 }
 
-/// What came with one input, as quotas count it.
+/// The usage of one input, as quotas count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Used {
     pub(crate) bytes: u64,
@@ -57,9 +57,9 @@ impl Used {
     }
 }
 
-/// What was sent lately, measured in time: how long ago or how far ahead it would have been sent at the rate of the quota. This
-/// is a token bucket in the form of ATM's generic cell rate algorithm (ITU-T I.371): it needs no timer, and takes a message of
-/// any size.
+/// The usage of a quota, as times: when everything that was sent would have been sent at the rate of the quota. This is
+/// a token bucket in the form of ATM's generic cell rate algorithm (ITU-T I.371): it needs no timer, and accepts a
+/// message of any size.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Meter {
     bytes: Duration,
@@ -67,7 +67,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Counts what came. `parts`: the number of senders that share the quota equally.
+    /// Adds the usage of an input. `parts`: the number of senders that share the quota equally.
     pub(crate) fn count(&mut self, now: Duration, used: Used, quota: Quota, parts: u64) {
         let [bytes, deliveries] = used.time(quota, parts);
         self.bytes = self.bytes.max(now).saturating_add(bytes);
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(meter.ahead(SECOND), SECOND / 2);
         meter.count(SECOND, used(0, 9), QUOTA, 1);
         assert_eq!(meter.ahead(SECOND), SECOND);
-        // Time pays it back, and what was not used is not saved up without bound: the burst is the caller's.
+        // Usage becomes less with time, but never negative: the burst is the caller's.
         assert_eq!(meter.ahead(SECOND * 3 / 2), SECOND / 2);
         assert_eq!(meter.ahead(SECOND * 100), Duration::ZERO);
         meter.count(SECOND * 100, used(1000, 0), QUOTA, 1);

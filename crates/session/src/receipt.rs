@@ -1,18 +1,18 @@
-//! The outcome of a transaction for one participant, which its sender is told (wire W116).
+//! The outcome of a direct transaction, which the room reports to its sender (wire W116).
 
-/// What became of a transaction for one participant.
+/// The outcome of a direct transaction, which is for one participant alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Receipt {
     /// The receiver's application has it.
     Delivered,
-    /// The receiver is not in the room, or has left before it said that it has it. The channel may have been reset, too.
+    /// The receiver is not in the room, or left before it confirmed the transaction, or the channel was reset.
     Gone,
-    /// The receiver has not opened the channel for receiving, or may not.
+    /// The receiver has not opened the channel, or has no right to receive on it.
     NotOpen,
-    /// Too much waits for the receiver.
+    /// Too many transactions wait for the receiver.
     Full,
-    /// Nobody can tell any more: the sender's session or the room's state was lost.
+    /// The outcome is not known: the sender's session or the room's state was lost, or the client gave the message up.
     Unknown,
 }
 

@@ -67,7 +67,7 @@ impl<C: Copy + Ord + Default> Seen<C> {
     }
 
     /// Forgets the newest values of a channel that was closed, so that they count as new once it is opened again. The
-    /// windows of channels that aggregate stay, because messages of the past are not sent to whoever opens them.
+    /// windows of channels that aggregate stay, because opening such a channel brings no older messages.
     pub(crate) fn forget_values(&mut self, channel: C) {
         self.len = 0;
         for sender in self.senders.values_mut() {

@@ -10,12 +10,12 @@ use crate::wire::frame::Frame;
 
 use alloc::vec::Vec;
 
-/// The time between two stamps in payloads whose ages matter. Ten stamps per second are enough to measure the share of late messages, and cost
-/// 40 bytes per second at most.
+/// The time between two stamps in payloads whose ages matter. Ten stamps per second are enough to measure the share of
+/// late messages, and cost 40 bytes per second at most.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// The time between two stamps in other payloads: of transactions without a deadline. Of somebody who types, ten stamps per second would be nearly
-/// half of the bytes.
+/// The time between two stamps in other payloads: those with transactions without a deadline. While somebody types, ten
+/// stamps per second would be nearly half of the bytes.
 const RARE_SPACING: Duration = Duration::from_secs(1);
 
 /// The most bytes of a stamp: tag, length, and a varint of two bytes.

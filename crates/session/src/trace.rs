@@ -141,7 +141,7 @@ impl Packet {
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     is_on: bool,
-    /// Each with `head` when it was recorded.
+    /// The packets, each with the value of `head` when it was recorded.
     packets: VecDeque<(Position, Packet)>,
     /// The position of the newest transaction that came.
     pub(crate) head: Position,

@@ -46,8 +46,8 @@ const LEAST_PACKETS: f64 = 20.0;
 const LOSES_MANY: f64 = 0.3;
 const SIGN_OF_LIFE: Duration = Duration::from_millis(200);
 
-/// Signs of life end this long after the last datagram that had another reason: where nobody says anything, neither end may
-/// learn that the path has become better. Chosen by judgement; not tuned.
+/// Signs of life end this long after the last datagram for another reason: without messages, the ends may never learn
+/// that the path has become better. Chosen by judgement; not tuned.
 const SIGNS_END: Duration = Duration::from_secs(60);
 
 /// Bits of a datagram's first byte (wire W68): whether it has an acknowledgement, and the kind of its body

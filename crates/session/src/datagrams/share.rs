@@ -157,7 +157,7 @@ fn deadline(qos: &Qos) -> Duration {
     qos.deadline.unwrap_or(NO_DEADLINE).min(afec::Qos::LONGEST_DEADLINE)
 }
 
-/// The share of messages that the channel permits to miss on both legs, from 0 to 1.
+/// The share of messages that may be missed on both legs together, from 0 to 1.
 fn loss(qos: &Qos) -> f64 {
     f64::from(qos.loss.min(1000)) / 1000.0
 }

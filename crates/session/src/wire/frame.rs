@@ -113,7 +113,7 @@ pub(crate) enum Frame<'a> {
     Received {
         position: Position,
     },
-    /// What became of the own transaction for one participant with this counter (wire W116).
+    /// The outcome of the receiver's own direct transaction with this counter (wire W116).
     Receipt {
         counter: Counter,
         receipt: Receipt,
@@ -130,7 +130,7 @@ pub(crate) enum Frame<'a> {
     },
     /// The number of participants of a room that is large, or no longer is (wire W103).
     Count {
-        /// True if PARTICIPANTS tells of everybody.
+        /// True if PARTICIPANTS lists all participants.
         everybody: bool,
         count: u32,
     },
@@ -474,7 +474,7 @@ mod tests {
         }
     }
 
-    /// W100: who has no user costs no byte for it, and nothing but the stated forms is read.
+    /// W100: a participant without a user costs no byte for it, and nothing but the stated forms is accepted.
     #[test]
     fn w100_a_user_is_read_as_it_was_written_and_in_no_other_form() {
         let with = |state: PresenceState, user: Option<&str>| {

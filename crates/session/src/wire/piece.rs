@@ -8,7 +8,7 @@ const MAX_PIECE: usize = 32_768;
 /// Which piece of a transaction a record carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Piece {
-    /// All of it.
+    /// The whole transaction.
     #[default]
     Whole,
     First,
@@ -17,7 +17,7 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
-    /// The piece that begins a transaction or not, and after which more of it follows or not.
+    /// `begins`: the piece is the first one of its transaction. `goes_on`: it is not the last one.
     pub(crate) fn new(begins: bool, goes_on: bool) -> Self {
         match (begins, goes_on) {
             (true, false) => Piece::Whole,
@@ -27,7 +27,7 @@ impl Piece {
         }
     }
 
-    /// True if a transaction begins with it.
+    /// True if the piece is the first one of a transaction.
     pub(crate) fn begins(self) -> bool {
         matches!(self, Piece::Whole | Piece::First)
     }

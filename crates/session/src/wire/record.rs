@@ -98,7 +98,7 @@ pub(crate) enum Number {
     Copy { counter: Counter, position: Position, previous: Position },
     /// An older transaction, which is sent because the receiver opened its channel late (wire W18).
     Fill { counter: Counter, position: Position },
-    /// A transaction for one participant, on its way to it, or, in an own record, to its sender (wire W114).
+    /// A direct transaction: to its receiver, or in an own record to its sender (wire W114).
     Direct { counter: Counter, position: Position },
 }
 
@@ -298,7 +298,7 @@ pub(crate) fn read<'a>(
     })
 }
 
-/// W97: only a transaction travels in pieces, and what stands beside its bytes comes with the first one.
+/// W97: only a transaction has pieces. Key, priority and extensions come with the first one.
 fn read_piece(flags: u32, kind: Kind) -> Result<Piece, Error> {
     let piece = Piece::new(flags & CONTINUES == 0, flags & GOES_ON != 0);
     let is_permitted = kind == Kind::Transaction && flags & OWN == 0;
@@ -309,7 +309,7 @@ fn read_piece(flags: u32, kind: Kind) -> Result<Piece, Error> {
     }
 }
 
-/// W113: the extension that says who left.
+/// W113: writes the extension with the participant that left.
 fn write_departed(departed: ParticipantId, out: &mut Vec<u8>) {
     let mut value = Vec::new();
     value.varint(departed.into());
@@ -319,7 +319,7 @@ fn write_departed(departed: ParticipantId, out: &mut Vec<u8>) {
     out.bytes(&extension);
 }
 
-/// Reads extensions, and skips those of unknown types (wire W19). Returns the participant that left, if one says so.
+/// Reads extensions, and skips those of unknown types (wire W19). Returns the participant of the extension *departed*.
 fn read_extensions(bytes: &[u8]) -> Result<Option<ParticipantId>, Error> {
     let mut reader = Reader::new(bytes, "extensions");
     let mut departed = None;

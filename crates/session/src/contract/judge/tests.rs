@@ -175,7 +175,7 @@ fn that_nothing_is_in_time_is_reported_within_three_seconds() {
 
 #[test]
 fn a_channel_with_few_messages_is_met_again() {
-    // There are never twenty in the window.
+    // The window never has twenty messages, the least for judging the share of missed ones.
     let age = |nth| if nth < 10 { MS * 300 } else { MS * 20 };
     let news = news_at(&ROUGH, (0..60).map(|nth| (MS * 1500 * nth, age(nth))));
     assert!(
@@ -192,12 +192,12 @@ fn bursts_and_outages_on_a_path_that_holds_a_contract_are_not_taken_for_hopeless
             drawn += 1;
             crate::backoff::mixed(drawn) % 1000
         };
-        // Ten minutes with five messages per second. Bursts of late ones are five long in the mean, and an eighth is late.
+        // Ten minutes with five messages per second. An eighth of them is late, in bursts of five on average.
         let mut is_late = false;
         let messages = (0..3000).map(|nth| {
             let made = MS * 200 * nth;
             is_late = draw() < if is_late { 800 } else { 28 };
-            // In each minute, all that is made in two seconds arrives at their end.
+            // In each minute, all messages made in one span of two seconds arrive at the end of the span.
             let into = made.as_millis() as u64 % 60_000;
             let held = MS * (32_000 - into.clamp(30_000, 32_000)) as u32;
             let is_held = (30_000..32_000).contains(&into);

@@ -143,8 +143,8 @@ impl PayloadEncoder {
         (&self.fields, &self.ends, &self.contents)
     }
 
-    /// True if the payload, and what is learned from it, can be shared with other receivers: this encoder has no model of its own
-    /// yet, and nobody wants to know what each message costs.
+    /// True if the payload, and the model after it, can be shared with other receivers: this encoder has no model of
+    /// its own yet, and the inspector does not measure the cost of messages.
     pub(super) fn is_shareable(&self) -> bool {
         self.coded && self.coding == Coding::Shared && self.coder.is_none() && !self.account.is_on()
     }

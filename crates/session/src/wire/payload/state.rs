@@ -16,16 +16,16 @@ use crate::packing::{Choosing, Idle, Packing};
 use crate::wire::record::FIELDS;
 use alloc::vec::Vec;
 
-/// The most payloads that are kept: those of newcomers with a few different sets of channels, while a long log is sent.
+/// The most payloads that are kept: enough for newcomers with a few different sets of channels and a long log.
 const MAX_PAYLOADS: usize = 64;
 
-/// The most bytes of what is kept, models excluded. Beyond it the oldest payloads are dropped.
+/// The most bytes of payloads and keys, models excluded. Beyond it the oldest payloads are dropped.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Payloads with late-joiner state that were coded lately. See the [module](self).
 #[derive(Default)]
 pub(crate) struct StatePayloads {
-    /// The oldest first.
+    /// The payloads in the order in which they were coded.
     payloads: VecDeque<StatePayload>,
     bytes: usize,
     /// The number of the last model.
