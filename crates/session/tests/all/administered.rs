@@ -28,7 +28,7 @@ fn say(channel: &str, nth: u8) -> Publication<'_> {
     Publication { channel, bytes: b"from the room", text: true, key: None, request: key(nth) }
 }
 
-/// Publishes in the room of this world, and lets it take effect.
+/// Publishes as the room, and runs until the message has taken effect.
 fn publish(world: &mut World, publication: &Publication<'_>) -> Result<Published, NotPublished> {
     let now = world.now;
     let outcome = world.room.publish(now, publication);
@@ -112,7 +112,7 @@ fn w101_a_request_that_is_repeated_publishes_nothing_also_after_crashes() {
         for nth in 1..=3 {
             let now = world.now;
             let first = world.room.publish(now, &say("draw", nth));
-            // The server is killed before or after the transaction is durable, and whoever asked asks again.
+            // The server is killed before or after the transaction is durable, and the request is repeated.
             world.run(Duration::from_millis(seed % 40));
             world.restart();
             world.run(1500 * MS);
@@ -125,7 +125,7 @@ fn w101_a_request_that_is_repeated_publishes_nothing_also_after_crashes() {
             let Ok(Published::Transaction { position, .. }) = again else { panic!("{again:?}") };
             assert_eq!(publish(&mut world, &say("draw", nth)), at(position.get(), true));
         }
-        // Everybody is back after the longest wait.
+        // All people are back after the longest waiting time.
         world.run(6000 * MS);
         for &person in &everybody {
             let own = world.people[person].document.iter().filter(|text| *text == "from the room");
@@ -247,7 +247,7 @@ fn w102_a_reset_channel_is_empty_and_everybody_who_had_something_of_it_is_told()
         assert_eq!(refused, Err(NotReset::NoChannel("none".to_owned())));
         let both = ["draw".to_owned(), "pointer".to_owned()];
         assert_eq!(world.room.reset(now, &both), Ok(Position(4)));
-        // It is under way at that moment, and stays.
+        // This message is sent during the reset, and stays.
         world.send(ada, FIRST, "new");
         world.run(1000 * MS);
         let late = world.add();
@@ -300,7 +300,7 @@ fn w102_a_reset_survives_crashes_at_any_moment_or_never_took_place() {
             let told = resets(&world, person).len();
             assert_eq!(told, usize::from(is_reset), "seed {seed}");
         }
-        // And again, with what a store has by now.
+        // And again, after more was stored.
         world.send(everybody[0], FIRST, "new");
         world.run(1000 * MS);
         world.restart();

@@ -12,16 +12,16 @@ use crate::support::path::{Paths, Way, document};
 
 const DRAW: Qos = Qos::transaction();
 const MS: Duration = Duration::from_millis(1);
-/// As a local network has it.
+/// A local network.
 const LAN: Way = Way { rate: 1.25e8, delay: Duration::from_micros(200) };
 /// 71 Mbit/s, and 1.7 Mbit/s over a long distance.
 const FAST: Way = Way { rate: 8.875e6, delay: Duration::from_millis(1) };
 const SLOW: Way = Way { rate: 2.125e5, delay: Duration::from_millis(40) };
 
-/// Only what the browser's core has by itself.
+/// The codecs that the browser's core always has.
 static SMALL: &[&dyn Codec] = &[ALL[0], ALL[1]];
 
-/// Types of frames.
+/// Frame types.
 const MESSAGES: u8 = 0x06;
 const CODED: u8 = 0x07;
 const SNAPSHOT: u8 = 0x0b;
@@ -33,7 +33,7 @@ fn client(codecs: &'static [&'static dyn Codec]) -> ClientConfig {
     ClientConfig { codecs, ..ClientConfig::new("demo") }
 }
 
-/// A room with a snapshot of this state, and one participant, who made it.
+/// A room with a snapshot of this state, and the participant that uploaded it.
 fn room_with(state: &[u8]) -> (Paths, ChannelId) {
     let limits = Limits { snapshot_after: 10, ..Limits::default() };
     filled(Paths::new(room::Config { limits, ..room::Config::new("demo", 7) }), state)
@@ -99,7 +99,7 @@ fn w52_a_room_that_lacks_codecs_sends_as_it_did() {
         assert!(paths.people[bob].snapshot().unwrap().1 == state);
         assert!(down > state.len());
         assert_eq!(paths.people[bob].frames(PACKED_SNAPSHOT), [0, 0]);
-        // Nor is it sent what it does not read.
+        // The room is sent no packed snapshot either, because it cannot read one.
         assert_eq!(paths.people[0].frames(PACKED_SNAPSHOT), [0, 0]);
     }
 }
@@ -154,7 +154,7 @@ fn w55_many_are_sent_the_same_chunks() {
     // A form for each of a few codecs, not for each participant.
     let held = paths.room.stats().memory - before;
     assert!(held < state.len() + (10 << 20), "{held}");
-    // All is given back when nobody needs it.
+    // The memory is freed when it is not used.
     paths.run(Duration::from_secs(30));
     assert!(paths.room.stats().memory < before + 100_000);
 }
@@ -211,7 +211,7 @@ fn w54_the_log_is_packed_for_a_late_joiner() {
         let state = one.messages(draw);
         assert!(state == lines[..600], "{} messages", state.len());
         assert_eq!(one.frames(PACKED_MESSAGES)[0] > 0, packed, "{codecs:?}", codecs = codecs.len());
-        // What comes later goes by what messages have in common, as ever.
+        // Later messages are coded by gmc again.
         send(&mut paths, ann, draw, lines[600]);
         paths.run(500 * MS);
         assert_eq!(paths.people[bob].messages(draw).last(), Some(&lines[600]));
@@ -234,7 +234,7 @@ fn w54_large_messages_are_packed() {
     assert!(paths.people[bob].messages(draw) == all);
     let frames = [ann, bob].map(|person| paths.people[person].frames(PACKED_MESSAGES));
     assert_eq!([frames[0][1], frames[1][0]], [12, 12]);
-    // What the sender is sent of its own is the place only.
+    // The sender is sent only the positions of its own transactions.
     assert!(paths.people[ann].octets()[0] < 5000);
     for octets in [paths.people[ann].octets()[1], paths.people[bob].octets()[0]] {
         assert!(octets < 480_000 * 34 / 100, "{octets}");
@@ -261,14 +261,14 @@ fn last(kind: u8, payload: &[&[u8]]) -> Vec<u8> {
     [&[0x80 | kind][..], &payload.concat()].concat()
 }
 
-/// The packed form of these octets, by lz4.
+/// The form of these bytes that LZ4 packed.
 fn packed(octets: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     Packer::new(ALL).pack(Choice::codec(1), octets, &mut packed).unwrap();
     packed
 }
 
-/// Why the room closed the last transport that it closed.
+/// The error with which the room closed the last transport.
 fn away(paths: &Paths) -> Option<String> {
     paths.log.iter().rev().find_map(|event| match event {
         room::Event::Away { error: Some(error), .. } => Some(error.to_string()),
@@ -314,7 +314,7 @@ fn w53_a_client_stands_whatever_is_packed() {
     for (packet, why) in [
         (last(PACKED_MESSAGES, &[&bomb]), "does not decode"),
         (last(PACKED_SNAPSHOT, &[&chunk(127, 0), &bomb]), "does not decode"),
-        // More than is left of the snapshot; and what nothing came before.
+        // More bytes than the snapshot has left; then a chunk without the chunks before it.
         (last(PACKED_SNAPSHOT, &[&chunk(99, 0), &good]), "does not decode"),
         (last(PACKED_SNAPSHOT, &[&chunk(127, 5), &good]), "do not fit together"),
         (last(PACKED_SNAPSHOT, &[&chunk(10, 100), &good]), "does not decode"),

@@ -67,7 +67,7 @@ fn w85_nothing_of_a_closed_channel_is_repeated_in_datagrams() {
             world.run(20 * MS);
         }
         close(&mut world, ann, channel);
-        // SHUT goes with the next packet.
+        // The packet with SHUT is sent in this time.
         world.run((30 + seed) * MS);
         assert!(is_closed(&world, ann, channel));
         let participant = world.people[ann].client.participant().unwrap();
@@ -138,7 +138,7 @@ fn w24_a_transaction_that_comes_after_the_end_makes_no_value_stale() {
         world.run(500 * MS);
         world.send_key(bob, pointer, "bob", "before");
         world.send(bob, draw, "after");
-        // After some of the pauses, the transaction is on its way while SHUT is.
+        // After some of the pauses, the transaction and SHUT are under way at the same time.
         world.run(pause * MS);
         close(&mut world, ann, draw);
         world.run(500 * MS);
@@ -181,7 +181,7 @@ fn a_channel_that_is_opened_again_brings_what_was_missed() {
     world.run(500 * MS);
     close(&mut world, ann, draw);
     close(&mut world, ann, pointer);
-    // Some of it is on its way while SHUT is.
+    // Some of these messages are under way when SHUT is.
     for step in 0..30 {
         world.send(bob, draw, &format!("missed {step}"));
         world.send_key(bob, pointer, "bob", &format!("at {step}"));
@@ -235,7 +235,7 @@ fn w18_a_channel_that_is_opened_late_or_again_brings_the_newest_values_once() {
             world.run(Duration::from_secs(2));
             let seen = &world.people[ann];
             assert_eq!(seen.texts(status), ["1", "2"].repeat(time), "datagrams of {max}");
-            // Aggregated values are events, not state: they are not sent to whoever comes later.
+            // Aggregated values are events, not state: later joiners are not sent them.
             assert!(seen.texts(steps).is_empty());
             assert!(seen.saw(|event| *event == Event::Synced { channel: Some(status) }));
             close(&mut world, ann, status);
@@ -303,7 +303,7 @@ fn w32_a_snapshot_lacks_nothing_of_a_channel_that_was_closed() {
             world.run(3 * MS);
         }
         world.run(500 * MS);
-        // A newcomer has the snapshot and what came after it.
+        // A newcomer has the snapshot and the messages after it.
         let carol = world.add();
         world.channel(carol, "draw", DRAW);
         world.run(Duration::from_secs(1));
@@ -424,7 +424,7 @@ fn a_channel_closed_while_another_transport_opens_is_not_opened_on_it() {
     close(&mut world, ann, draw);
     world.change_transport(ann, Air::default());
     assert!(is_closed(&world, ann, draw));
-    // While WELCOME is on its way, the answer to OPEN is waited for.
+    // While WELCOME is under way, the client waits for the answer to OPEN before it closes the channel.
     close(&mut world, ann, pointer);
     world.run(MS);
     assert!(!is_closed(&world, ann, pointer));
@@ -472,7 +472,7 @@ fn a_refused_channel_closes_without_a_word_to_the_server() {
     close(&mut world, ann, secret);
     world.run(MS);
     assert!(is_closed(&world, ann, secret));
-    // Refused while it is closing.
+    // The channel is refused while it is closing.
     assert_eq!(world.channel(ann, "secret", DRAW), secret);
     close(&mut world, ann, secret);
     world.run(500 * MS);

@@ -143,7 +143,7 @@ fn w46_who_cannot_read_a_codec_is_sent_messages_as_they_are() {
     assert_eq!(world.people[1].messages[0].bytes, message(0));
     assert_eq!(stats(&world, 0, draw).sent.codec, Some(Choice::codec(2)));
     assert_eq!(stats(&world, 1, draw).received.codec, Some(Choice::NONE));
-    // It learns to.
+    // The receiver gets the codec.
     world.people[1].client.set_codecs(ALL);
     world.run(MS * 100);
     send(&mut world, 0, draw, &message(1));
@@ -289,7 +289,7 @@ fn w48_hostile_records_cost_their_sender_the_connection() {
         world.run(MS * 60);
         let told = errors(&world, 0);
         assert!(told.iter().any(|error| error.contains("does not decode")), "{what}: {told:?}");
-        // What came in order before the first bad record of a body stands.
+        // The messages before the first bad record of a body are delivered.
         let seen = world.people[1].messages.len();
         assert!(seen <= 262_144 / 50_000, "{what}: {seen} messages");
         assert_eq!(seen == 0, records.len() == 1, "{what}: {seen} messages");
@@ -326,7 +326,7 @@ fn w45_frames_that_make_no_sense_are_refused() {
         assert_eq!(errors(&world, 0).len(), 1, "{what}");
         assert_eq!(errors(&world, 1), Vec::<String>::new(), "{what}");
     }
-    // Codecs that only later versions have are none of ours.
+    // Codecs of later versions are not among the codecs of this end.
     let mut world = World::with_tick(MS * 40);
     pair(&mut world, DRAW, [Compress::Off; 2]);
     world.inject(0, &[0x59, 5, 0xff, 0xff, 0xff, 0xff, 0x0f]);
@@ -398,7 +398,7 @@ proptest! {
         world.run(MS * 500);
         let all = world.people[1].messages.iter();
         let mut came: Vec<_> = all.map(|message| message.bytes.clone()).collect();
-        // What is too large for a datagram takes the stream and may be overtaken.
+        // Messages that are too large for a datagram take the stream, and others may overtake them.
         let mut messages = messages;
         came.sort();
         messages.sort();

@@ -1,4 +1,4 @@
-//! Contracts: judged at the receiver, changed while channels are open, thinned as asked (wire W76 to W80).
+//! Contracts: receivers judge them, they change while channels are open, and receivers may ask for lower rates (wire W76 to W80).
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn pointer() -> Qos {
     POINTER.deadline(MS * 100)
 }
 
-/// So many people who are joined, 10 ms from the server each.
+/// This many joined people, 10 ms from the server each.
 fn people(count: usize) -> World {
     let mut world = World::with_tick(MS * 20);
     for _ in 0..count {
@@ -30,7 +30,7 @@ fn people(count: usize) -> World {
     world
 }
 
-/// Person 0 points for so long.
+/// Person 0 points for this many steps.
 fn point(world: &mut World, steps: usize) {
     for step in 0..steps {
         world.send(0, POINTING, &format!("{{\"x\":{step},\"y\":{}}}", step * 2));
@@ -78,7 +78,7 @@ fn w76_a_contract_that_is_kept_says_so() {
 
 #[test]
 fn w79_a_way_that_became_slow_is_seen_at_both_ends() {
-    // The way from the sender, and the way to the receiver: neither is in any age that packets tell.
+    // First the path from the sender is slow, then the path to the receiver. No age in a packet contains either delay.
     for slow in [0, 1] {
         let mut world = people(2);
         point(&mut world, 100);
@@ -98,7 +98,7 @@ fn w79_a_way_that_became_slow_is_seen_at_both_ends() {
     }
 }
 
-/// One who sends and one who receives on a strict channel, whose datagrams are lost so often, in percent.
+/// A sender and a receiver on a strict channel. `lost`: the share of their lost datagrams, in percent.
 fn strict(lost: [u64; 2], redundancy: Redundancy) -> World {
     let mut world = World::with_tick(MS * 20);
     let strict = Qos::awareness().aggregate().loss_per_mille(10).deadline(MS * 100);
@@ -146,7 +146,7 @@ fn w69_what_is_missed_from_application_to_application_is_near_what_may() {
     world.run(MS * 500);
     point(&mut world, 4000);
     let share = report(&world, 1, POINTING).total.missed_per_mille();
-    // By what each hop sees of itself it would be 125.
+    // If each leg used only its own measurements, it would be 125.
     assert!((80..=115).contains(&share), "{share} of 100 in 1/1000");
 }
 
@@ -192,7 +192,7 @@ fn w77_a_changed_qos_holds_for_everybody() {
         assert_eq!(changes(&world, at), [talking]);
         assert_eq!(world.people[at].client.describe(POINTING).unwrap().1, &talking);
     }
-    // The sender's pace follows.
+    // The sender sends at the new rate.
     let before = world.people[2].texts(POINTING).len();
     for step in 0..200 {
         world.send(0, POINTING, &step.to_string());
@@ -200,7 +200,7 @@ fn w77_a_changed_qos_holds_for_everybody() {
     }
     let came = world.people[2].texts(POINTING).len() - before;
     assert!((95..=105).contains(&came), "{came} in 2 s at 50/s");
-    // Who comes later is told what holds, not what it asked for.
+    // A later joiner gets the present QoS, not the one that it asked for.
     let late = world.add();
     world.channel(late, "pointer", pointer());
     world.run(MS * 500);
@@ -304,7 +304,7 @@ fn w78_the_wish_outlives_a_transport_and_ends_when_it_is_taken_back() {
 fn w78_only_channels_that_conflate_are_thinned() {
     let mut world = people(2);
     assert!(world.people[1].client.limit_rate(DRAWING, Some(Rate::from_millihertz(1))).is_err());
-    // RATE for channel 2, the transactions, all the same.
+    // RATE for channel 2, which carries transactions, although the client refuses to send it.
     world.inject(1, &[0x21, 2, 2, 1]);
     for nth in 0..20 {
         world.send(0, DRAWING, &nth.to_string());

@@ -1,5 +1,5 @@
-//! Conversations that were recorded with each version of the wire, replayed against the cores: a room that is told what a
-//! recorded room was told says exactly what that one said, and so does each client.
+//! Recorded conversations of each version of the wire, replayed against the cores: a room or a client with the recorded
+//! inputs has exactly the recorded outputs.
 //!
 //! `RECORD=1 cargo test -p groupwire-session --test all conversations` records those of today's wire anew.
 
@@ -12,7 +12,7 @@ use crate::conversation::{replay, stories};
 /// The wire that is spoken today: version 1, with capabilities 1 to 10.
 const TODAY: &str = "version-1";
 
-/// All recordings together, in octets: they are read by people, and by each run of the tests.
+/// The limit for all recordings together, in bytes: people read them, and each test run replays them.
 const MOST_OCTETS: u64 = 300_000;
 
 fn folder() -> PathBuf {
@@ -49,7 +49,7 @@ fn recorded_conversations_are_held_again_octet_by_octet() {
     assert!((1..=MOST_OCTETS).contains(&octets), "{octets} octets of recordings");
 }
 
-/// What is recorded is what the stories are about today: who changes a story records it anew.
+/// The recordings are those of the present stories: after changing a story, record it again.
 #[test]
 fn the_recordings_are_of_todays_stories() {
     record();

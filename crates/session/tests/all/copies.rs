@@ -17,9 +17,9 @@ const POINTING: ChannelId = ChannelId(1);
 const GOOD: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
 const LOSSY: Air = Air { lost: 20, ..GOOD };
 
-/// What an octet takes on a slow stream: the packet of a drawing has eight and more.
+/// The time of a byte on a slow stream. The packet of a drawing has at least eight bytes.
 const SLOW: Duration = Duration::from_millis(40);
-/// By then copies are there, and what slow streams bring is not.
+/// By this time copies have arrived, and packets of slow streams have not.
 const SOON: Duration = Duration::from_millis(300);
 
 /// People who have pointed for a while, so that the loss of their paths is known.
@@ -83,7 +83,7 @@ fn slow_streams(world: &mut World) {
     }
 }
 
-/// The share that came before any stream could bring it: behind one whose copies are all lost, others wait for the stream.
+/// The share of drawings that arrived before any stream could bring them. A drawing whose copies are all lost delays those after it.
 fn soon(took: &[Duration]) -> f64 {
     took.iter().filter(|took| **took < SOON).count() as f64 / took.len() as f64
 }
@@ -171,7 +171,7 @@ fn w82_where_losses_come_one_by_one_each_is_copied_about_twice_on_each_leg() {
         world.run(MS * 300);
         copied += copies(&mut world);
     }
-    // To both: whose it is, is told its place.
+    // Both receivers get copies: the sender gets its own transactions without their contents.
     assert!((100..=300).contains(&copied), "{copied}");
 }
 
@@ -253,7 +253,7 @@ impl Forged {
     }
 }
 
-/// Two people who know each other, and nothing else came in datagrams.
+/// Two people who have joined, without any datagrams so far.
 fn quiet() -> World {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..2 {
@@ -280,10 +280,10 @@ fn inject(world: &mut World, numbers: &mut u8, forged: &[Forged]) {
 fn w83_a_client_s_copies_count_once_and_in_order_whatever_they_hold() {
     let mut world = quiet();
     let mut numbers = 0;
-    // Not the next one, then the next one, then again with other octets.
+    // A copy that is not the next transaction, then the next one, then the same number with other bytes.
     inject(&mut world, &mut numbers, &[Forged::up(3, "third")]);
     assert!(world.people[1].texts(DRAWING).is_empty());
-    // The stream is to bring something else of that number.
+    // The stream brings another transaction with that number.
     world.people[0].per_octet = MS * 20;
     world.send(0, DRAWING, "what the stream says");
     world.run(MS * 10);
@@ -323,7 +323,7 @@ fn w81_what_is_no_copy_costs_its_datagram() {
 fn w83_a_client_takes_no_more_ahead_of_the_stream_than_it_keeps() {
     let mut world = quiet();
     let mut numbers = 0;
-    // A hostile server. The room drops these: nobody says so much of whom there is.
+    // Copies of a hostile server. The room gets them, too, and drops them: a client's records have sender 0.
     let far = [Forged::down(1, 9, "not the next")];
     inject(&mut world, &mut numbers, &far);
     assert!(world.people[0].texts(DRAWING).is_empty());

@@ -1,5 +1,5 @@
-//! Corner cases of sessions, each of them once a fault: what was sent before the room had its say, and limits that do not
-//! fit together.
+//! Corner cases of sessions that were once faults: messages that were sent before the room answered, and limits that do
+//! not fit together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -334,8 +334,6 @@ fn drain_waits_until_there_is_room() {
     }
     assert_eq!(drains, 0);
 }
-
-/// Client to room and back; each transport takes `budget` packets of the client, then no more.
 
 #[test]
 fn small_packets_hold() {

@@ -1,4 +1,4 @@
-//! A room with many transports that only count what they are sent, so that a room of thousands is tested in a moment.
+//! A room with many transports that only count the packets sent to them, so that tests of rooms of thousands are fast.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) struct Crowd {
     pub(crate) room: Room,
     pub(crate) now: Duration,
     pub(crate) sent: BTreeMap<LinkId, Sent>,
-    /// The packets of the transports of which they are kept.
+    /// The packets of those transports whose packets are kept.
     pub(crate) kept: BTreeMap<LinkId, Vec<Vec<u8>>>,
     opening: Vec<u8>,
     secrets: Drawn,
@@ -43,7 +43,7 @@ impl Crowd {
         }
     }
 
-    /// A crowd that comes to this world. Those who were there are silent from now on.
+    /// A crowd in the room of this world. The people of the world are silent from now on.
     pub(crate) fn of(mut world: World) -> Self {
         let empty = Room::new(room::Config::new("demo", 7), Box::new(AllowAll));
         let room = std::mem::replace(&mut world.room, empty);
@@ -83,7 +83,7 @@ impl Crowd {
         self.now = end;
     }
 
-    /// Everybody says that it is still there, as clients do.
+    /// All participants send a sign of life, as clients do.
     pub(crate) fn keep_alive(&mut self) {
         let links: Vec<LinkId> = self.sent.keys().copied().collect();
         for link in links {
@@ -94,7 +94,7 @@ impl Crowd {
         self.drain();
     }
 
-    /// All that was sent since the last call.
+    /// The packets and bytes of all transports since the last call.
     pub(crate) fn take_total(&mut self) -> Sent {
         let mut total = Sent::default();
         for sent in self.sent.values_mut() {
@@ -166,7 +166,7 @@ fn announcements_of_one_tick_are_one_packet() {
     crowd.run(Duration::from_secs(1));
     let mut newcomers = Vec::new();
     for (round, many) in [1, 20].into_iter().enumerate() {
-        // After a time in which nothing happened, the first one is announced at once; that is a tick.
+        // After a quiet time, the first newcomer causes a tick at once.
         let first = 100 * (round as u64 + 1);
         crowd.join(first);
         crowd.take_total();
@@ -220,7 +220,7 @@ fn late_joiner_state_of_a_large_room_is_coded_once() {
     assert!(coded >= 600, "{coded}");
     assert!(sent.packets > 300);
     let [first, last] = [1001, 1100].map(|link| crowd.sent[&LinkId(link)].bytes);
-    // The number of the newcomer and its secret are all that differs.
+    // The packets of newcomers differ only in their numbers and secrets.
     assert!(first.abs_diff(last) < 16, "{first} and {last} bytes");
 }
 
@@ -292,7 +292,7 @@ fn what_a_participant_takes() {
             true => full_room(people, 40 * MS),
             false => Crowd::new(room_of(people, 40 * MS)),
         };
-        // What the first ones make the room take is not theirs.
+        // The first participants make the room allocate memory that later ones do not need.
         (1..=1000).for_each(|link| crowd.join(link));
         crowd.run(Duration::from_secs(3));
         let before = resident();

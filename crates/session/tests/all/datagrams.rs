@@ -19,7 +19,7 @@ const DRAWING: ChannelId = ChannelId(0);
 const POINTING: ChannelId = ChannelId(1);
 const PATHS: ChannelId = ChannelId(2);
 
-/// Two people with these airs, joined.
+/// Two joined people with these faults of their datagrams.
 fn two(one: Air, other: Air) -> World {
     let mut world = World::with_tick(MS * 40);
     for air in [one, other] {
@@ -29,7 +29,7 @@ fn two(one: Air, other: Air) -> World {
     world
 }
 
-/// One more person with this air.
+/// Adds one more joined person with these faults of its datagrams.
 fn join(world: &mut World, air: Air) {
     let at = world.add();
     world.people[at].air = air;
@@ -39,7 +39,7 @@ fn join(world: &mut World, air: Air) {
     world.channel(at, "path", PATH);
 }
 
-/// Person 0 points for so long.
+/// Person 0 points for this many steps.
 fn point(world: &mut World, steps: usize) {
     for step in 0..steps {
         let text = format!(r#"{{"type":"pointer","x":{},"y":{}}}"#, 100 + step * 3, 400 - step * 2);
@@ -48,7 +48,7 @@ fn point(world: &mut World, steps: usize) {
     }
 }
 
-/// How many of 300 values at 30 per second arrive where the room ticks 25 times.
+/// The number of 300 values, sent at 30 per second, that arrive from a room with 25 ticks per second.
 fn arrive_of_300(air: Air, least: u32) -> usize {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..2 {
@@ -170,7 +170,7 @@ fn damaged_datagrams_cost_only_themselves() {
     assert!(world.room.stats().datagrams_unread > 10);
 }
 
-/// W44: what was under way on the older transport is sent again, once.
+/// W44: messages under way on the older transport are sent again, once.
 #[test]
 fn a_session_moves_between_transports_and_loses_nothing() {
     let mut random = Random::new(5);
@@ -237,7 +237,7 @@ proptest! {
     fn hostile_datagrams_are_dropped(packets in proptest::collection::vec(any::<Vec<u8>>(), 1..40)) {
         let mut world = two(CLEAR, CLEAR);
         for (at, mut packet) in packets.into_iter().enumerate() {
-            // Fronts come up more often than by chance.
+            // Valid first bytes come up more often than by chance.
             if let Some(flags) = packet.first_mut().filter(|_| at % 2 == 0) {
                 *flags = 0x40 | *flags & 0x3f;
             }
@@ -286,7 +286,7 @@ fn a_client_whose_stream_is_full_sleeps() {
     let now = world.now;
     let client = &mut world.people[0].client;
     let mut packets = 0;
-    // Nothing is ever reported as sent: two packets go, then everything waits.
+    // The transport never reports a packet as sent: two packets go, then everything waits.
     for step in 0..5u8 {
         let message = Outgoing { bytes: &[step; 100], ..Outgoing::default() };
         client.send(now, DRAWING, message).unwrap();

@@ -41,7 +41,7 @@ fn id(world: &World, person: usize) -> ParticipantId {
     world.people[person].client.participant().unwrap()
 }
 
-/// What a person was told on `pen`: texts, and who left.
+/// The entries of `pen` that a person received: texts, and departures.
 fn told(world: &World, person: usize) -> Vec<String> {
     let of = world.people[person].messages.iter().filter(|message| message.channel == PEN);
     let text = |message: &groupwire_session::client::Incoming| match message.departed {
@@ -65,7 +65,7 @@ fn w113_everybody_is_told_who_left_at_one_place_in_the_order() {
         let (ada, silent, eve) = (everybody[0], everybody[1], everybody[2]);
         let gone = id(&world, ada);
         say(&mut world, ada, "mine");
-        // It leaves with something under way.
+        // The person leaves while a message is under way.
         world.send(ada, PEN, "still mine");
         world.run(100 * MS);
         world.people[ada].client.leave();
@@ -93,7 +93,7 @@ fn w113_who_resumes_after_it_left_is_told_and_has_an_entry_only_for_what_it_send
     let gone = id(&world, ada);
     say(&mut world, ada, "mine");
     for _ in 0..2 {
-        // Its transport breaks, and what it says then waits.
+        // Its transport breaks, and its messages wait.
         world.people[ada].reachable = false;
         world.cut(ada);
         world.run(5000 * MS);
@@ -126,7 +126,7 @@ fn w113_who_resumes_after_it_left_is_told_and_has_an_entry_only_for_what_it_send
 fn w113_a_channel_keeps_recording_departures_as_it_was_made() {
     let mut world = World::new(5, demo());
     let [ada, eve] = people(&mut world, 2)[..] else { panic!("two people") };
-    // Who opens a channel later gets it as it is.
+    // A person that opens the channel later gets it with its present QoS.
     let plain = world.add();
     world.channel(plain, "pen", Qos::transaction());
     world.channel(plain, "chat", Qos::transaction().departures());
@@ -137,7 +137,7 @@ fn w113_a_channel_keeps_recording_departures_as_it_was_made() {
     };
     let opened: Vec<bool> = world.people[plain].events.iter().filter_map(opened).collect();
     assert_eq!(opened, [true, false]);
-    // Its own end knows better than to ask for another one, and the room does not heed who does not know.
+    // The client refuses to ask for another value, and the room ignores the value from a client that does not know the bit.
     let error = world.people[plain].client.set_qos(PEN, Qos::transaction()).unwrap_err();
     assert!(error.to_string().contains("departures"), "{error}");
     let changed = Qos::transaction().departures().priority(9);
@@ -190,14 +190,14 @@ fn w113_a_loaded_room_writes_it_of_those_who_do_not_come_back() {
         assert_eq!(told(&world, stays).len(), 16, "seed {seed}: {:?}", told(&world, stays));
         let holes = |event: &Event| matches!(event, Event::Gap { reason: GapReason::History, .. });
         assert!(!world.people[stays].saw(holes));
-        // It resumes long after, and is told of it, too.
+        // It resumes long after, and is told of its own departure, too.
         world.people[eve].reachable = true;
         world.run(7000 * MS);
         assert_eq!(id(&world, eve), second);
         // A part of the snapshot may stand for it.
         let left = format!("{second} left");
         assert!(snapshot_after == 5 || told(&world, eve).contains(&left), "seed {seed}");
-        // Now everybody goes, and the room is over once that is said.
+        // Now all people leave, and the room ends after it has written their departures.
         for person in [eve, stays] {
             world.people[person].client.leave();
         }

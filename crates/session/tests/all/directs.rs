@@ -1,4 +1,4 @@
-//! Transactions for one participant (wire W114 to W116).
+//! Direct transactions: those for one participant (wire W114 to W116).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn id(world: &World, person: usize) -> ParticipantId {
     world.people[person].client.participant().unwrap()
 }
 
-/// Sends `text` to one participant; its number is the tag.
+/// Sends `whisper` and the tag as a direct transaction to one participant.
 fn whisper(world: &mut World, from: usize, to: ParticipantId, tag: u32) {
     let text = format!("whisper {tag}");
     let to = Some(Recipient { participant: to, tag });
@@ -60,7 +60,7 @@ fn is_fine(world: &World, person: usize) {
 
 #[test]
 fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
-    // Alone, over a shared stream, with copies in datagrams, and in both kinds of rooms.
+    // Over private streams, over a shared stream, with copies in datagrams, and in both kinds of rooms.
     for (count, max, is_stored) in
         [(3, 0, false), (12, 0, false), (12, 1200, false), (3, 1200, true), (12, 0, true)]
     {
@@ -78,7 +78,7 @@ fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
             world.send(ada, CHAT, &format!("after {nth}"));
             world.run(MS * (nth * 7));
         }
-        // One that nothing follows, and one to itself.
+        // A direct transaction that no other follows, and one to the sender itself.
         world.run(1000 * MS);
         whisper(&mut world, ada, to, 20);
         let own = id(&world, ada);
@@ -112,7 +112,7 @@ fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
         for &other in everybody[2..].iter().chain([&late]) {
             let whispers = world.people[other].texts(CHAT);
             assert!(!whispers.iter().any(|text| text.contains("whisper")), "{other}: {whispers:?}");
-            // A part of the snapshot stands for what the late joiner was not told.
+            // A part of the snapshot covers the messages that the late joiner lacks.
             assert!(whispers.len() == 40 || other == late, "{other}: {whispers:?}");
             is_fine(&world, other);
         }
@@ -145,7 +145,7 @@ fn w115_it_waits_for_who_is_away_whatever_the_log_forgets() {
             world.run(10 * MS);
         }
         if is_stored {
-            // A part of the snapshot stands for its place now, and the server dies.
+            // A part of the snapshot covers the place of the direct transaction now, and the server dies.
             assert!(world.room.channels()[0].part.is_some());
             world.restart();
             world.run(1000 * MS);
@@ -159,7 +159,7 @@ fn w115_it_waits_for_who_is_away_whatever_the_log_forgets() {
         };
         assert_eq!(whispers(&world), 1, "{is_stored}");
         assert_eq!(receipts(&world, ada), [(1, Receipt::Delivered)]);
-        // It comes once, also if the server dies and has it still.
+        // It is delivered once, even if the server dies while its store still has it.
         if is_stored {
             world.restart();
             world.run(6000 * MS);
@@ -177,14 +177,14 @@ fn w116_the_sender_is_told_what_cannot_be_delivered() {
             true => World::durable(9, demo(), 20),
         };
         let [ada, eve, cyd] = people(&mut world, 3)[..] else { panic!("three people") };
-        // Nobody has this number.
+        // No participant has this number.
         whisper(&mut world, ada, ParticipantId(77), 1);
-        // One who has left.
+        // A participant that has left.
         let gone = id(&world, cyd);
         world.people[cyd].client.leave();
         world.run(500 * MS);
         whisper(&mut world, ada, gone, 2);
-        // One who does not receive the channel.
+        // A participant that does not receive the channel.
         let closed = world.add();
         world.channel(closed, "notes", Qos::transaction());
         world.run(500 * MS);
@@ -192,13 +192,13 @@ fn w116_the_sender_is_told_what_cannot_be_delivered() {
         whisper(&mut world, ada, to, 3);
         world.run(500 * MS);
         if is_stored {
-            // The store has numbers that nobody ever had.
+            // After a restart, all reserved numbers count as given out, also those that nobody had.
             world.restart();
             world.run(2000 * MS);
         }
         let told = [(1, Receipt::Gone), (2, Receipt::Gone), (3, Receipt::NotOpen)];
         assert_eq!(receipts(&world, ada), told);
-        // One who is away and does not come back. The sender is away, too, for a while.
+        // A participant that is away and does not come back. The sender is away for a while, too.
         let away = id(&world, eve);
         world.people[eve].reachable = false;
         world.cut(eve);
@@ -247,7 +247,7 @@ fn w114_nobody_else_gets_it_after_the_room_lost_its_state() {
     let mut world = World::new(9, demo());
     let [ada, eve] = people(&mut world, 2)[..] else { panic!("two people") };
     let to = id(&world, eve);
-    // Numbers of participants are given anew: the one who comes back first is another.
+    // Participants are numbered anew: the first one that comes back gets another participant's number.
     world.people[ada].reachable = false;
     world.cut(ada);
     whisper(&mut world, ada, to, 1);
@@ -279,7 +279,7 @@ fn w114_programs_that_are_no_participants_are_not_told() {
 
 #[test]
 fn w114_a_large_one_or_one_on_awareness_is_refused_by_the_client() {
-    // In a stored room other transactions may be larger.
+    // In a stored room, only direct transactions are limited to the size of a message.
     let mut world = World::durable(9, demo(), 20);
     let [ada, eve] = people(&mut world, 2)[..] else { panic!("two people") };
     let pointer = world.channel(ada, "pointer", Qos::awareness());

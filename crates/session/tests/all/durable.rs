@@ -114,11 +114,11 @@ fn w92_a_tick_of_transactions_alone_is_one_packet() {
         world.run(5 * MS);
     }
     let packets = world.room.stats().packets_out - before;
-    // 60 for each: a tick every 40 ms, and pings. It is 86 if no tick waits.
+    // Each person is sent 60 packets: one for each tick of 40 ms, and pings. Without waiting ticks it would be 86.
     assert!(packets < 10 * 70, "{packets} packets");
 }
 
-/// The states of others in which a person's application was told of them, one after the other without repeats.
+/// The states of another participant that a person's application was told, in order and without repeats.
 fn states(world: &World, person: usize, other: ParticipantId) -> Vec<PresenceState> {
     let changes = world.people[person].events.iter().filter_map(|event| match event {
         // A complete list without the other one says that it left.
@@ -147,7 +147,7 @@ fn three_and_a_restart() -> (World, [usize; 3], [ParticipantId; 3]) {
     }
     world.run(1000 * MS);
     let ids = people.map(|person| world.people[person].client.participant().unwrap());
-    // They saw each other come.
+    // They were told of each other's joining.
     for person in people {
         world.people[person].events.clear();
     }
@@ -260,7 +260,7 @@ fn after_a_crash_a_number_is_not_given_to_somebody_else() {
     let (mut world, [ada, _], draw, _) = two(2);
     world.send(ada, draw, "stored");
     world.run(1000 * MS);
-    // Neither is stored: they say nothing.
+    // The store does not know these two participants, because they send nothing.
     let (before, after) = (world.add(), {
         world.run(1000 * MS);
         world.restart();
@@ -394,8 +394,8 @@ fn a_forgotten_participant_resumes_as_a_new_one_and_is_told() {
     assert_eq!(world.people[ada].document.len(), 4, "{:?}", world.people[ada].document);
 }
 
-/// Four people draw and move while transports break and the server dies, with snapshots and a slow disk. Returns how often somebody
-/// is said to have left.
+/// Four people draw and move while transports break and the server dies, with snapshots and a slow disk. Returns the
+/// number of recorded departures.
 fn play(seed: u64) -> usize {
     let mut random = Random::new(seed ^ 0xd15c);
     let slowest = [0, 5, 50, 400][random.below(4) as usize];
@@ -403,7 +403,7 @@ fn play(seed: u64) -> usize {
     let largest = if seed.is_multiple_of(2) { 0 } else { 1200 };
     let limits = Limits { max_message: 100, ..demo().limits };
     let mut config = if largest == 0 { demo() } else { room::Config { limits, ..demo() } };
-    // In a third of the sessions, who does not come back at once has left, and that is recorded (W113).
+    // In a third of the sessions, people that do not come back at once have left, and the room records that (W113).
     let mut draw = DRAW;
     if seed.is_multiple_of(3) {
         (draw.departures, config.timing.away) = (true, 1000 * MS);
@@ -419,11 +419,11 @@ fn play(seed: u64) -> usize {
         world.channel(person, "draw", draw);
         world.channel(person, "pointer", Qos::awareness());
     }
-    // Before they have joined, they do not know what is too large for one message.
+    // Before they have joined, they do not know the size of the largest message.
     world.run(500 * MS);
     let (draw, pointer) = (ChannelId(0), ChannelId(1));
     let mut said: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    // What each was told is confirmed must stay at its place for good.
+    // Transactions that were confirmed to a person must keep their places.
     let mut confirmed: Vec<Vec<String>> = vec![Vec::new(); 4];
     for step in 0..120 {
         let person = random.below(4) as usize;
@@ -464,7 +464,7 @@ fn play(seed: u64) -> usize {
     departures(seed, &world)
 }
 
-/// W113: whoever is said to have left has sent something since it was said last. Returns how often somebody left.
+/// W113: a participant whose departure is recorded has sent a transaction since its last departure entry. Returns the number of entries.
 fn departures(seed: u64, world: &World) -> usize {
     let (mut count, mut has_sent) = (0, BTreeSet::new());
     for text in &world.people[0].document {
@@ -489,7 +489,7 @@ fn whatever_is_killed_nothing_confirmed_is_lost_repeated_or_moved() {
     let count = number("SIMULATIONS").map_or(60, |count: u64| count.div_ceil(10));
     let first = number("FIRST_SEED").unwrap_or(1);
     let left: usize = (first..first + count).map(play).sum();
-    // What no session reaches, none can break.
+    // The test is worth something only if enough sessions record departures.
     assert!(left as u64 > count / 3, "{left}");
 }
 
@@ -542,7 +542,7 @@ fn a_stored_room_that_contradicts_itself_is_refused() {
 fn a_loaded_room_writes_nothing_that_is_stored() {
     let mut room = load(stored()).unwrap();
     room.handle_input(Duration::ZERO, Input::Timeout);
-    // Only later does it write who has not come back.
+    // It writes the departures only later.
     assert!(matches!(room.poll_output(), Output::Timeout(Some(at)) if at > Duration::ZERO));
     room.handle_input(Duration::from_secs(11), Input::Timeout);
     let Output::Store(write) = room.poll_output() else { panic!("nothing is written") };
@@ -579,7 +579,7 @@ fn stored_once() -> Stored {
     STORED.get_or_init(stored).clone()
 }
 
-/// A room in which somebody sent a large transaction between two small ones, as it is stored.
+/// A stored room with a large transaction between two small ones.
 fn stored_in_pieces() -> Stored {
     let limits = Limits { max_message: 200, ..Limits::default() };
     let mut world = World::durable(3, room::Config { limits, ..demo() }, 2);

@@ -21,7 +21,7 @@ impl Caller {
         Caller { client, now: Duration::ZERO }
     }
 
-    /// Goes on until the client dials. Returns when it did.
+    /// Runs until the client dials. Returns the time.
     fn dials(&mut self) -> Duration {
         loop {
             match self.client.poll_output(self.now) {
@@ -33,7 +33,7 @@ impl Caller {
         }
     }
 
-    /// Opens the transport, is told to come back, and is without a transport again.
+    /// Opens the transport, gets BYE with this waiting time, and closes the transport.
     fn is_told(&mut self, retry: Duration) {
         self.client.handle_input(self.now, Input::Opened { max_datagram: 0 });
         while !matches!(self.client.poll_output(self.now), Output::Timeout(_)) {}
@@ -61,7 +61,7 @@ fn w36_a_client_that_is_told_to_come_back_keeps_the_time_however_often_it_is_tol
             let told = caller.now;
             waits.push(caller.dials() - told - retry);
         }
-        // Somebody asks it to hurry: it still comes no earlier.
+        // The application gives a hint that the network is back: the client still dials no earlier.
         caller.is_told(5000 * MS);
         caller.client.handle_input(caller.now, Input::Hurry);
         let told = caller.now;

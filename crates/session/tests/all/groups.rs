@@ -1,4 +1,4 @@
-//! Datagrams by class: coded once, read by many (wire W70 to W75).
+//! Datagrams of fan-out groups: coded once, read by many receivers (wire W70 to W75).
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const PATHS: ChannelId = ChannelId(2);
 
 const SENDERS: usize = 5;
 
-/// So many people, joined.
+/// This many joined people.
 fn crowd(count: usize, air: Air) -> World {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..count {
@@ -75,7 +75,7 @@ fn w70_a_crowd_shares_its_datagrams() {
     move_about(&mut world, 100);
     for (at, before) in before.into_iter().enumerate() {
         let [alone, shared] = since(&world, at, before);
-        // Who sends is told what came, by the room alone: about a dozen octets eight times a second.
+        // The room alone acknowledges a sender's datagrams: about a dozen bytes, eight times a second.
         let told = if at < 5 { 40 } else { 8 };
         assert!(alone.0 < told, "{at} was sent {alone:?} alone, {shared:?} with others");
         assert!(alone.1 < told * 16, "{at} was sent {alone:?} alone, {shared:?} with others");
@@ -100,7 +100,7 @@ fn w85_a_group_brings_nothing_of_a_channel_that_was_closed() {
         let shared = |world: &World| world.people[19].brought.shared.0;
         assert!(shared(&world) > 20, "{}", shared(&world));
         world.people[19].client.close(PATHS).unwrap();
-        // SHUT goes with the next packet, and what the server had sent before is on its way.
+        // SHUT goes in the next packet, and earlier messages of the server are under way.
         move_about(&mut world, 3);
         let before = shared(&world);
         move_about(&mut world, 25);
@@ -108,7 +108,7 @@ fn w85_a_group_brings_nothing_of_a_channel_that_was_closed() {
     }
 }
 
-/// What everybody was told is what was said, once and not backwards; and it ends with the last values.
+/// Each person received only messages that were sent, once and in order, and the last values.
 fn check(world: &World, except: &[usize], seed: u64) {
     let said: Vec<Vec<String>> = (0..SENDERS).map(|at| world.people[at].said.to_vec()).collect();
     for (at, person) in world.people.iter().enumerate().filter(|(at, _)| !except.contains(at)) {
@@ -149,7 +149,7 @@ fn w41_w74_all_kinds_of_paths_bring_what_was_said() {
             let (repeated, jitter_ms) = ([0, 10][at / 4 % 2], [0, 0, 60][at % 3]);
             newcomer(&mut world, Air { lost, repeated, jitter_ms, ..CLEAR });
         }
-        // The same run differs by how long it takes to begin.
+        // The runs differ in the time before they begin.
         world.run(MS * (300 + 7 * seed as u32));
         move_about(&mut world, 200);
         world.run(MS * 1500);
@@ -189,7 +189,7 @@ fn w75_people_come_and_go_and_break_off() {
     assert!(alone.0 > 40 && shared.0 == 0, "{alone:?} {shared:?}");
 }
 
-/// Octets of shared datagrams that people were sent, and of all.
+/// The bytes of all datagrams that these people were sent.
 fn octets(world: &World, of: std::ops::Range<usize>) -> usize {
     world.people[of].iter().map(|one| one.brought.alone.1 + one.brought.shared.1).sum()
 }
@@ -238,8 +238,8 @@ fn w74_who_stalls_holds_nobody_up() {
     check(&world, &[20], 0);
 }
 
-/// When a path that many have in common becomes slow, they must not all be coded for one by one: that would make this end
-/// slow as well, and so the rest of them late.
+/// When a path that many receivers share becomes slow, the server must not code for each of them alone: that would make
+/// the server slow, too, and more receivers late.
 #[test]
 fn w75_of_many_who_are_late_together_few_are_served_alone() {
     let mut world = crowd(50, CLEAR);
@@ -279,7 +279,7 @@ fn w73_those_who_lose_much_share_repeats() {
     assert!(lost < 0.03, "{lost} of {said} were lost");
     let served = (18..26).filter(|&at| since(&world, at, before[at])[1].0 > 400).count();
     assert!(served >= 6, "groups serve {served} of 8 who lose much");
-    // The others pay nothing for it.
+    // The others are sent no more bytes because of it.
     let [_, lossy] = since(&world, 20, before[20]);
     let [_, clear] = since(&world, 10, before[10]);
     assert!(clear.1 < lossy.1, "{clear:?} {lossy:?}");

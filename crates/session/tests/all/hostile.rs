@@ -14,7 +14,7 @@ const CLEAR: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms:
 
 const POINTING: ChannelId = ChannelId(0);
 
-/// The room's number of the channel of paths, as it numbers them by who comes first.
+/// The room's number of the channel of paths, which is opened second.
 const PATHS_ID: u64 = 2;
 
 fn crowd(count: usize) -> World {
@@ -50,7 +50,7 @@ fn w48_what_a_datagram_stands_for_is_bounded() {
     let mut packed = Vec::new();
     Packer::new(ALL).pack(Choice::codec(1), &[7; 50_000], &mut packed).unwrap();
     assert!(packed.len() < 300);
-    // 250,000 octets may be; what is beyond is not unpacked.
+    // Up to 250,000 bytes are unpacked, further messages are not.
     for (records, unread) in [(5, 0), (20, 1)] {
         let mut world = crowd(2);
         world.inject_datagram(0, &datagram(1, 128, &vec![packed.clone(); records]));
@@ -88,7 +88,7 @@ fn w72_a_datagram_of_acknowledgements_alone_is_read() {
     assert!(brought.shared.0 > 50, "it is in a class: {brought:?}");
     assert!(world.people[19].datagrams.1 > 5, "it says what came");
     assert_eq!(world.room.stats().datagrams_unread, 0);
-    // One that is none counts once, whatever follows it.
+    // A malformed one counts once, whatever follows it.
     world.inject_datagram(19, &[0x16, 2, 1, 0x80]);
     world.inject_datagram(19, &[0x16, 200]);
     world.inject_datagram(19, &[]);
@@ -106,7 +106,7 @@ fn w71_an_old_acknowledgement_lets_nobody_into_a_class() {
         world.run(MS * 7);
     }
     let old = old.pop().expect("it acknowledges");
-    // Out of the class and in again.
+    // The person leaves the group and enters it again.
     world.people[19].client.limit_rate(POINTING, Some(Rate::per_second(1))).unwrap();
     point(&mut world, 20);
     let brought = world.people[19].brought.shared.0;

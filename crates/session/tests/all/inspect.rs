@@ -1,4 +1,4 @@
-//! What packets are said to be made of.
+//! The descriptions of packets and participants for the inspector.
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::room::{Event, TransportFacts};
@@ -66,7 +66,7 @@ fn a_packets_parts_add_up_to_its_octets() {
             (body - overhead) * u64::from(BYTE_COST) < costs + u64::from(BYTE_COST),
             "{packet:?}"
         );
-        // The type, the epoch's name, a check, the end.
+        // The overhead is the type, the epoch, the check and the padding.
         assert!(overhead <= 8, "{packet:?}");
     }
     let sum = |out: bool| -> u64 {
@@ -184,7 +184,7 @@ fn what_is_recorded_is_what_was_sent_once() {
     assert!(world.room.recorded().0.is_empty());
 }
 
-/// One who points and one who sees it, whose datagrams are lost so often, in percent, on the way to either.
+/// A sender that points and a receiver. `lost`: the share of lost datagrams on the path to either, in percent.
 fn lossy(lost: [u64; 2]) -> World {
     let mut world = World::with_tick(MS * 20);
     for lost in lost {
@@ -199,7 +199,7 @@ fn lossy(lost: [u64; 2]) -> World {
     world
 }
 
-/// The first points for so long, while somebody looks on, or not.
+/// The first person points for this many steps, with the inspector open or closed.
 fn point(world: &mut World, steps: usize, is_watched: bool) {
     for step in 0..steps {
         world.send(0, ChannelId(0), &format!(r#"{{"x":{step},"y":{}}}"#, step * 2));
@@ -235,7 +235,7 @@ fn w84_a_receiver_tells_what_it_misses_and_by_which_transport() {
     let came: u32 = received.latencies.iter().sum();
     assert!((200..=600).contains(&came), "{received:?}");
     assert_eq!(receiver.measured[0].sent, None, "it sends nothing");
-    // What is lost is known at both ends of both ways.
+    // Both ends of both legs know the losses.
     let sent = sender.measured[0].sent.unwrap();
     assert!((200..=520).contains(&sent.judged), "{sent:?}");
     for lost in [receiver.lost_to, sender.lost_from] {
@@ -282,11 +282,11 @@ fn w84_who_was_not_asked_is_not_heard() {
     world.inject(1, &told);
     assert_eq!(transport(&mut world, 1).reason.as_deref(), Some("hi"));
     assert_eq!(transport(&mut world, 1).measured[0].received.as_ref().unwrap().p99, MS * 9);
-    // A channel that it has not open.
+    // A report about a channel that the participant has not opened.
     let strange = [0x26, 10, 0, 7, 1, 0, 0, 0, 0, 9, 9, 0];
     world.inject(1, &strange);
     assert_eq!(transport(&mut world, 1).measured[0].received, None);
-    // More missed than came.
+    // A report with more missed messages than judged ones.
     world.inject(1, &[0x26, 10, 0, 1, 1, 2, 0, 0, 0, 9, 9, 0]);
     world.run(MS * 100);
     let is_away = |event: &Event| {

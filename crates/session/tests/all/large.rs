@@ -152,7 +152,7 @@ fn w97_a_room_that_is_not_stored_takes_none() {
     let mut world = World::new(1, room::Config { limits, ..room::Config::new("demo", 7) });
     let ada = world.add();
     let draw = world.channel(ada, "draw", DRAW);
-    // Before it has joined, nobody knows whether the room is stored.
+    // Before WELCOME, the client does not know whether the room is stored.
     world.send(ada, draw, "small");
     let large = text("large", 70_000);
     assert_eq!(world.send(ada, draw, &large), Sent::Accepted);
@@ -212,7 +212,7 @@ fn random_session(seed: u64) {
             4 | 5 if people.len() < 6 => {
                 people.push(world.add());
                 world.channel(people[people.len() - 1], "draw", DRAW);
-                // Before it has joined, it does not know what is too large for one message.
+                // Before it has joined, a client does not know the size of the largest message.
                 world.run(1000 * MS);
             }
             6 => world.people[person].per_octet = Duration::from_micros(random.below(400)),
@@ -235,7 +235,7 @@ fn random_session(seed: u64) {
 
 #[test]
 fn w97_a_part_is_made_only_of_whole_transactions() {
-    // The provider is in the midst of a transaction while the room asks.
+    // The room asks while the provider has received only some pieces of a transaction.
     let (mut world, all, draw) = people(9, 2);
     let (ada, bo) = (all[0], all[1]);
     world.people[bo].per_octet = Duration::from_micros(300);
@@ -255,7 +255,7 @@ fn w97_a_part_is_made_only_of_whole_transactions() {
 
 #[test]
 fn w97_a_lost_session_in_the_midst_of_its_own_transaction_has_it_whole() {
-    // The room forgets who left first, so that Ada comes back as somebody else.
+    // The room forgets participants that leave, so that Ada comes back as another participant.
     for cut_at in 0..40 {
         let limits = Limits { max_former: 1, ..config().limits };
         let config = room::Config { limits, ..config() };

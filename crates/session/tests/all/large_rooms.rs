@@ -1,4 +1,4 @@
-//! Rooms in which not everybody is announced to everybody (wire W103 to W105).
+//! Rooms in which not all participants are announced to all (wire W103 to W105).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn counts(world: &World, at: usize) -> Vec<(u32, bool)> {
     counts.collect()
 }
 
-/// Those whom a person knows.
+/// The participants that a person's application knows.
 fn known(world: &World, at: usize) -> BTreeSet<ParticipantId> {
     world.people[at].people.keys().copied().collect()
 }
@@ -68,13 +68,13 @@ fn w103_a_room_becomes_large_and_small_again_and_says_so() {
         assert_eq!(counts(&world, at).last(), Some(&(6, false)), "{at}");
     }
     assert_eq!(known(&world, 5), BTreeSet::new());
-    // Those who were announced are told to have left; of the others only the count tells.
+    // The room reports that announced participants have left. For others only the count changes.
     world.people[5].client.leave();
     world.people[1].client.leave();
     world.run(3 * SECOND);
     assert!(!known(&world, 0).contains(&id(&world, 1)));
     assert_eq!(counts(&world, 0).last(), Some(&(4, false)));
-    // The bound for becoming small is lower.
+    // A large room becomes small at a lower bound.
     world.people[2].client.leave();
     world.run(SECOND);
     for at in [0, 3, 4] {
@@ -110,7 +110,7 @@ fn w104_who_acts_is_known_before_its_message() {
             assert_eq!(errors(&world, at), Vec::<String>::new());
         }
         assert_eq!(world.people[0].nobody, 0, "{air:?}");
-        // What the room says of those who act stays true.
+        // The states of participants that act stay correct.
         world.people[3].reachable = false;
         world.cut(3);
         world.run(SECOND);
@@ -145,7 +145,7 @@ fn w104_a_newcomer_is_told_of_the_senders_of_what_it_is_sent() {
     assert_eq!(person.nobody, 0, "each sender was known before its message");
     assert_eq!(known(&world, newcomer), all_but(&world, newcomer));
     assert_eq!(errors(&world, newcomer), Vec::<String>::new());
-    // Whom it was told of alone leaves, and it is told.
+    // The newcomer is told that a participant left that was named to it alone.
     let first = id(&world, 0);
     world.people[0].client.leave();
     world.run(SECOND);
@@ -192,7 +192,7 @@ fn w105_pages_together_have_everybody_and_come_at_a_bounded_rate() {
     assert_eq!(rounds, 3);
 }
 
-/// The packets and bytes for each of some who join, in a room that has so many already, with some joining in one tick.
+/// The mean number of packets and bytes per join in a room with this many participants, with some joining in one tick.
 fn cost_of_joining(present: u64) -> (f64, f64) {
     let mut crowd = Crowd::new(room_of(4000, 40 * MS));
     (0..present).for_each(|link| crowd.join(link));
@@ -243,7 +243,7 @@ fn participants_for_whom_there_is_nothing_to_do_are_hardly_looked_at_between_tic
     }
     let visits = crowd.room.visits() - before;
     println!("{visits} visits of {PRESENT} participants in {SECONDS} s");
-    // A ping may be due once in 2 s, which is looked at once, and is due once in these 6 s, which takes four looks. Housekeeping ran 24
-    // times, and looked eleven times at each who did not rest.
+    // Per participant: a ping may be due every 2 s, which takes one visit, and is due once in these 6 s, which takes
+    // four. Housekeeping ran 24 times, and would have visited a participant that does not rest eleven times each.
     assert!(visits <= PRESENT * (SECONDS / 2 + 5), "{visits}");
 }

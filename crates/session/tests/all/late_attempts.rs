@@ -123,7 +123,7 @@ fn w44_a_late_hello_of_its_own_does_not_end_a_session() {
     assert_eq!(pair.status(), Some(&Status::Connected));
     assert_eq!(pair.joins(), [false, true, true]);
 
-    // Whoever takes the session over now is another client: two of them shall not take it from each other for ever.
+    // After that, another client has taken the session over. Two clients must not take it from each other for ever.
     let copied = hello;
     pair.greet(5, &copied, 4);
     assert_eq!(pair.status(), Some(&Status::Closed));

@@ -1,5 +1,5 @@
-//! Parts of the room's snapshot: each stands for some channels, whoever has these open makes it, and those who receive all of
-//! them are sent it (wire W32, W33, W95, W96).
+//! Parts of the room's snapshot: a part covers some channels. A participant that has these open makes it, and newcomers
+//! that receive all of them are sent it (wire W32, W33, W95, W96).
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn draw(world: &mut World, person: usize, channel: ChannelId, count: usize) {
 fn w95_each_part_is_made_by_who_has_its_channels_and_goes_to_who_receives_them() {
     let mut world = World::new(1, config());
     let (ann, bob) = (world.add(), world.add());
-    // Nobody has all channels: Ann draws, Bob has the chat, which Ann has not.
+    // Nobody has all channels: Ann has `shapes`, Bob has `chat`.
     let shapes = world.channel(ann, "shapes", DRAW);
     let chat = world.channel(bob, "chat", DRAW);
     world.run(500 * MS);
@@ -75,7 +75,7 @@ fn w95_a_channel_in_no_part_loses_nothing_and_holds_up_no_part() {
     let shapes = world.channel(ann, "shapes", DRAW);
     let notes = world.channel(ann, "notes", DRAW);
     world.run(500 * MS);
-    // The two take turns, so that their transactions lie between one another.
+    // The channels take turns, so that their transactions alternate.
     for nth in 0..400 {
         world.send(ann, shapes, &format!("shape {nth}"));
         world.send(ann, notes, &format!("note {nth}"));
@@ -161,7 +161,7 @@ fn w96_transactions_that_a_part_took_along_are_confirmed_once() {
     world.settle();
     assert_eq!(world.people[bob].client.pending(), 0);
     assert_eq!(world.people[bob].ordered, ["mine"]);
-    // It is in the part, where the room put it.
+    // The transaction is in the part, at the place that the room gave it.
     let document = &world.people[bob].document;
     assert_eq!(document.iter().filter(|text| *text == "mine").count(), 1, "{document:?}");
     assert_eq!(*document, world.people[ann].document);
@@ -180,7 +180,7 @@ fn w96_own_transactions_of_a_channel_that_is_only_written_are_confirmed_though_t
     };
     let shapes = world.people[ann].client.channel_with("shapes", DRAW, options).unwrap();
     world.run(500 * MS);
-    // The room keeps neither of them until its next tick.
+    // At its next tick, the room has dropped both transactions.
     for nth in 0..2 {
         world.send(ann, shapes, &noise(nth, 4000));
     }
@@ -200,7 +200,7 @@ fn w32_who_uploads_slowly_is_given_the_time_and_nobody_else_is_asked() {
         world.run(45 * MS);
     }
     world.channel(bob, "shapes", DRAW);
-    // 400 KB at 20 KB a second: four times as long as nobody may be silent.
+    // 400 KB at 20 KB a second take four times the longest silence that is permitted.
     world.people[ann].per_octet = 50 * MS / 1000;
     world.send(ann, shapes, "and one more");
     world.run(Duration::from_secs(60));
@@ -273,12 +273,12 @@ fn w93_a_channel_in_no_part_that_is_full_takes_nothing_and_the_others_go_on() {
         world.run(60 * MS);
     }
     world.run(Duration::from_secs(5));
-    // Bob's notes wait; nothing of them is lost, and Ann goes on.
+    // Bob's notes wait: none is lost, and Ann is not affected.
     let pending = world.people[bob].client.pending();
     assert!((20..40).contains(&pending), "{pending}");
     assert_eq!(world.people[ann].client.pending(), 0);
     assert_eq!(world.people[ann].document.len(), 40);
-    // Somebody makes a part of the channel.
+    // Bob begins to make a part of the channel.
     world.people[bob].client.provide("notes", &[notes]).unwrap();
     world.settle();
     assert_eq!(world.people[bob].client.pending(), 0);

@@ -1,4 +1,4 @@
-//! Quotas of what participants send (wire W99): whoever sends more is slowed down, nobody else is, and nothing is lost.
+//! Quotas of what participants send (wire W99): a participant above its quota is slowed down, no other one is, and nothing is lost.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn w99_a_flooder_is_slowed_down_to_the_rate_and_loses_nothing() {
     while world.people[0].client.pending() > 0 {
         world.run(100 * MS);
     }
-    // 660 KB are ten seconds of the quota, of which one may be sent at once.
+    // 660 KB are the quota of ten seconds; one second of it may be used at once.
     let took = world.now - began;
     assert!((8 * SECOND..13 * SECOND).contains(&took), "{took:?}");
     let sent: Vec<String> = (0..660).map(|number| text(number, 1000)).collect();
@@ -158,7 +158,7 @@ fn w99_awareness_and_pings_go_on_while_transactions_are_held() {
     world.run(SECOND);
     send_many(&mut world, 0, draw, 200, 1000);
     world.run(200 * MS);
-    // These are held. What was under way before the frame came is read slowly, and what follows it waits.
+    // These messages are held. Messages that were under way before HOLD are read slowly, and later packets wait behind them.
     send_many(&mut world, 0, draw, 1500, 1000);
     world.run(3 * SECOND);
     let mut most = Duration::ZERO;
@@ -225,7 +225,7 @@ fn w99_hold_is_in_the_first_packet_of_the_next_transport_and_again_each_second()
     send_many(&mut world, 0, draw, 20, 1000);
     world.run(5 * SECOND);
     let sent = world.room.stats().packets_out;
-    // Nothing is under way but reminders, by which the client knows that the room is alive.
+    // The room sends only HOLD again, by which the client knows that the room is alive.
     world.run(10 * SECOND);
     assert!(world.room.stats().packets_out - sent >= 10);
     world.cut(0);
@@ -238,8 +238,8 @@ fn w99_hold_is_in_the_first_packet_of_the_next_transport_and_again_each_second()
     assert!(hold.number("hold_ms") > 0 && hold.number("counter") > 1, "{hold:?}");
 }
 
-/// A client that does not know HOLD and sends as much as it can is read slowly; if that is not enough, its transport ends, its
-/// session does not, and what was not taken comes later.
+/// A client that does not know HOLD and sends as much as it can is read slowly. If that is not enough, its transport is
+/// closed; it resumes its session, and sends later what the room has not taken.
 #[test]
 fn w99_far_above_the_quota_the_transport_ends_and_the_session_goes_on() {
     let mut world = World::new(8, with_quotas(deliveries(10)));

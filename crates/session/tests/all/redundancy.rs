@@ -1,5 +1,5 @@
-//! The way of awareness from application to application over two hops that lose packets (wire W67 to W69): each
-//! channel's target is met, a repeated message costs a few octets, and while nothing is lost nothing is sent twice.
+//! Awareness from application to application over two legs that lose packets (wire W67 to W69): each channel's
+//! target is met, a repeated message costs a few bytes, and without losses nothing is sent twice.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ const PATH: Qos = POINTER.aggregate();
 const CHANNEL: ChannelId = ChannelId(0);
 const GOOD: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
 
-/// People who all point, 25 times a second, and what came of it.
+/// People who all point 25 times a second, and the messages that arrived.
 struct Run {
     world: World,
     qos: Qos,
-    /// When each sent what.
+    /// The times at which all people sent a message.
     sent: Vec<Duration>,
-    /// By receiver: when it had how many messages.
+    /// For each receiver, the time at which each number of messages had arrived.
     came: Vec<Vec<Duration>>,
 }
 
@@ -73,12 +73,12 @@ impl Run {
         }
     }
 
-    /// What the room has sent to each, on average.
+    /// The mean number of bytes that the room sent to a person.
     fn octets(&self) -> u64 {
         self.world.room.stats().bytes_out_after / self.world.people.len() as u64
     }
 
-    /// The share of messages sent since the `from`th that missed, over all pairs.
+    /// The share of missed messages over all pairs, from the `from`th message on.
     fn mer(&self, from: usize) -> f64 {
         let (mut judged, mut missed) = (0, 0);
         for (person, came) in self.world.people.iter().zip(&self.came) {
@@ -111,7 +111,7 @@ impl Run {
     }
 }
 
-/// Runs that a share is drawn from.
+/// The number of runs over which a share is averaged.
 const SEEDS: u64 = 4;
 
 fn lossy(lost: u64) -> Air {
@@ -126,7 +126,7 @@ fn w69_targets_are_met_where_a_fifth_is_lost_and_where_losses_come_in_bursts() {
         ("pointer, random", POINTER, lossy(20), 1),
         ("pointer, bursts", POINTER, lossy(10), 4),
     ] {
-        // One run of half a minute misses a percent more or less.
+        // The share of one run of half a minute differs by about a percent.
         let (mut missed, mut octets) = (0.0, 0);
         for seed in 0..SEEDS {
             let mut run = Run::seeded(seed, 4, qos, air, bursts, Redundancy::Adaptive);

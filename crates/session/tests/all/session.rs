@@ -267,7 +267,7 @@ fn w35_a_dead_peer_is_noticed_within_6_seconds() {
     assert_eq!(world.people[bob].status, Some(Status::Reconnecting));
     world.run(12_000 * MS);
     assert!(!world.people[ann].people.contains_key(&bob_id), "away for 10 s is left");
-    // It can still come back as who it was.
+    // Bob can still resume his session.
     world.people[bob].reachable = true;
     world.run(6000 * MS);
     assert_eq!(world.people[bob].client.participant(), Some(bob_id));
@@ -420,7 +420,7 @@ fn a_receiver_that_never_reads_is_closed_and_disturbs_nobody() {
     for step in 0..500 {
         world.send(ann, pointer, &format!("at {step}"));
         world.send(ann, draw, &format!("line {step}"));
-        // It says that it lives, so only its not reading gives it away.
+        // The client sends pings, so the room can only notice that it does not read.
         world.inject(eve, &[0x0e, 1, 5]);
         world.run(20 * MS);
         peak = peak.max(world.room.stats().memory);
@@ -431,7 +431,7 @@ fn a_receiver_that_never_reads_is_closed_and_disturbs_nobody() {
     };
     assert!(world.log.iter().any(stalled), "{:?}", world.log);
     assert_eq!(world.people[bob].texts(draw).len(), 500);
-    // The log itself, and nothing per slow receiver.
+    // The memory is that of the log, with nothing per slow receiver.
     assert!(peak < 500 * 200 + 1000, "{peak}");
 }
 

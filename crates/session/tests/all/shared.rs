@@ -31,7 +31,7 @@ fn add(world: &mut World) -> usize {
     at
 }
 
-/// Everybody says something on every channel.
+/// All people send a message on every channel.
 fn all_speak(world: &mut World, round: usize) {
     for at in 0..world.people.len() {
         world.send(at, ChannelId(0), &format!("draw {at}/{round}"));
@@ -70,7 +70,7 @@ fn w62_everybody_is_sent_the_same_and_drops_their_own() {
     assert_eq!(stats.deliveries % 5, 0, "each message is delivered to five");
 }
 
-/// How many packets of a participant came with a class's body, and how many without, since the last call.
+/// The number of packets to a participant with a shared payload, and without one, since the last call.
 fn traced(world: &mut World, at: usize) -> (usize, usize) {
     let id = world.people[at].client.participant().unwrap();
     let packets = world.room.traced();
@@ -81,7 +81,7 @@ fn traced(world: &mut World, at: usize) -> (usize, usize) {
     (shared, of.count() - shared)
 }
 
-/// Packets of a class, of everybody.
+/// The number of packets with shared payloads, to all participants.
 fn shared_packets(world: &mut World) -> usize {
     world.room.traced().iter().filter(|packet| packet.group.is_some()).count()
 }
@@ -99,7 +99,7 @@ fn w60_a_class_takes_more_than_the_bound_and_lasts_to_half_of_it() {
     all_speak(&mut world, 1);
     world.run(SECOND);
     assert!(shared_packets(&mut world) >= 5);
-    // Away is not here.
+    // Participants that are away do not count.
     for gone in [1, 2] {
         world.people[gone].reachable = false;
         world.cut(gone);
@@ -177,7 +177,7 @@ fn w65_private_channels_are_in_no_class() {
     for at in 0..6 {
         world.channel(at, "secret", secret);
     }
-    // Until all have left and come back.
+    // Until all have left the group and entered it again.
     world.run(4 * SECOND);
     world.room.set_tracing(true);
     let mut sent = (0, 0);
@@ -272,7 +272,7 @@ fn random_models_and_bodies_end_a_client_with_a_typed_error() {
         let octets = |random: &mut crate::support::Random, count: u64| -> Vec<u8> {
             (0..count).map(|_| random.next() as u8).collect()
         };
-        // MODEL of lane 0, class 1; then SHARED.
+        // MODEL for the stream (0) and group 1, then SHARED.
         let total = random.below(60);
         let mut model = vec![0, 1, total as u8, 0];
         let length = random.below(61);

@@ -16,7 +16,7 @@ const DRAW: Qos = Qos::transaction();
 fn a_snapshot_is_asked_of_one_who_knows_all() {
     let mut world = World::new(1, room::Config { limits: tight(), ..room::Config::new("demo", 7) });
     let (ann, bob) = (world.add(), world.add());
-    // Ann knows nothing of "b", which is what the documents of the others are made of.
+    // Ann has not opened "b", the channel of the documents of the others.
     world.channel(ann, "a", DRAW);
     let b = world.channel(bob, "b", DRAW);
     world.channel(bob, "a", DRAW);

@@ -12,7 +12,7 @@ use crate::support::{MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
 
-/// Permits to publish those whose rights say so, and to make parts.
+/// An authority by the words of a token: `read`, `draw` to publish, and `snapshot` to make parts.
 struct ByRights;
 
 impl ByRights {
@@ -117,7 +117,7 @@ fn w98_fewer_rights_hold_at_once_and_lose_nothing() {
     assert_eq!(world.people[ada].document, ["before"]);
     assert_eq!(world.people[ada].holes, 0);
     assert_eq!(joined(&world, bo), 1);
-    // The right to upload snapshots is one, too.
+    // The right to upload parts of the snapshot counts, too.
     let (mut world, ada, _) = with_token("ada:read draw snapshot");
     renew(&mut world, ada, "ada:read draw");
     world.run(2000 * MS);
@@ -172,7 +172,7 @@ fn w98_who_has_an_expired_token_does_not_dial_until_there_is_another_one() {
     });
     assert_eq!(timeout, Some(None), "it wants no timer");
     world.send(ada, draw, "while there is no token");
-    // Not even a hint that the network is back helps.
+    // Even a hint that the network is back does not make the client dial.
     world.people[ada].client.handle_input(now, ClientInput::Hurry);
     world.run(5000 * MS);
     assert_eq!(joined(&world, ada), 1);

@@ -13,7 +13,7 @@ fn add(world: &mut World, token: &str, presence: &str) -> usize {
     world.add_with(ClientConfig { token, presence, ..ClientConfig::new("demo") })
 }
 
-/// What a person was told last of a participant with this presence: its state and user.
+/// The last state and user that a person was told of the participant with this presence.
 fn told(world: &World, person: usize, presence: &str) -> (PresenceState, Option<String>) {
     let of = |change: &&ParticipantChange| change.presence == presence.as_bytes();
     let news = world.people[person].events.iter().rev().find_map(|event| match event {
@@ -62,7 +62,7 @@ fn w94_w100_whoever_is_missing_after_a_restart_is_away_with_the_user_that_was_kn
     let mut world = World::durable(2, room::Config::new("demo", 7), 5);
     let [bo, ann] =
         [("bo", "Bo"), ("ann", "Ann")].map(|(token, presence)| add(&mut world, token, presence));
-    // A room in which nothing was said is not stored.
+    // A room without transactions is not stored.
     for person in [bo, ann] {
         let draw = world.channel(person, "draw", Qos::transaction());
         world.send(person, draw, "a line");

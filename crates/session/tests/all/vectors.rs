@@ -20,7 +20,7 @@ use crate::grammar::{
     write_datagram, write_packet, write_record,
 };
 
-/// A vector larger than this says no more than a small one.
+/// Larger vectors are left out, because small ones show the same.
 const MOST_OCTETS: usize = 400;
 
 /// Compares a file of vectors, or writes it.
@@ -44,7 +44,7 @@ fn vector(name: &str, octets: &[u8]) -> Fields {
     Fields::default().with("name", name).with("hex", Value::Text(hex(octets)))
 }
 
-/// W1: what the room answers to a PING of this time, it has read and written.
+/// W1: the room reads the time of a PING, and writes it into its PONG.
 #[test]
 fn w1_varints() {
     let mut room = ByHand::new("compress=0");
@@ -84,14 +84,14 @@ fn w1_varints() {
     check("varints.json", &json(vectors));
 }
 
-/// What went over transports in all stories, and in some that no client of ours would hold.
+/// The packets of all stories, and of some sessions that no client of this crate would have.
 fn all_sent() -> Vec<Sent> {
     let mut all = Vec::new();
     for (_, talk) in stories::all() {
         all.extend(talk.sent);
     }
     all.extend(plain::conversation().room.sent);
-    // A session of another incarnation.
+    // A room with another incarnation than the one that the client names.
     let mut room = ByHand::new("compress=0 incarnation=8");
     let resume = Fields::default()
         .num("participant", 3)
@@ -146,7 +146,7 @@ fn all_sent() -> Vec<Sent> {
     all
 }
 
-/// The first frame of each kind and variant, from each end; of those whose octets nobody can read here the smallest.
+/// The first frame of each kind and variant, from each end. Of frames with coded bytes, the smallest.
 #[test]
 fn frames() {
     let mut found: BTreeMap<(String, From), (bool, Frame)> = BTreeMap::new();
@@ -158,13 +158,13 @@ fn frames() {
             continue;
         }
         let octets = match (sent.is_datagram, tag) {
-            // Acknowledgements stand before what is no frame.
+            // ACKNOWLEDGED frames come before a datagram that is no frame.
             (true, 0x16) => &sent.octets[..2 + usize::from(sent.octets[1])],
             _ => &sent.octets[..],
         };
         let frames = read_packet(from, sent.is_first, octets).unwrap();
         assert_eq!(write_packet(from, sent.is_first, &frames), octets, "it is put together again");
-        // One story has a client say what only a server may.
+        // In one story, a client sends a frame that only a server may send.
         for frame in frames.into_iter().filter(|one| (one.name, from) != ("SYNCED", From::Client)) {
             let key = (variant(&frame), from);
             match found.get(&key) {
@@ -202,7 +202,7 @@ fn frames() {
     check("frames.json", &json(vectors));
 }
 
-/// All frames that version 1 has, and who sends them.
+/// All frames of version 1, and the ends that send them.
 const EVERY_FRAME: [(&str, &str); 52] = [
     ("HELLO", "client"),
     ("WELCOME", "server"),
@@ -258,7 +258,7 @@ const EVERY_FRAME: [(&str, &str); 52] = [
     ("PAGE", "server"),
 ];
 
-/// A frame's name, and what tells it from others of the type.
+/// A frame's name, with the variant if its type has several.
 fn variant(frame: &Frame) -> String {
     let name = frame.name;
     let number = |field| frame.number(field);

@@ -1,4 +1,4 @@
-//! Rules of docs/wire that a client made by hand shows, packet by packet, and that no other test names.
+//! Rules of docs/wire that no other test covers, shown with a client written by hand, packet by packet.
 
 mod datagrams;
 mod groups;
@@ -57,7 +57,7 @@ fn say(room: &mut ByHand, link: u64, record: Fields) {
     room.say(link, &[messages(vec![record])]);
 }
 
-/// An error ends the connection, and what earlier packets did stays done.
+/// An error closes the connection, and the effects of earlier packets stay.
 #[test]
 fn w8_what_earlier_packets_did_stands_and_the_session_survives() {
     let mut room = two();
@@ -67,7 +67,7 @@ fn w8_what_earlier_packets_did_stands_and_the_session_survives() {
     assert_eq!([error.number("code"), error.number("fatal")], [3, 1]);
     room.run(100);
     assert_eq!(texts(&room.hear(BOB)), ["before"]);
-    // Nothing is taken from this transport any more.
+    // The room takes nothing more from this transport.
     say(&mut room, ANN, record(1, 0, 0, None, "after"));
     room.run(100);
     assert_eq!(texts(&room.hear(BOB)), Vec::<String>::new());
@@ -76,7 +76,7 @@ fn w8_what_earlier_packets_did_stands_and_the_session_survives() {
     assert_eq!([welcome.number("outcome"), welcome.number("counter")], [1, 1]);
 }
 
-/// W5: an opening whose HELLO is fine and whose rest is not.
+/// W5: an opening with a valid HELLO and a wrong frame after it.
 #[test]
 fn w5_only_some_frames_may_follow_hello() {
     let mut room = ByHand::new("compress=0");
@@ -131,7 +131,7 @@ fn w12_outcomes() {
         assert_eq!((welcome.number("outcome"), welcome.number("participant")), expected);
         let counter = u64::from(expected.0 == 1);
         assert_eq!([welcome.number("counter"), welcome.number("position")], [counter, 1]);
-        // W14: in the same incarnation the client has what it has, in another one everything begins at 0.
+        // W14: in the same incarnation the client keeps what it has; in another one all numbers begin at 0.
         room.run(100);
         let expected: &[&str] = if incarnation == 7 { &[] } else { &["one"] };
         frames.extend(room.hear(link));
@@ -149,7 +149,7 @@ fn w16_who_opens_first_sets_the_qos_and_a_refusal_is_not_fatal() {
     let answer = room.hear(ANN);
     let channel = find(&answer, "CHANNEL").unwrap();
     assert_eq!([channel.number("ref"), channel.number("id"), channel.number("access")], [5, 1, 3]);
-    // The same channel, wanted as awareness; and one that nobody may open.
+    // The same channel, asked for as awareness; and a channel that the authority refuses.
     room.say(
         BOB,
         &[
@@ -167,7 +167,7 @@ fn w16_who_opens_first_sets_the_qos_and_a_refusal_is_not_fatal() {
         ["code", "fault", "fatal", "subject"].map(|field| error.number(field)),
         [9, 3, 0, 8]
     );
-    // Another QoS is told to both, with the reference 0.
+    // Both are told of the new QoS, with the reference 0.
     let qos = channel.fields.fields("qos").clone().num("priority", 200);
     room.say(
         ANN,
@@ -182,7 +182,7 @@ fn w16_who_opens_first_sets_the_qos_and_a_refusal_is_not_fatal() {
     }
 }
 
-/// W17: what was not granted is not in `access`; publishing there is refused (refused.rs has the error).
+/// W17: `access` has only granted rights. Publishing without the right is an error (refused.rs has it).
 #[test]
 fn w17_access_is_what_was_granted_of_what_was_asked_for() {
     for (asked, granted) in [(3, 2), (2, 2), (1, 0)] {
@@ -222,7 +222,7 @@ fn w21_counters_go_over_all_channels_and_indices_around_the_end() {
     assert_eq!(seen, expected);
 }
 
-/// W22: who has left and comes back is counted from 0 by its receivers, on transports that knew it before.
+/// W22: receivers count a sender that left and comes back from 0, also on transports that knew it before.
 #[test]
 fn w22_counts_of_a_sender_that_left_begin_anew() {
     let mut room = two();
@@ -252,7 +252,7 @@ fn w22_counts_of_a_sender_that_left_begin_anew() {
     assert_eq!(numbers, [[3, 6], [0, 0]]);
 }
 
-/// W23: transactions of channels that a receiver has not open are skipped.
+/// W23: positions of transactions on channels that a receiver has not opened are skipped.
 #[test]
 fn w23_stamps_tell_how_many_positions_were_skipped() {
     let mut room = two();
@@ -295,13 +295,13 @@ fn w33_a_gap_is_told_and_counting_goes_on_from_there() {
         );
         room.run(50);
     }
-    // He says that he knows of nothing, so his own one lies in the gap, too.
+    // Bob states position 0, so his own transaction lies in the gap, too.
     room.say(3, &[resume(2, BOB, 7, 0, 0), open(1, "draw", false, 0)]);
     room.run(100);
     let frames = room.hear(3);
     let gap = find(&frames, "GAP").unwrap();
     assert_eq!(gap.number("id"), 1);
-    // W96: his own one is ordered all the same.
+    // W96: his own transaction still counts as ordered.
     assert_eq!(find(&frames, "ORDERED").unwrap().number("counter"), 1);
     let (mut numbers, mut positions) = (Numbers::new(2, 0, 0), Vec::new());
     for record in records(&frames) {
@@ -312,7 +312,7 @@ fn w33_a_gap_is_told_and_counting_goes_on_from_there() {
     let expected: Vec<u64> = (gap.number("position") + 1..=31).collect();
     assert_eq!(positions, expected);
     assert!(!positions.is_empty());
-    // A channel that is opened late has lost its beginning, and that moves nothing.
+    // A channel that is opened late gets a GAP for its beginning, which changes no position.
     room.say(3, &[Frame::new("SHUT", Fields::default().num("id", 1))]);
     room.say(3, &[open(1, "draw", false, 0)]);
     room.run(100);
@@ -383,7 +383,7 @@ fn w44_a_session_that_comes_back_over_another_transport_leaves_the_old_one() {
     assert_eq!(room.hear(3)[0].number("outcome"), 1);
     let error = room.hear(ANN).into_iter().find(|frame| frame.name == "ERROR").unwrap();
     assert_eq!(["code", "fault", "fatal"].map(|name| error.number(name)), [14, 4, 1]);
-    // What comes over the older one is not heard, and its end is no absence.
+    // Packets over the older transport are ignored, and its end does not make the participant away.
     say(&mut room, ANN, record(1, 0, 0, None, "over the old one"));
     room.cut(ANN);
     say(&mut room, 3, record(1, 0, 0, None, "over the new one"));
@@ -409,7 +409,7 @@ fn w85_a_channel_is_shut_and_opened_again() {
     let own: Vec<u64> = records(&frames).iter().map(|one| one.number("flags")).collect();
     assert_eq!(own, [16]);
     assert_eq!(find(&frames, "PONG").unwrap().number("time"), 5);
-    // It is opened again under the same number, and what is missing fills it.
+    // The channel is opened again under the same number, and fill records bring the missing transactions.
     room.say(ANN, &[open(7, "draw", false, 1)]);
     room.run(100);
     let frames = room.hear(ANN);
@@ -420,14 +420,14 @@ fn w85_a_channel_is_shut_and_opened_again() {
     say(&mut room, ANN, record(1, 0, 0, None, "again"));
     room.run(100);
     assert_eq!(texts(&room.hear(BOB)).last().unwrap(), "again");
-    // Publishing on a channel that is shut is publishing on one that is not open.
+    // A message on a shut channel is a message on a channel that is not open.
     room.say(ANN, &[Frame::new("SHUT", Fields::default().num("id", 1))]);
     say(&mut room, ANN, record(1, 0, 0, None, "too late"));
     let error = room.hear(ANN).into_iter().find(|frame| frame.name == "ERROR").unwrap();
     assert_eq!([error.number("code"), error.number("fatal")], [7, 1]);
 }
 
-/// W100: the user stands beside the presence, and costs no octet where the server knows none.
+/// W100: the user comes before the presence, and takes no byte if the server knows no user.
 #[test]
 fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
     let mut room = ByHand::new("compress=0");
@@ -439,7 +439,7 @@ fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
     room.say(ANN, &named("ann", ""));
     room.say(BOB, &named("", "I am ann"));
     room.run(100);
-    // Those in the last PARTICIPANTS.
+    // The entries of the last PARTICIPANTS.
     let listed = |frames: Vec<Frame>| {
         let mut lists = frames.iter().rev().filter(|frame| frame.name == "PARTICIPANTS");
         lists.next().unwrap().list("participants").to_vec()
@@ -454,7 +454,7 @@ fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
     room.run(100);
     let [away] = &listed(room.hear(BOB))[..] else { panic!("Bob is told that Ann is away") };
     assert_eq!((away.number("state"), away.get("user")), (6, &Value::Text("ann".into())));
-    // Eve has Ann's secret, but a token of her own: she is a new participant, and herself.
+    // Eve has Ann's secret but another user's token: she becomes a new participant with her own user.
     let stolen = resume(1, ANN, 7, 0, 0);
     let eve = stolen.fields.clone().with("token", Value::Octets("eve".into()));
     room.say(3, &[Frame::new("HELLO", eve)]);

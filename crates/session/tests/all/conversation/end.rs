@@ -1,4 +1,4 @@
-//! A room or a client, told in words.
+//! A room or a client that is driven by the words of a conversation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,24 +17,24 @@ use crate::grammar::unhex;
 use crate::support::identity_of;
 use crate::support::secrets::Drawn;
 
-/// What an end did.
+/// An output of an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) at: Duration,
     pub(crate) verb: &'static str,
-    /// Only of rooms.
+    /// The transport; `None` for clients.
     pub(crate) link: Option<u64>,
     pub(crate) octets: Vec<u8>,
 }
 
-/// An end that is told of time by itself.
+/// A room or a client whose timeouts are passed to it by [`End::run_to`].
 pub(crate) struct End {
     core: Core,
     outputs: Vec<Output>,
     events: Vec<Event>,
     wishes: Vec<u64>,
     due: Option<Duration>,
-    /// When it was told of anything last, and of a timeout.
+    /// The time of its last input, and of its last timeout.
     now: Duration,
     told: Option<Duration>,
     /// The secrets that a room gave.
@@ -98,16 +98,16 @@ impl End {
         End { core, outputs, events, wishes, due: None, now: Duration::ZERO, told: None, secrets }
     }
 
-    /// When it wants to be told that time has passed.
+    /// The time of its next timeout.
     pub(crate) fn due(&self) -> Option<Duration> {
-        // One that asks for the same moment again is told a millisecond later.
+        // After a timeout, the next one comes at least a millisecond later.
         let soonest = self.told.map_or(Duration::ZERO, |told| told + super::MS);
-        // Lines have microseconds.
+        // Times in conversations are in whole microseconds.
         let whole = |due: Duration| Duration::from_micros(due.as_nanos().div_ceil(1000) as u64);
         self.due.map(|due| whole(due).max(self.now).max(soonest))
     }
 
-    /// Tells it of the timeouts up to `now`.
+    /// Passes the timeouts up to `now` to the end.
     pub(crate) fn run_to(&mut self, now: Duration) {
         while let Some(at) = self.due().filter(|at| *at <= now) {
             self.told = Some(at);
@@ -119,7 +119,7 @@ impl End {
         }
     }
 
-    /// Tells it something; `packet` gives the octets of a packet by its number.
+    /// Passes an input to the end. `packet` returns the bytes of a packet by its number.
     pub(crate) fn input(&mut self, now: Duration, what: &str, packet: impl Fn(usize) -> Vec<u8>) {
         let words: Vec<&str> = what.split(' ').collect();
         let octets = |word: &str| packet(word[1..].parse().expect("the number of a packet"));
@@ -139,7 +139,7 @@ impl End {
         self.drain(now);
     }
 
-    /// What it did since the last call.
+    /// The outputs since the last call.
     pub(crate) fn take(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.outputs)
     }
@@ -269,7 +269,7 @@ fn tell_client(
     }
 }
 
-/// Returns the answer to an opening that no room sees.
+/// Passes an input to a room. Returns the refusal of an opening that the room does not get.
 fn tell_room(
     room: &mut Room,
     now: Duration,
@@ -357,7 +357,7 @@ fn numbers(words: &str) -> BTreeMap<String, u64> {
     pairs.map(|(name, value)| (name.to_owned(), value.parse().expect("a number"))).collect()
 }
 
-/// Refuses a channel and a QoS, so that conversations can have refusals in them.
+/// An authority that refuses one channel and one QoS, so that conversations contain refusals.
 struct Gate;
 
 impl Authority for Gate {

@@ -1,4 +1,4 @@
-//! A room whose clients are made by hand, packet by packet, as a stranger's client would be: with the grammar alone.
+//! A room whose clients are written by hand, packet by packet, as another implementation would do it: by the grammar alone.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::grammar::{
     Fields, Frame, From, Value, hex, read_datagram, read_packet, write_datagram, write_packet,
 };
 
-/// A room, and transports that bring packets at once.
+/// A room, and transports without delay.
 pub(crate) struct ByHand {
     pub(crate) now: Duration,
     room: End,
@@ -16,7 +16,7 @@ pub(crate) struct ByHand {
     pub(crate) sent: Vec<Sent>,
     /// Octets of the largest datagram on transports that are opened from now on; 0: they have none.
     pub(crate) max_datagram: usize,
-    /// Frames and datagrams from the server that nobody has looked at, by transport.
+    /// Frames and datagrams from the server that the test has not taken yet, by transport.
     came: BTreeMap<u64, Vec<Frame>>,
     datagrams: BTreeMap<u64, Vec<Fields>>,
 }
@@ -29,13 +29,13 @@ impl ByHand {
         ByHand { now, room, sent, max_datagram, came, datagrams }
     }
 
-    /// A client sends frames over a transport: the first ones open it.
+    /// A client sends frames over a transport. The first frames open the transport.
     pub(crate) fn say(&mut self, link: u64, frames: &[Frame]) {
         let is_first = self.is_first(link, true);
         self.send(link, &write_packet(From::Client, is_first, frames));
     }
 
-    /// The same with the octets of a packet.
+    /// A client sends a packet of these bytes, as [`ByHand::say`].
     pub(crate) fn send(&mut self, link: u64, packet: &[u8]) {
         let is_first = self.is_first(link, true);
         self.note(link, true, is_first, packet.to_vec());
@@ -61,7 +61,7 @@ impl ByHand {
         self.datagrams.remove(&link).unwrap_or_default()
     }
 
-    /// The room is told something, in the words of a conversation.
+    /// Passes an input to the room, in the words of a conversation.
     pub(crate) fn tell(&mut self, what: &str) {
         self.room.run_to(self.now);
         self.room.input(self.now, what, |_| Vec::new());
@@ -102,7 +102,7 @@ impl ByHand {
                 continue;
             }
             let is_first = self.is_first(link, false);
-            // W5: what follows HELLO was wrong.
+            // W5: a refusal without the version byte, because a frame after HELLO was wrong.
             let has_version = is_first && output.octets.first() == Some(&1);
             let frames = read_packet(From::Server, has_version, &output.octets);
             let frames = frames.expect("what a room sends follows the grammar");
@@ -116,7 +116,7 @@ impl ByHand {
     }
 }
 
-/// HELLO of a client that can do nothing but what version 1 began with.
+/// HELLO of a client without capabilities.
 pub(crate) fn hello() -> Fields {
     let octets = |text: &str| Value::Octets(text.into());
     Fields::default()

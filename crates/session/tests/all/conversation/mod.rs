@@ -12,8 +12,8 @@
 //! 20000 room < join 1 0 07.. #0             over transport 1, with this secret
 //! 20000 room > packet 1 #1 0102...
 //! ```
-//!
-//! Time passes by itself: each end is told of a timeout when it asked for that. A transport takes each packet and datagram
+//! Lines have no timeouts: each end gets one at the time that it asked for. A transport accepts each packet and
+//! datagram at once.
 //! at once.
 
 mod end;
@@ -34,11 +34,11 @@ pub(crate) const MS: Duration = Duration::from_millis(1);
 
 const HEAD: &str = "groupwire conversation 1";
 
-/// What travels over a simulated network.
+/// A packet, a datagram or a close on its way.
 #[derive(Debug, Clone)]
 struct Flight {
     link: u64,
-    /// To the room, else to the client.
+    /// True on the way to the room, false on the way to the client.
     is_up: bool,
     cargo: Cargo,
 }
@@ -55,17 +55,17 @@ enum Cargo {
 struct Link {
     client: String,
     is_joined: bool,
-    /// Broken without a word: nothing arrives any more.
+    /// True if the transport broke: nothing arrives over it any more.
     is_cut: bool,
 }
 
-/// What the network does to a client's packets.
+/// The network between a client and the room.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Network {
     pub(crate) delay: Duration,
     /// Octets of the largest datagram; 0: there are none.
     pub(crate) max_datagram: usize,
-    /// Datagrams that are lost, in percent.
+    /// The share of lost datagrams, in percent.
     pub(crate) lost: u64,
 }
 
@@ -75,7 +75,7 @@ impl Default for Network {
     }
 }
 
-/// A packet that was sent, for those who take conversations apart.
+/// A packet that was sent, for tests that examine conversations.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
     pub(crate) at: Duration,
@@ -106,7 +106,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// A room of this configuration, in words as the head of a conversation has them.
+    /// A conversation with a room of this configuration, in the words of a head.
     pub(crate) fn new(room: &str) -> Self {
         let ends = BTreeMap::from([("room".to_owned(), End::room(room))]);
         Talk {
@@ -135,7 +135,7 @@ impl Talk {
         name
     }
 
-    /// Lets an end hear something, or a client's application say something.
+    /// Passes an input to an end, from the network or from a client's application.
     pub(crate) fn tell(&mut self, end: &str, what: &str) {
         self.take_timeouts(end);
         self.lines.push(format!("{} {end} < {what}", self.now.as_micros()));
@@ -145,7 +145,7 @@ impl Talk {
         self.take_outputs(end);
     }
 
-    /// Passes time.
+    /// Lets time pass.
     pub(crate) fn run(&mut self, time: Duration) {
         let until = self.now + time;
         while let Some(at) = self.next().filter(|at| *at <= until) {
@@ -164,7 +164,7 @@ impl Talk {
         self.now = until;
     }
 
-    /// The transport breaks: both ends hear of it, what is under way is lost.
+    /// The transport breaks: both ends are told, and what is under way is lost.
     pub(crate) fn cut(&mut self, client: &str) {
         let Some(link) = self.current.remove(client) else { return };
         let known = self.links.get_mut(&link).expect("a transport");
@@ -202,12 +202,12 @@ impl Talk {
         );
     }
 
-    /// What a client told its application so far.
+    /// The events that a client has handed to its application.
     pub(crate) fn events(&self, client: &str) -> &[Event] {
         self.ends[client].events()
     }
 
-    /// The conversation as a text.
+    /// The text of the conversation.
     pub(crate) fn text(&self) -> String {
         self.lines.iter().map(|line| format!("{line}\n")).collect()
     }

@@ -1,4 +1,4 @@
-//! Replaying a conversation: each end, told what it was told, does what it did.
+//! Replays a conversation: with the recorded inputs, each end must have the recorded outputs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::grammar::{hex, unhex};
 /// Replays a conversation.
 ///
 /// # Errors
-/// The first line at which an end does something else.
+/// The first line with another output.
 pub(crate) fn replay(text: &str) -> Result<(), String> {
     let mut lines = text.lines();
     if lines.next() != Some(HEAD) {

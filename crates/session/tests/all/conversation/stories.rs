@@ -1,4 +1,4 @@
-//! The conversations that are recorded: short, and together with something of everything that the wire has.
+//! The recorded conversations: short ones that together contain every feature of the wire.
 
 use super::{MS, Network, Talk};
 use crate::grammar::{Fields, hex, one};
@@ -73,7 +73,7 @@ fn everyday(compression: &str) -> Talk {
     talk.run(MS * 100);
     open(&mut talk, &bob, &[("notes", DRAW)]);
     talk.run(MS * 150);
-    // A break: what Bob sends meanwhile waits, and what he misses he is sent.
+    // A break: Bob's messages wait meanwhile, and those for him are sent to him later.
     talk.cut(&bob);
     send(&mut talk, &bob, 0, "while I was away");
     send_key(&mut talk, &bob, 1, "me", r#"{"x":500,"y":50}"#);
@@ -81,7 +81,7 @@ fn everyday(compression: &str) -> Talk {
     talk.run(MS * 700);
     send(&mut talk, &bob, 0, "back again");
     talk.run(MS * 2500);
-    // Nobody says anything for a while: only pings go.
+    // A pause with nothing but pings.
     shut(&mut talk, &bob, 2);
     talk.run(MS * 300);
     talk.tell(&bob, "leave");
@@ -148,7 +148,7 @@ fn gap() -> Talk {
         talk.run(MS * 10);
     }
     talk.run(MS * 500);
-    // So many that Bob is told where he is.
+    // Enough transactions for Bob to be sent POSITION.
     for nth in 0..140 {
         send(&mut talk, &ann, 1, &format!("{nth}"));
     }
@@ -190,7 +190,7 @@ fn packed() -> Talk {
     talk
 }
 
-/// Contracts that are changed, fewer values for one receiver, and somebody at the inspector.
+/// Contracts that change, a lower rate for one receiver, and an open inspector.
 fn contracts() -> Talk {
     let mut talk = Talk::new("");
     let ann = client(&mut talk, "compress=0", Network::default());
@@ -265,7 +265,7 @@ fn groups() -> Talk {
         }
         talk.run(MS * 120);
     }
-    // Another compression: no longer the same channels as the others.
+    // Another compression: the channel is no longer among the group's.
     talk.tell(&all[5], "compress 1 off");
     talk.tell(&all[5], "compress 0 off");
     for step in 32..38 {
@@ -296,7 +296,7 @@ fn send_key(talk: &mut Talk, client: &str, channel: usize, key: &str, text: &str
     talk.tell(client, &format!("send {channel} text {key} {text}"));
 }
 
-/// The client's core says nothing when a channel is closed, so the packet is made here (W85).
+/// Sends SHUT in the client's place, because conversations have no words for closing a channel (W85).
 fn shut(talk: &mut Talk, client: &str, id: u64) {
     talk.inject(client, &one("SHUT", Fields::default().num("id", id)));
 }

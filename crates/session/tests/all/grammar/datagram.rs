@@ -15,7 +15,7 @@ const KIND: u8 = 3;
 /// Takes a datagram apart that is no frame (W38).
 ///
 /// # Errors
-/// What does not follow the grammar.
+/// A violation of the grammar.
 pub(crate) fn read_datagram(datagram: &[u8]) -> Result<Fields, String> {
     let mut reader = Reader { rest: datagram };
     let flags = reader.u8()?;
@@ -95,7 +95,7 @@ fn read_part(reader: &mut Reader<'_>) -> Result<Fields, String> {
     })
 }
 
-/// Puts a datagram together.
+/// Encodes a datagram.
 pub(crate) fn write_datagram(fields: &Fields) -> Vec<u8> {
     let flag = |name: &str, bit: u8| if fields.find(name).is_some() { bit } else { 0 };
     let flags = 1 << 6

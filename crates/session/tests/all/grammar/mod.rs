@@ -183,10 +183,10 @@ const KINDS: &[Kind] = &[
     kind(0x36, "PAGE", &[("after", Varint), ("last", U8), ("participants", Participants)]),
 ];
 
-/// The server's QUALITY.
+/// The fields of QUALITY from the server.
 const WISH: Schema = &[("every_ms", Varint)];
 
-/// Which end a packet comes from.
+/// The end that sent a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum From {
     Client,
@@ -206,13 +206,13 @@ impl From {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) name: &'static str,
-    /// Whether it runs to the end of the packet without a length.
+    /// True if the frame has no length and ends with the packet.
     pub(crate) is_last: bool,
     pub(crate) fields: Fields,
 }
 
 impl Frame {
-    /// A frame with its length, to be written.
+    /// A frame that is written with a length.
     pub(crate) fn new(name: &'static str, fields: Fields) -> Self {
         Frame { name, is_last: false, fields }
     }
@@ -229,7 +229,7 @@ impl Frame {
 /// Takes a packet apart. `is_first`: it begins with the version (W4).
 ///
 /// # Errors
-/// What does not follow the grammar.
+/// A violation of the grammar.
 pub(crate) fn read_packet(from: From, is_first: bool, packet: &[u8]) -> Result<Vec<Frame>, String> {
     let mut reader = Reader { rest: packet };
     if is_first && reader.u8()? != 1 {
@@ -242,7 +242,7 @@ pub(crate) fn read_packet(from: From, is_first: bool, packet: &[u8]) -> Result<V
     Ok(frames)
 }
 
-/// Puts frames together.
+/// Encodes a packet.
 pub(crate) fn write_packet(from: From, is_first: bool, frames: &[Frame]) -> Vec<u8> {
     let mut out = Vec::new();
     if is_first {
@@ -420,7 +420,7 @@ impl<'a> Reader<'a> {
         if flags & 4 != 0 {
             fields.push("priority", Value::Number(content.u8()?.into()));
         }
-        // W114: from a server, whose direct records have a sender, it is the receiver.
+        // W114: in a direct record from a server, the receiver is known, and `sender` is not 0.
         if flags & 1024 != 0 && fields.number("sender") == 0 {
             fields.push("to", Value::Number(content.varint()?));
         }

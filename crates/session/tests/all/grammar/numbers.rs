@@ -12,7 +12,7 @@ pub(crate) struct Numbers {
     position: u64,
 }
 
-/// What the numbers of a record say.
+/// The decoded numbers of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Awareness { index: u32, after: u32 },
@@ -63,7 +63,7 @@ impl Numbers {
         counter.wrapping_sub(last).wrapping_sub(1).into()
     }
 
-    /// Takes in a frame that moves them (W22, W23).
+    /// Updates the numbers by a frame that changes them (W22, W23).
     pub(crate) fn pass(&mut self, frame: &Frame) {
         match frame.name {
             "POSITION" => self.position = frame.number("position"),

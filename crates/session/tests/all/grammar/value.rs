@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub(crate) enum Value {
     None,
     Number(u64),
-    /// Only in the balance of a report.
+    /// Used only for the balance in a report.
     Signed(i64),
     Text(String),
     Octets(Vec<u8>),
@@ -20,7 +20,7 @@ pub(crate) enum Value {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Fields(pub(crate) Vec<(&'static str, Value)>);
 
-/// Above this, a number in JSON is not exact in every language, and is written as a string.
+/// Larger numbers are written as strings in JSON, because some languages do not read them exactly.
 const EXACT: u64 = 1 << 53;
 
 impl Fields {
@@ -28,8 +28,8 @@ impl Fields {
         self.0.push((name, value));
     }
 
-    /// The same fields with this one, which replaces another of its name. A packet has the fields in the order of its
-    /// grammar, whatever their order is here.
+    /// The same fields with this one, which replaces a field of its name. The order of fields in a packet is that of
+    /// the grammar, not the order here.
     pub(crate) fn with(mut self, name: &'static str, value: Value) -> Self {
         self.0.retain(|(other, _)| *other != name);
         self.push(name, value);

@@ -14,11 +14,11 @@ pub(crate) struct Disk {
     stored: Option<Stored>,
     /// Changes that are not on the disk yet, with the time at which they will be.
     waiting: VecDeque<(Duration, Write)>,
-    /// How long a change takes at most, in milliseconds.
+    /// The longest time until a change is durable, in milliseconds.
     slowest_ms: u64,
-    /// Nothing becomes durable.
+    /// True: no further change becomes durable.
     pub(crate) is_stuck: bool,
-    /// Changes that were put.
+    /// The number of changes that the room put out.
     pub(crate) writes: usize,
     /// The number of participants that a server reserves when it loads the room.
     pub(crate) reserves: u32,
@@ -37,7 +37,7 @@ impl Disk {
         self.writes += 1;
     }
 
-    /// What has become durable by now, if anything has.
+    /// The last durable position and the last reserved participant, if they have changed by now.
     pub(crate) fn poll(
         &mut self,
         now: Duration,
@@ -59,7 +59,7 @@ impl Disk {
         stored.head
     }
 
-    /// The server dies. Some of the changes that waited became durable, which nobody was told, and the others are lost.
+    /// The server dies. Some of the waiting changes have become durable, which was not reported to the room; the others are lost.
     pub(crate) fn crash(&mut self, incarnation: u64, random: &mut Random) {
         let kept = random.below(self.waiting.len() as u64 + 1);
         (0..kept).for_each(|_| self.apply(incarnation));

@@ -23,7 +23,7 @@ use secrets::Drawn;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
-/// What travels on a transport, with the time at which it arrives.
+/// A packet, or the end of the stream, on its way.
 #[derive(Debug)]
 enum Cargo {
     Packet(Vec<u8>),
@@ -45,10 +45,10 @@ struct Transport {
     joined: bool,
     up: VecDeque<(Duration, Cargo)>,
     down: VecDeque<(Duration, Cargo)>,
-    /// By the time at which they arrive; those of one time in any order.
+    /// By the time of arrival and a random number, so that datagrams of one time arrive in any order.
     datagrams_up: BTreeMap<(Duration, u64), Vec<u8>>,
     datagrams_down: BTreeMap<(Duration, u64), Vec<u8>>,
-    /// Whether the last one of each way was lost.
+    /// True if the last datagram was lost, upwards and downwards.
     losing: (bool, bool),
     /// The room does not want it read before this time.
     unread_until: Duration,
@@ -70,21 +70,21 @@ impl Transport {
     }
 }
 
-/// What becomes of a transport's datagrams.
+/// The faults of a transport for datagrams.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Air {
-    /// Octets of the largest; 0: there are none.
+    /// The largest datagram in bytes; 0: the transport has none.
     pub(crate) max: usize,
-    /// In percent.
+    /// The share of lost datagrams, in percent.
     pub(crate) lost: u64,
     pub(crate) repeated: u64,
-    /// One bit of it changed, which no transport does that is encrypted.
+    /// The share of datagrams with one flipped bit, in percent. An encrypted transport would drop them.
     pub(crate) damaged: u64,
-    /// Up to so much later than others.
+    /// Datagrams arrive up to this much later.
     pub(crate) jitter_ms: u64,
 }
 
-/// How many datagrams, and their octets: those made for one alone, and those that others share.
+/// The numbers and bytes of datagrams: those made for one receiver alone, and those of fan-out groups.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Brought {
     pub(crate) alone: (usize, usize),
@@ -103,16 +103,16 @@ impl Brought {
 pub(crate) struct Person {
     pub(crate) client: Client,
     transport: Option<Transport>,
-    /// One way.
+    /// The delay of the path in one direction.
     pub(crate) delay: Duration,
-    /// What an octet of a packet takes on the stream, both ways; zero: nothing.
+    /// The time that a byte of a packet takes on the stream, in both directions; zero for none.
     pub(crate) per_octet: Duration,
     pub(crate) air: Air,
-    /// Datagrams that were handed down, and those of them that arrived.
+    /// The datagrams that the client sent, and those of them that arrived.
     pub(crate) datagrams: (usize, usize),
-    /// Datagrams that the room handed down for it.
+    /// The datagrams that the room sent to it.
     pub(crate) brought: Brought,
-    /// Whether the server can be reached at all.
+    /// False if the server cannot be reached.
     pub(crate) reachable: bool,
     /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
     pub(crate) deaf: bool,
@@ -120,19 +120,19 @@ pub(crate) struct Person {
     pub(crate) delays: usize,
     pub(crate) events: Vec<Event>,
     pub(crate) messages: Vec<Incoming>,
-    /// What a test had it say.
+    /// The texts that the test sent for it.
     pub(crate) said: Vec<String>,
     pub(crate) people: BTreeMap<ParticipantId, (groupwire_session::PresenceState, Vec<u8>)>,
-    /// Messages of senders of which it was not told before.
+    /// The messages of senders that were not announced before.
     pub(crate) nobody: usize,
     pub(crate) status: Option<Status>,
     /// A document as an application would build it: all texts of the first channel, in order.
     pub(crate) document: Vec<String>,
-    /// Own texts that this incarnation acknowledged as ordered.
+    /// The own texts that were reported as ordered in this incarnation.
     pub(crate) ordered: Vec<String>,
-    /// Gaps that are no new incarnation.
+    /// The gaps other than new incarnations.
     pub(crate) holes: usize,
-    /// Where the messages of this incarnation begin: numbers of participants are given anew in each.
+    /// The number of messages before this incarnation, in which participants have other numbers.
     pub(crate) since: usize,
     snapshot_wanted: Option<(String, Position)>,
     /// The name of its first channel, after which the part of the snapshot with its document is named.
@@ -233,7 +233,7 @@ pub(crate) struct World {
     pub(crate) room: Room,
     pub(crate) people: Vec<Person>,
     pub(crate) log: Vec<room::Event>,
-    /// How many datagrams running are lost, on average: 1 for each by itself.
+    /// The mean number of datagrams that are lost in a row; with 1, each is lost independently.
     pub(crate) bursts: u64,
     config: room::Config,
     last_link: LinkId,
@@ -241,7 +241,7 @@ pub(crate) struct World {
     closing: Vec<(Duration, LinkId)>,
     random: Random,
     secrets: Drawn,
-    /// Where the room is stored, if it is.
+    /// The store of the room, if it is stored.
     pub(crate) disk: Option<Disk>,
     /// The channel and the size of each transaction in the changes that the room put out to be stored.
     pub(crate) put_out: Vec<(String, usize)>,
@@ -327,7 +327,7 @@ impl World {
         self.people[person].client.handle_input(self.now, Input::Closed);
     }
 
-    /// Packets are swallowed and nobody notices: only keep-alive can tell.
+    /// Packets are lost without notice, so only keep-alive can find out.
     pub(crate) fn black_hole(&mut self, person: usize) {
         if let Some(transport) = self.people[person].transport.as_mut() {
             transport.open = false;
@@ -682,7 +682,7 @@ impl World {
     }
 }
 
-/// Whether the next datagram is lost: `lost` percent of all, so many running.
+/// Decides whether the next datagram is lost: `lost` percent of all, in runs of `bursts` on average.
 fn lose(random: &mut Random, lost: u64, bursts: u64, losing: &mut bool) {
     if bursts <= 1 || lost >= 100 {
         *losing = random.chance(lost);
@@ -693,7 +693,7 @@ fn lose(random: &mut Random, lost: u64, bursts: u64, losing: &mut bool) {
     }
 }
 
-/// A datagram is lost, repeated, damaged, late, or comes as it should.
+/// Puts a datagram on its way, which may be lost, repeated, damaged or late.
 fn fly(
     random: &mut Random,
     air: Air,
@@ -713,7 +713,6 @@ fn fly(
     }
 }
 
-/// Limits small enough that a short run meets them.
 /// The identity of a token such as `ada:may draw`, with the subject before the colon and the rights after it.
 pub(crate) fn identity_of(token: &[u8]) -> Identity {
     let mut parts = token.splitn(2, |byte| *byte == b':').map(<[u8]>::to_vec);
@@ -721,6 +720,7 @@ pub(crate) fn identity_of(token: &[u8]) -> Identity {
     Identity { subject, rights }
 }
 
+/// Limits small enough that a short run reaches them.
 pub(crate) fn tight() -> Limits {
     Limits { snapshot_after: 40, snapshot_after_bytes: 4000, max_former: 64, ..Limits::default() }
 }
@@ -729,7 +729,7 @@ fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Dura
     way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
 }
 
-/// Appends a number as the wire has it (wire W1).
+/// Appends a varint (wire W1).
 pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -738,7 +738,7 @@ pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// What a person was told of errors, in words.
+/// The texts of the errors that a person's application was told.
 pub(crate) fn errors(world: &World, person: usize) -> Vec<String> {
     let events = world.people[person].events.iter();
     let errors = events.filter_map(|event| match event {

@@ -1,4 +1,4 @@
-//! A room and its clients over links that carry so many octets per second and no more, in simulated time.
+//! A room and its clients over links with limited rates, in simulated time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use groupwire_sim::{Capacity, Link, LinkConfig};
 
 use super::secrets::Drawn;
 
-/// A path in one direction. A packet is taken by it when the one before has left.
+/// One direction of a path. It accepts a packet when the one before has been sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// Octets per second.
+    /// The rate in bytes per second.
     pub(crate) rate: f64,
     pub(crate) delay: Duration,
 }
@@ -28,15 +28,15 @@ impl Way {
 #[derive(Debug)]
 struct Lane {
     link: Link,
-    /// When all packets have left.
+    /// The time at which all packets have been sent.
     busy: Duration,
-    /// The times at which the lane takes the packets under way, and at which they arrive.
+    /// For the packets under way: the times at which the link accepts them, and at which they arrive.
     taken: VecDeque<Duration>,
     arrives: VecDeque<(Duration, Vec<u8>)>,
     octets: usize,
-    /// Octets of the largest packet.
+    /// The largest packet in bytes.
     largest: usize,
-    /// Packets by the types of their last frames, which is what counts of a body.
+    /// The number of frames of each type.
     frames: [usize; 64],
 }
 
@@ -78,13 +78,13 @@ pub(crate) struct Person {
     down: Lane,
     way: Way,
     pub(crate) events: Vec<(Duration, Event)>,
-    /// What it answers when it is asked for a snapshot.
+    /// The part of the snapshot that it uploads when it is asked.
     pub(crate) state: Vec<u8>,
     timer: Option<Duration>,
 }
 
 impl Person {
-    /// Octets that it was sent, and that it sent, over its present transport.
+    /// The bytes that were sent to it and by it over its present transport.
     pub(crate) fn octets(&self) -> [usize; 2] {
         [self.down.octets, self.up.octets]
     }
@@ -94,7 +94,7 @@ impl Person {
         self.down.largest
     }
 
-    /// Frames of a type in what it was sent, and in what it sent.
+    /// The number of frames of a type that were sent to it and by it.
     pub(crate) fn frames(&self, kind: u8) -> [usize; 2] {
         [self.down.frames[kind as usize], self.up.frames[kind as usize]]
     }
@@ -175,7 +175,7 @@ impl Paths {
         channel
     }
 
-    /// The transport breaks; what was under way is lost.
+    /// The transport breaks, and packets under way are lost.
     pub(crate) fn cut(&mut self, person: usize) {
         let one = &mut self.people[person];
         let link = one.link;
@@ -194,12 +194,12 @@ impl Paths {
         self.tell_room(room::Input::Packet { link, packet });
     }
 
-    /// The same the other way.
+    /// Hands arbitrary bytes to the person as the room's next packet.
     pub(crate) fn inject_down(&mut self, person: usize, packet: &[u8]) {
         self.tell(person, &Input::Packet(packet));
     }
 
-    /// Another rate for what is sent from now on.
+    /// Changes the rate for packets that are sent from now on.
     pub(crate) fn change(&mut self, person: usize, rate: f64) {
         let one = &mut self.people[person];
         one.way.rate = rate;
@@ -212,7 +212,7 @@ impl Paths {
         self.run_until(time, |_| false);
     }
 
-    /// Runs for so long, or until `done`; returns whether it was.
+    /// Runs for this time, or until `done` returns true. Returns the last result of `done`.
     pub(crate) fn run_until(&mut self, time: Duration, done: impl Fn(&Paths) -> bool) -> bool {
         let end = self.now + time;
         for person in 0..self.people.len() {
@@ -376,7 +376,7 @@ fn arrived(lane: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Option<Ve
     lane.front().is_some_and(|(at, _)| *at <= now).then(|| lane.pop_front())?.map(|(_, one)| one)
 }
 
-/// Counts the frames of a packet, the first one of a transport excepted.
+/// Counts the frames of a packet. The version byte of a transport's first packet is taken for a tag.
 fn count(frames: &mut [usize; 64], packet: &[u8]) {
     let mut rest = packet;
     while let Some((&tag, after)) = rest.split_first() {

@@ -23,7 +23,7 @@ pub(super) fn conversation() -> Conversation {
     ann.pong(&mut talk.room);
     ann.ping(&mut talk.room);
     talk.room.run(100);
-    // Bob joins; both say something.
+    // Bob joins, and both send messages.
     talk.room.say(BOB, &join("Bob"));
     bob.pong(&mut talk.room);
     talk.room.run(100);

@@ -54,7 +54,7 @@ fn meet(talk: &mut Conversation, ann: &Person, bob: &mut Person) {
     talk.room.run(50);
 }
 
-/// The room has one of two transactions that wait: the other one is sent again, and a value of which nobody knows.
+/// The room has one of two waiting transactions: the other one is sent again, and so is a value that may be lost.
 fn break_with_messages_under_way(talk: &mut Conversation, ann: &mut Person, bob: &mut Person) {
     talk.remark(
         "Ann sends a transaction, later a value. No PING follows the value on this transport.",
@@ -176,7 +176,7 @@ fn begin_anew(talk: &mut Conversation, ann: &mut Person, bob: &mut Person) {
     talk.room.run(10);
 }
 
-/// HELLO, and OPEN for two channels of which everything up to `have` is known.
+/// HELLO, and OPEN for two channels whose transactions up to `have` the client has.
 fn opening(presence: &str, resume: Value, have: u64) -> [Frame; 3] {
     let hello = hello()
         .num("max_packet", 8192)
@@ -233,7 +233,7 @@ fn a_conversation_with_breaks() {
     let (text, transactions) = talk.write(HEAD);
     let positions: Vec<u64> = transactions.iter().map(|(_, _, position)| *position).collect();
     assert!(positions.is_sorted_by(|one, two| one < two), "every transaction once: {positions:?}");
-    // What Ann was sent of her own, by her numbers as a participant. The fourth lies in the gap.
+    // The counters of Ann's own records, by her two participant numbers. Her fourth transaction lies in the gap.
     let own = |participant| {
         let own = transactions.iter().filter(move |(sender, _, _)| *sender == participant);
         own.map(|(_, counter, _)| *counter).collect::<Vec<u32>>()

@@ -36,7 +36,7 @@ fn what_a_server_refuses() {
         assert_eq!(error.map(|error| error.number("fatal")), Some(1), "{name}");
         refused(name, rule, &packet, code, false)
     });
-    // The large ones say no more in a file than their name does.
+    // Large packets are left out of the file, because their names say enough.
     let is_small = |vector: &Fields| vector.get("hex").json().len() < 600;
     check("refused.json", &json(vectors.chain(later).filter(is_small)));
 }

@@ -8,7 +8,7 @@ use groupwire_afec::loss::LossModel;
 use super::{all_sent, check, json, vector};
 use crate::grammar::{Fields, From, Value, hex, read_datagram};
 
-/// The lags that are told, and those of all.
+/// The lags that reports contain, and the number of all lags.
 const TOLD: [usize; 8] = [1, 2, 3, 4, 5, 7, 9, 12];
 const LAGS: usize = 12;
 
@@ -91,7 +91,7 @@ fn w88_losses() {
     check("losses.json", &json(vectors));
 }
 
-/// The headers of datagrams that were sent with reports, by what is in them.
+/// The headers of datagrams with reports, one for each set of contents.
 #[test]
 fn w86_reports() {
     let mut found: BTreeMap<(bool, String), (Vec<u8>, Fields)> = BTreeMap::new();
@@ -106,7 +106,7 @@ fn w86_reports() {
         }
         let name =
             if parts.is_empty() { "nothing but numbers".to_owned() } else { parts.join(", ") };
-        // The header alone, and what it says.
+        // The header alone, with its fields.
         let end = header_length(&datagram);
         let fields = ["ask", "kind", "number", "sent", "held", "report"];
         let fields =
@@ -133,7 +133,7 @@ fn header_length(datagram: &Fields) -> usize {
     crate::grammar::write_datagram(&header).len()
 }
 
-/// W86: numbers follow each other, `highest` was sent, and `hold` is how long it is there.
+/// W86: the numbers are consecutive, `highest` was sent, and `hold` is the time since it arrived.
 #[test]
 fn w86_what_reports_say_of_datagrams_holds() {
     let mut last: BTreeMap<(u64, bool), u64> = BTreeMap::new();
@@ -163,7 +163,7 @@ fn w86_what_reports_say_of_datagrams_holds() {
             let other = &all[&(sent.link, !sent.is_up)];
             let highest =
                 other.iter().rfind(|(number, _)| *number == report.number("highest")).unwrap();
-            // On its way it was for 20 ms.
+            // The datagram was under way for 20 ms.
             let came = highest.1 + Duration::from_millis(20);
             let hold = Duration::from_millis(report.number("hold"));
             assert!(

@@ -12,11 +12,11 @@ pub(super) struct Conversation {
     pub(super) room: ByHand,
     /// The transports that Ann uses, one after the other.
     anns: &'static [u64],
-    /// What Ann's application does, and before which of the room's packets.
+    /// The actions of Ann's application, each with the number of packets before it.
     remarks: Vec<(usize, &'static str)>,
 }
 
-/// A client that is made by hand: what it counts on its present transport (W21 to W24).
+/// A client written by hand, with the numbers of its present transport (W21 to W24).
 pub(super) struct Person {
     pub(super) link: u64,
     pub(super) up: Numbers,
@@ -32,7 +32,7 @@ impl Conversation {
         Conversation { room: ByHand::new(room), anns, remarks: Vec::new() }
     }
 
-    /// Says in the text what Ann's application does next, or what happens to her transport.
+    /// Adds a line to the text: the next action of Ann's application, or what happens to her transport.
     pub(super) fn remark(&mut self, remark: &'static str) {
         self.remarks.push((self.room.sent.len(), remark));
     }
@@ -44,7 +44,7 @@ impl Conversation {
         self.room.sent.push(Sent { at, link, is_up: true, is_datagram, is_first, octets });
     }
 
-    /// The conversation as a text, behind its head, and the transactions in it.
+    /// The text of the conversation after its head, and its transactions.
     pub(super) fn write(&self, head: &str) -> (String, Vec<Place>) {
         let mut text = head.to_owned();
         let mut reader = Reader::default();
@@ -117,7 +117,7 @@ impl Person {
         }
     }
 
-    /// W35: asks for a sign of life.
+    /// W35: sends PING.
     pub(super) fn ping(&self, room: &mut ByHand) {
         let ping = ping(room);
         room.say(self.link, &[ping]);
@@ -144,14 +144,14 @@ pub(super) fn resume(participant: u64, position: u64, counter: u64) -> Value {
     Value::Fields(resume)
 }
 
-/// What a reader of the conversation knows of the session.
+/// The state of the session that a reader of the conversation can derive.
 #[derive(Default)]
 struct Reader {
-    /// True for channels of awareness, by number.
+    /// By channel number, true for channels of awareness.
     kinds: BTreeMap<u64, bool>,
     /// By transport, and whether it is the client's direction.
     numbers: BTreeMap<(u64, bool), Numbers>,
-    /// What the last HELLO says to resume: incarnation, position and counter.
+    /// The incarnation, position and counter in the last HELLO.
     resume: Option<[u64; 3]>,
     participant: u64,
     transactions: Vec<Place>,
@@ -179,7 +179,7 @@ impl Reader {
         }
     }
 
-    /// W22, W23: where counting begins, and what moves it.
+    /// W22, W23: takes in a frame that begins or changes the counting.
     fn take(&mut self, frame: &Frame, link: u64) {
         match frame.name {
             "HELLO" => {

@@ -1,5 +1,5 @@
-//! Datagrams and reports by hand: what the room's datagrams do when a client reports this or that (docs/wire/datagrams.md and
-//! reports.md).
+//! Datagrams and reports, written by hand: how the room's datagrams react to a client's reports (docs/wire/datagrams.md
+//! and reports.md).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl Path {
         self.room.throw(ANN, &datagram);
     }
 
-    /// Bob says so many things, one every 40 ms.
+    /// Bob sends this many messages, one every 40 ms.
     fn talk(&mut self, count: usize) {
         for nth in 0..count {
             if nth % 50 == 0 {
@@ -81,7 +81,7 @@ impl Path {
         }
     }
 
-    /// Records that came from this datagram on, and those of them that were repeated.
+    /// The number of records from this datagram on, and of the repeated ones among them.
     fn records(&self, from: usize) -> (usize, usize) {
         let datagrams = self.came[from..].iter().map(|(_, datagram)| datagram);
         let records = datagrams
@@ -112,21 +112,21 @@ fn part(of: Fields) -> Value {
     Value::List(vec![of])
 }
 
-/// W88: by what is reported of losses the sender repeats, and nothing before.
+/// W88: the sender repeats messages after losses are reported, and none before.
 #[test]
 fn w88_reported_losses_are_made_good() {
     let mut path = Path::new(180);
     path.talk(10);
     let mut repeated = [NONE, SOME, MANY].map(|code| {
         path.report(losses(code));
-        // What was to be repeated before.
+        // The messages of before the report are repeated in this time.
         path.talk(5);
         let from = path.came.len();
         path.talk(50);
         path.records(from).1
     });
     assert!(repeated[0] == 0 && repeated[1] > 10 && repeated[2] > repeated[1] + 20, "{repeated:?}");
-    // It was a path without losses again.
+    // The path is reported as free of losses again.
     path.report(losses(NONE));
     path.talk(5);
     let from = path.came.len();
@@ -141,7 +141,7 @@ fn w89_a_reported_rate_holds_for_four_seconds() {
     path.talk(100);
     let free = path.rate();
     assert!(free > 2000, "{free}");
-    // Less than the floor is taken for the floor of 500.
+    // A rate below the floor of 500 counts as 500.
     for (rate, most) in [(1000, 1000), (1, 500)] {
         for _ in 0..5 {
             path.report(Fields::default().num("rate", rate));
@@ -186,7 +186,7 @@ fn w91_what_is_asked_for_is_sent_again() {
     assert_eq!(newest.number("ask"), 1, "W68: who sends this wants to be asked");
     let last =
         newest.list("records").iter().map(|record| record.number("leg_index")).max().unwrap();
-    // The three before the last, but for the middle one.
+    // The first and the third of the three indices before the last one.
     let asks = Fields::default().num("channel", 1).num("first", last - 3).num("more", 0b10);
     path.report(Fields::default().with("parts", part(asks)));
     let from = path.came.len();
@@ -201,7 +201,7 @@ fn w91_what_is_asked_for_is_sent_again() {
     assert!(!again.contains(&(last - 2)), "{again:?} of {last}");
 }
 
-/// How long each way takes: no multiple of what else happens at regular times.
+/// The time that each direction takes. It is no multiple of the intervals of other events.
 const DELAY: Duration = Duration::from_millis(23);
 
 /// Two clients who point for four seconds over paths that lose nothing.
@@ -249,7 +249,7 @@ fn w40_acknowledgements_come_soon_and_not_often() {
         for (_, datagram) in datagrams.iter().filter(acknowledges) {
             assert!(datagram.octets("acknowledgement").len() <= 140);
         }
-        // Each coded datagram that came is followed by one in 250 ms.
+        // Each coded datagram that arrived is acknowledged by a datagram within 250 ms.
         let other = &ways[&(*link, !is_up)];
         let coded = other.iter().filter(|(_, datagram)| datagram.find("coded").is_some());
         for came in coded.map(|(sent, _)| sent.at + DELAY).filter(|at| *at + MS * 250 < talk.now) {
@@ -273,14 +273,14 @@ fn w87_reports_come_now_and_then() {
         for pair in reports.windows(2) {
             let ((before, _), (at, is_alone)) = (pair[0], pair[1]);
             assert!(at - before >= MS * 5 && at - before <= Duration::from_secs(5));
-            // Some tell at once what is news, but most are piggybacked, half a second after the one before or later.
+            // Some reports go at once with news. Most are piggybacked at least half a second after the one before.
             piggybacked += usize::from(!is_alone && at - before >= MS * 500);
         }
         assert!(piggybacked * 2 >= reports.len() - 1, "{reports:?}");
     }
 }
 
-/// W68: that a report came is told in the two datagrams after it, with how long ago that was.
+/// W68: the two datagrams after a report arrived say so, and how long ago that was.
 #[test]
 fn w68_the_next_two_datagrams_say_that_a_report_came() {
     let talk = pointing();
@@ -296,7 +296,7 @@ fn w68_the_next_two_datagrams_say_that_a_report_came() {
         for (nth, (sent, datagram)) in datagrams.iter().enumerate() {
             let newest = reports.iter().rfind(|(came, _)| *came <= sent.at);
             if newest.is_some_and(|(came, _)| datagrams.iter().any(|(one, _)| one.at == *came)) {
-                // Which was first nobody can say here.
+                // Datagrams of the same instant have no known order.
                 continue;
             }
             let since =
@@ -313,12 +313,12 @@ fn w68_the_next_two_datagrams_say_that_a_report_came() {
     assert!(told > 10, "{told}");
 }
 
-/// W68: which number a low octet stands for is told by the clock; one that came before is dropped.
+/// W68: the clock tells which number a low byte stands for. A datagram with an old number is dropped.
 #[test]
 fn w68_numbers_are_made_whole_by_the_clock() {
     let mut path = Path::new(400);
     let mut index = 0;
-    // Number, clock, and whether it is news.
+    // The number, the clock, and whether the datagram is new.
     for (number, sent, is_news) in [
         (5, 1000, true),
         (5, 1000, false),

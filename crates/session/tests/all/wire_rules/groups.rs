@@ -78,7 +78,7 @@ fn w27_coded_payloads_have_the_records_that_plain_ones_have() {
     assert!(counted.len() > 5);
 }
 
-/// Seven people with a channel of transactions and one of awareness, of whom the last comes when the others are a group.
+/// Seven people with a channel of transactions and one of awareness. The last one joins when the others are in a group.
 fn seven() -> Talk {
     let mut talk = Talk::new("share_stream_above=4");
     let join = |talk: &mut Talk, nth: usize| {
@@ -126,7 +126,7 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
                             true => gmc::Decoder::new(settings()),
                             false => gmc::Decoder::from_snapshot(settings(), &model).unwrap(),
                         });
-                        // W61: what comes to it alone begins anew.
+                        // W61: the private payloads begin anew, too.
                         (alone, group) = (Numbers::default(), Numbers::default());
                         private = gmc::Decoder::new(settings());
                         model.clear();
@@ -161,7 +161,7 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
     assert!(renewed > 0, "a newcomer came");
 }
 
-/// W66: what stands before a SHARED payload is for one receiver alone, and several have their lengths but for the last.
+/// W66: frames before a SHARED payload are for one receiver alone. Of several SHARED frames, all but the last have a length.
 #[test]
 fn w66_shared_stands_last_or_has_its_length() {
     let talk = seven();

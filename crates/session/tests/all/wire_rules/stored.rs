@@ -21,8 +21,8 @@ fn upload_part(room: &mut ByHand, as_of: u64) -> Option<u64> {
     find(&room.hear(ANN), "ERROR").map(|error| error.number("code"))
 }
 
-/// A stored room in which two transactions were sent, of which only the first one is durable. After that one a snapshot was
-/// wanted of Ann.
+/// A stored room with two transactions, of which only the first one is durable. After the first one, the room asked Ann
+/// for a part of the snapshot.
 fn half_durable() -> ByHand {
     let mut room = ByHand::new("compress=0 stored=1 snapshot_after=1");
     join(&mut room, ANN);
