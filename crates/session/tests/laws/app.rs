@@ -1,4 +1,4 @@
-//! An application of a participant, as the model has it: what it said, and what it knows.
+//! The model of a participant's application: the messages that it sent, and what it received.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,18 +8,18 @@ use groupwire_session::{PresenceState, Receipt};
 
 use crate::world::fnv;
 
-/// Something that was handed to `send` and taken.
+/// A message that the client accepted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Said {
     pub(crate) at: Duration,
     pub(crate) channel: usize,
     pub(crate) key: u64,
     pub(crate) content: u64,
-    /// How many transactions the same application had handed over before.
+    /// The number of transactions that the same application had sent before.
     pub(crate) after: usize,
 }
 
-/// What was garbled on the way to or from a participant: of that nothing can be said.
+/// The part of a participant's packets that may be garbled, so that the laws say nothing about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Taint {
     None,
@@ -38,9 +38,9 @@ pub(crate) struct App {
     pub(crate) has_closed: bool,
     /// Whether it lost a session: the room did not know it any more, or lost its state.
     pub(crate) has_lost: bool,
-    /// Channels that it closed, with whether it could write on them.
+    /// The channels that it closed, each with its former right to write.
     pub(crate) closed: Vec<Option<bool>>,
-    /// When it was welcomed for the first time.
+    /// The time of its first WELCOME.
     pub(crate) joined_at: Option<Duration>,
     pub(crate) is_gone: bool,
     pub(crate) taint: Taint,
@@ -48,47 +48,47 @@ pub(crate) struct App {
     pub(crate) user: Option<String>,
     pub(crate) presence: Vec<u8>,
     pub(crate) said: Vec<Said>,
-    /// By content.
+    /// For each content, its indices in `said`.
     pub(crate) known: BTreeMap<u64, Vec<usize>>,
-    /// With the channel of each.
+    /// The channel and the content of each transaction that it sent.
     pub(crate) transactions: Vec<(usize, u64)>,
-    /// What it sent to one participant each, by tag.
+    /// The direct transactions that it sent, by tag.
     pub(crate) whispers: BTreeMap<u32, Whisper>,
-    /// How many of each channel came back.
+    /// For each channel, the number of its own transactions that were ordered.
     pub(crate) settled: BTreeMap<usize, usize>,
-    /// Own ones that came back without a place: a part of the snapshot or a gap took them along.
+    /// Own transactions that were ordered without a position: a part of the snapshot or a gap covers them.
     pub(crate) unplaced: BTreeSet<(usize, u64)>,
     pub(crate) participant: u32,
     pub(crate) status: Option<Status>,
     pub(crate) broke_at: Option<Duration>,
-    /// What was said before may be lost with a session or with the room.
+    /// Messages from before this time may be lost with a session or with the room's state.
     pub(crate) fresh_since: Duration,
     pub(crate) uncertain: usize,
     pub(crate) errors: Vec<String>,
     pub(crate) people: BTreeMap<u32, Other>,
     /// True if it is told of everybody: the room is not large (W103).
     pub(crate) everybody: bool,
-    /// How many participants the room has, as it was told last since the room is large.
+    /// The last reported number of participants of a large room.
     pub(crate) count: u32,
     /// The participants of the pages that it was sent since it asked for the first one, and whether the last one came.
     pub(crate) pages: (BTreeSet<u32>, bool),
     /// Transactions by position, each with its channel.
     pub(crate) document: BTreeMap<u64, (usize, u64)>,
     pub(crate) position: u64,
-    /// By channel, up to where it was told that transactions are missing.
+    /// For each channel, the position of its last gap.
     pub(crate) gap: BTreeMap<usize, u64>,
     /// By channel, up to where a part of the snapshot stands for its transactions.
     pub(crate) covered: BTreeMap<usize, u64>,
     pub(crate) filled: BTreeMap<usize, u64>,
-    /// By sender, how many transactions were handed over with the last one that came: at least and at most, as what was
-    /// said twice cannot be told apart.
+    /// For each sender, the least and the greatest number of transactions that it can have sent up to the last one that
+    /// came. They differ because equal messages cannot be told apart.
     pub(crate) heard_of: BTreeMap<u32, (usize, usize)>,
-    /// By sender, channel and key: index and content.
+    /// For each sender, channel and key, the index and the content of the newest value.
     pub(crate) newest: BTreeMap<(u32, usize, u64), (u32, u64)>,
     pub(crate) came: BTreeSet<(u32, usize, u32)>,
 }
 
-/// A transaction for one participant (W114).
+/// A direct transaction (W114).
 #[derive(Debug)]
 pub(crate) struct Whisper {
     pub(crate) to: u32,
@@ -102,7 +102,7 @@ pub(crate) struct Whisper {
     pub(crate) receipts: Vec<Receipt>,
 }
 
-/// What a person was told of another one: state, user and presence.
+/// The last state, user and presence of another participant.
 pub(crate) type Other = (PresenceState, Option<String>, Vec<u8>);
 
 impl App {
@@ -148,7 +148,7 @@ impl App {
         }
     }
 
-    /// The room lost its state.
+    /// Forgets everything about a room that lost its state.
     pub(crate) fn forget(&mut self) {
         self.document.clear();
         self.position = 0;
@@ -161,7 +161,7 @@ impl App {
         self.people.clear();
     }
 
-    /// The values that it knew of a channel come again once it opens the channel again.
+    /// Forgets the values of a channel: they come again when the channel is opened again.
     pub(crate) fn forget_values(&mut self, channel: usize) {
         self.newest.retain(|(_, other, _), _| *other != channel);
     }
@@ -172,7 +172,7 @@ impl App {
         self.came.retain(|(other, ..)| *other != sender);
     }
 
-    /// All it knows of these channels, as somebody else can take it over; some of them large.
+    /// The part of the snapshot with its state of these channels; a quarter of the parts are large.
     pub(crate) fn part(&self, channels: &[usize]) -> Vec<u8> {
         let mut words: Vec<u64> =
             channels.iter().map(|channel| self.gap.get(channel).copied().unwrap_or(0)).collect();
@@ -184,7 +184,7 @@ impl App {
         let mut state: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let check = fnv(0, &state);
         if check.is_multiple_of(4) {
-            // Zeros are no positions.
+            // The padding is zero, which is no position.
             state.resize(state.len() + 24 * (check % 2000) as usize, 0);
         }
         state

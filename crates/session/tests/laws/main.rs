@@ -40,10 +40,10 @@ const QUOTA_SESSIONS: u64 = 40;
 /// The sessions in large rooms; further ones are played with `FIRST_SEED=2000001 SIMULATIONS=5000`.
 const LARGE_SESSIONS: u64 = 60;
 
-/// The sessions in which people send to one participant; further ones are played with `FIRST_SEED=3000001 SIMULATIONS=5000`.
+/// The sessions with direct transactions; further ones are played with `FIRST_SEED=3000001 SIMULATIONS=5000`.
 const DIRECT_SESSIONS: u64 = 100;
 
-/// W114 to W116: what is for one participant comes to it alone, once, at its place, and its sender is told what became of it.
+/// W114 to W116: a direct transaction comes only to its receiver, once, at its place, and its sender gets the receipt.
 #[test]
 fn the_laws_hold_for_what_is_for_one_participant() {
     let direct = count_sessions(story::DIRECT_SEEDS, DIRECT_SESSIONS, |one| one.whispers > 10);
@@ -51,7 +51,7 @@ fn the_laws_hold_for_what_is_for_one_participant() {
     assert!(direct > DIRECT_SESSIONS / 2, "{direct} sessions");
 }
 
-/// Law 7, W103 to W105: in a large room nobody is missed who matters.
+/// Law 7, W103 to W105: in a large room each person knows the participants that it has to know.
 #[test]
 fn the_laws_hold_in_large_rooms() {
     let large = count_sessions(story::LARGE_SEEDS, LARGE_SESSIONS, |one| one.counted > 0);
@@ -59,7 +59,7 @@ fn the_laws_hold_in_large_rooms() {
     assert!(large > LARGE_SESSIONS / 2, "{large} sessions");
 }
 
-/// W99: nobody loses a transaction by a quota, and who keeps it is not slowed down.
+/// W99: no transaction is lost by a quota, and participants within their quota are not slowed down.
 #[test]
 fn the_laws_hold_with_quotas() {
     let limited = count_sessions(story::QUOTA_SEEDS, QUOTA_SESSIONS, |one| one.limited > 0);
@@ -119,13 +119,13 @@ fn the_laws_hold_in_random_sessions() {
     } else {
         recording.judge();
     }
-    // What no session reaches, none can break.
+    // The laws of fan-out groups are tested only if enough sessions have groups.
     let shared = shared.into_inner();
     println!("{shared} of {} sessions have fan-out groups", end - first);
     assert!(shared >= (end - first) / 20, "{shared} sessions have fan-out groups");
 }
 
-/// Plays the sessions of the seeds after `seeds`, and returns how many of them show what is looked for.
+/// Plays the sessions of the seeds after `seeds`. Returns the number of outcomes for which `shows` is true.
 fn count_sessions(seeds: u64, sessions: u64, shows: impl Fn(&Outcome) -> bool) -> u64 {
     let play = |seed: &u64| {
         let outcome = catch_unwind(|| repeats(*seed));

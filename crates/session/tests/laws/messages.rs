@@ -1,4 +1,4 @@
-//! What applications say: messages that look alike and such that do not, empty ones and large ones.
+//! The messages of applications: similar and different ones, empty ones and large ones.
 
 use crate::random::Random;
 

@@ -1,5 +1,5 @@
-//! What everybody has to see: the room's one order and each sender's own count, put together from what all are told, and
-//! checked against what was handed to `send`.
+//! The expected view of all participants: the room's order and each sender's counts, built from the events of all
+//! clients, and compared with the messages that were passed to `send`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::world::fnv;
 pub(crate) struct Ordered {
     pub(crate) sender: u32,
     pub(crate) counter: u32,
-    /// By place in [`Model::channels`].
+    /// The index in [`Model::channels`].
     pub(crate) channel: usize,
-    /// Of all that has to arrive as it was sent.
+    /// The hash of everything that has to arrive unchanged.
     pub(crate) content: u64,
     /// The participant that left, in the room's own entry about that.
     pub(crate) departed: Option<u32>,
@@ -25,24 +25,24 @@ pub(crate) struct Ordered {
 
 pub(crate) struct Model {
     pub(crate) channels: Vec<Qos>,
-    /// How the parts of the snapshot are made up.
+    /// Selects the channels of the parts of the snapshot, see [`Model::part`].
     pub(crate) parting: u64,
     pub(crate) apps: Vec<App>,
     pub(crate) incarnation: u64,
     /// The room's numbers of channels, by the order in which it made them.
     numbers: Vec<usize>,
-    /// Whose number in this incarnation a participant's is.
+    /// The person behind each participant number of this incarnation.
     pub(crate) owners: BTreeMap<u32, usize>,
     /// The participants that are in the room, here or away.
     pub(crate) present: BTreeSet<u32>,
     pub(crate) order: BTreeMap<u64, Ordered>,
-    /// The places of transactions for one participant, with their tags (W114).
+    /// The positions of direct transactions, with their tags (W114).
     pub(crate) whispered: BTreeMap<u64, u32>,
     /// When each participant joined for the first time.
     pub(crate) joined: BTreeMap<u32, Duration>,
     /// The participants that have left at some time.
     pub(crate) ever_left: BTreeSet<u32>,
-    /// How many transactions for one participant came to it.
+    /// The number of direct transactions that came to their receivers.
     pub(crate) whispers: u64,
     /// The participants that left and have not come back.
     pub(crate) left: BTreeSet<u32>,
@@ -54,15 +54,15 @@ pub(crate) struct Model {
     pub(crate) has_pages: bool,
     /// How often somebody was told the number of participants of a large room.
     pub(crate) counted: u64,
-    /// Datagrams that a class was sent, once for each of its members.
+    /// The datagrams of fan-out groups, counted once for each receiver.
     pub(crate) shared: u64,
-    /// By how much an age may be wrong: jitter and stalls look like a longer way.
+    /// The largest error of an age: jitter and stalls look like a longer path.
     pub(crate) doubt: Duration,
-    /// By how much more an age may be too small: unseen, a datagram waits for room and falls behind others, on both hops.
+    /// By this much more an age may be too small: datagrams may wait and fall behind others, on both legs, without notice.
     pub(crate) unseen: Duration,
-    /// Nobody leaves and nothing breaks.
+    /// True if nobody leaves and nothing breaks.
     pub(crate) is_calm: bool,
-    /// Whether all that is said and told is printed.
+    /// True if all messages and events are printed.
     pub(crate) is_loud: bool,
 }
 
@@ -110,7 +110,7 @@ impl Model {
         self.spoken.clear();
     }
 
-    /// An application handed over a message, and it was taken.
+    /// The client of a person accepted a message.
     pub(crate) fn said(&mut self, now: Duration, at: usize, channel: usize, message: Outgoing<'_>) {
         if self.is_loud {
             eprintln!("{now:?} {at} says on {channel}: {message:?}");
@@ -165,7 +165,7 @@ impl Model {
                 }
             }
             room::Event::Channel { name, .. } => {
-                // A garbled OPEN may have made one that nobody asked for.
+                // A garbled OPEN may have made a channel that no person asked for.
                 self.numbers.push(name.parse().unwrap_or(usize::MAX));
             }
             _ => {}
@@ -201,7 +201,7 @@ impl Model {
         (self.part(&name).contains(&channel)).then_some(name)
     }
 
-    /// A client told its application something. Returns the part of the snapshot that the room wants.
+    /// A client handed an event to its application. If the room wants a part of the snapshot, returns the part.
     pub(crate) fn tell(
         &mut self,
         now: Duration,
@@ -225,7 +225,7 @@ impl Model {
                 assert!(message.to.is_some(), "law 5: {message:?}");
                 self.deliver(now, at, &message);
             }
-            // A garbled one may know anything.
+            // A garbled part may have any content.
             Event::Snapshot { .. } if app.taint == Taint::Stream => {}
             Event::Snapshot { as_of, bytes, .. } => {
                 let reads = part.iter().all(|channel| app.reads[*channel]);
@@ -350,7 +350,7 @@ impl Model {
             "law 1: person {at} was told what person {owner} never said on {channel}: {message:?}"
         );
         let said = match known {
-            // What was said twice cannot be told apart.
+            // Equal messages cannot be told apart.
             [said] => Some(self.apps[owner].said[*said]),
             _ => None,
         };
@@ -363,8 +363,8 @@ impl Model {
             if self.is_calm && !message.own {
                 self.past_is_state(at, channel, message, said);
             }
-            // Up to its deadline it waits at its sender, as long in the room, and somewhat on its way; a class's body that was
-            // lost comes again a second later (W74).
+            // A message waits at its sender up to its deadline, as long in the room, and somewhat on its way; a group's
+            // payload that was lost comes again up to two seconds later (W74).
             let qos = &self.channels[channel];
             if let (Overflow::Aggregate, Some(deadline)) = (qos.overflow, qos.deadline) {
                 let most = deadline * 2 + self.doubt + Duration::from_secs(2);
@@ -389,7 +389,7 @@ impl Model {
         self.awareness(at, channel, content, message, said);
     }
 
-    /// Law 5, W114: only its receiver is told, once, at the place that its sender is told, which nobody else's transaction has.
+    /// Law 5, W114: only the receiver gets it, once, at the same position as its sender; no other transaction has that position.
     fn whisper(&mut self, at: usize, channel: usize, content: u64, message: &Incoming) {
         let Incoming { sender, bytes, position, own, to, .. } = message;
         let to = to.map_or(0, |to| to.get());
@@ -418,7 +418,7 @@ impl Model {
             let first = *self.whispered.entry(position).or_insert(tag);
             assert_eq!(first, tag, "law 2: two transactions at {position}");
             let app = &mut self.apps[at];
-            // What is for its sender comes twice.
+            // A direct transaction to its own sender comes twice.
             let is_twice = position == app.position && to == app.participant;
             let goes_on = position > app.position || is_twice;
             assert!(goes_on, "law 2: {position} after {}", app.position);
@@ -438,8 +438,8 @@ impl Model {
         self.transaction(at, ordered, message, None);
     }
 
-    /// W18, W19, W31: what was said long before somebody came is state to it, and only the newest values and transactions
-    /// are. What was said long after it opened the channel is not.
+    /// W18, W19, W31: messages from long before a person joined are state to it, and only the newest values and
+    /// transactions are sent. Messages from long after it opened the channel are not state.
     fn past_is_state(&self, at: usize, channel: usize, message: &Incoming, said: Said) {
         let Some(joined) = self.apps[at].joined_at else { return };
         let is_past = said.at + Duration::from_secs(1) < joined;
@@ -453,7 +453,7 @@ impl Model {
         assert!(!(is_past && is_passing), "W31: person {at} was told what is over: {message:?}");
     }
 
-    /// Law 2: one order for all, each at one place of it.
+    /// Law 2: all persons see one order, and each transaction has one place in it.
     fn transaction(&mut self, at: usize, ordered: Ordered, message: &Incoming, said: Option<Said>) {
         let app = &mut self.apps[at];
         if message.own {
@@ -499,7 +499,7 @@ impl Model {
         assert_eq!(once, position, "law 2: {ordered:?} has two places");
     }
 
-    /// Nothing twice, nothing of a key after something newer, and what a later transaction overtook is marked.
+    /// No message comes twice, no older value of a key after a newer one, and overtaken messages are marked.
     fn awareness(
         &mut self,
         at: usize,
@@ -533,7 +533,7 @@ impl Model {
         }
     }
 
-    /// Law 5: what the room put into a packet was asked for, and nothing private into what a class shares.
+    /// Law 5: packets have only messages of channels that their receivers opened, and shared payloads none of private channels.
     pub(crate) fn trace(&mut self, packet: &trace::Packet) {
         self.shared +=
             u64::from(packet.group.is_some() && packet.carrier == trace::Carrier::Datagrams);
@@ -555,7 +555,7 @@ impl Model {
     }
 }
 
-/// What a document holds of a transaction: nobody else's may stand in its place.
+/// The hash by which documents remember a transaction: another participant's transaction has another hash.
 pub(crate) fn place(ordered: &Ordered) -> u64 {
     let Ordered { sender, counter, channel, content, .. } = ordered;
     fnv(

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::story::SEEDS;
 
-/// The hashes that were recorded, and those of the sessions played now.
+/// The recorded hashes, and those of the sessions played now.
 pub(crate) struct Recording {
     recorded: Vec<u64>,
     played: Mutex<BTreeMap<u64, u64>>,
@@ -23,7 +23,7 @@ impl Recording {
         self.played.lock().unwrap().insert(seed, packets);
     }
 
-    /// Panics if a session put other packets on the wire than the recorded ones.
+    /// Panics if the packets of a session differ from the recorded ones.
     pub(crate) fn judge(&self) {
         let played = self.played.lock().unwrap();
         let recorded = |seed: u64| self.recorded.get(usize::try_from(seed).ok()?.checked_sub(1)?);

@@ -11,7 +11,7 @@ use crate::random::Random;
 pub(crate) struct Play {
     pub(crate) random: Random,
     pub(crate) quotas: Quotas,
-    /// The messages that the flooder still sends; 0 if nobody floods.
+    /// The number of messages that the flooder still sends; 0 without a flooder.
     pub(crate) left: u64,
 }
 
@@ -21,13 +21,13 @@ pub(crate) const FLOODER: usize = 1;
 /// The most messages that one of the others sends in a session: 8 in each of 47 steps, and each presence counts, too.
 const MOST_OF_OTHERS: u64 = 47 * 9;
 
-/// Time in which messages of the others are within their quota, however fast they come.
+/// The messages of the others within this time are always within their quota.
 const BURST: Duration = Duration::from_secs(2);
 
 impl Play {
     /// For a session of at most `most` people.
     pub(crate) fn new(mut random: Random, most: u64) -> Self {
-        // So that all that one of the others ever sends, to everybody, fits into the burst.
+        // With this rate, all messages of another participant to all people fit into the burst.
         let rate = MOST_OF_OTHERS * most / BURST.as_secs();
         let own = Quota { deliveries: rate, ..Quota::NONE };
         let (participant, room, left) = match random.below(3) {

@@ -1,4 +1,4 @@
-//! One random session: who comes, what is said, what goes wrong.
+//! One random session: who joins, which messages are sent, and what goes wrong.
 
 use std::time::Duration;
 
@@ -22,17 +22,17 @@ pub(crate) const SEEDS: u64 = 1000;
 /// In sessions of seeds beyond this one participants have quotas.
 pub(crate) const QUOTA_SEEDS: u64 = 1_000_000;
 
-/// In sessions of seeds beyond this one rooms are large with few participants, and nobody has a quota.
+/// In sessions of seeds beyond this one, rooms are large with few participants, and participants have no quotas.
 pub(crate) const LARGE_SEEDS: u64 = 2_000_000;
 
-/// In sessions of seeds beyond this one people send to one participant, too, in rooms of whatever size.
+/// In sessions of seeds beyond this one, people also send direct transactions, in rooms of any size.
 pub(crate) const DIRECT_SEEDS: u64 = 3_000_000;
 
 /// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded, so that a further codec
 /// changes no recorded session.
 const CODECS: u64 = 13;
 
-/// What a session left, for whoever compares or counts.
+/// The result of a session, for comparisons and statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Of all packets and messages.
@@ -44,43 +44,43 @@ pub(crate) struct Outcome {
     pub(crate) shared: u64,
     /// The people who were slowed down because of a quota.
     pub(crate) limited: usize,
-    /// How often it is said that somebody left.
+    /// The number of departure entries.
     pub(crate) departures: usize,
     /// How often somebody was told the number of participants of a large room.
     pub(crate) counted: u64,
-    /// How many transactions for one participant came to it.
+    /// The number of direct transactions that came to their receivers.
     pub(crate) whispers: u64,
 }
 
 struct Story {
     random: Random,
     world: World,
-    /// Most that come.
+    /// The most people that join.
     most: usize,
     said: usize,
     /// Limits are so low that awareness is dropped.
     is_tight: bool,
-    /// What the room's limits let it hold (law 3).
+    /// The most memory that the room's limits permit (law 3).
     most_memory: usize,
-    /// Whether transports lie, which they do in few sessions.
+    /// True if transports garble packets, which is so in few sessions.
     lies: bool,
-    /// Many with the same channels, most of whom have datagrams: then there are fan-out groups.
+    /// True if many people have the same channels, and most have datagrams: then there are fan-out groups.
     is_crowd: bool,
-    /// Nobody leaves and nothing breaks: then nothing may be missing.
+    /// True if nobody leaves and nothing breaks: then nothing may be missing.
     is_calm: bool,
-    /// In every fourth session channels are closed and opened again. These choices are drawn apart, so that the other
-    /// sessions stay as they were before there were such.
+    /// Draws which channels are closed and opened again, in every fourth session. It is separate from `random`, so
+    /// that the other sessions did not change when it was added.
     closing: Option<Random>,
-    /// In sessions beyond the recorded ones, many clients begin plain and some use the rest later. These choices are drawn
-    /// apart, too.
+    /// Draws which clients begin plain and which call `complete` later, in sessions beyond the recorded ones. It is
+    /// separate from `random`, too.
     plain: Option<Random>,
-    /// Who began plain, and has not called [`Client::complete`](groupwire_session::Client::complete) yet.
+    /// The people whose clients are still plain.
     plain_ones: Vec<usize>,
-    /// In sessions whose channels record departures, more people leave (W113). These choices are drawn apart, too.
+    /// Draws which people leave, in sessions whose channels record departures (W113). It is separate from `random`, too.
     leaving: Option<Random>,
     /// Draws who asks for pages, in sessions beyond [`LARGE_SEEDS`].
     large: Option<Random>,
-    /// Draws who sends what to whom alone, in sessions beyond [`DIRECT_SEEDS`].
+    /// Draws the direct transactions, in sessions beyond [`DIRECT_SEEDS`].
     whispering: Option<Random>,
     /// The quotas, in sessions beyond [`QUOTA_SEEDS`].
     quotas: Option<Play>,
@@ -140,7 +140,7 @@ impl Story {
             config.limits.max_keys = 3;
             config.limits.max_log_bytes = 9000;
             config.limits.max_snapshot = 5000;
-            // What fan-out groups keep is far more, and has limits of its own.
+            // Fan-out groups keep far more, with limits of their own.
             (config.share_stream_above, config.share_datagrams_above) = (usize::MAX, usize::MAX);
         }
         let is_crowd = !is_tight && random.chance(20);
@@ -152,11 +152,11 @@ impl Story {
         config.codecs = &ALL[..codecs];
         let Limits { max_awareness_bytes, max_log_bytes, max_snapshot, .. } = config.limits;
         let most_memory = max_awareness_bytes + max_log_bytes;
-        // What was made of messages and snapshots (W49, W55), and what codecs work with.
+        // Packed messages and snapshots (W49, W55), and the memory of codecs.
         let most_memory = most_memory + (1 << 20);
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let mut channels = channels(&mut random);
-        // In every second session beyond the recorded ones; there, who does not come back soon has left.
+        // In every second session beyond the recorded ones; there, people that do not come back soon have left.
         if seed > SEEDS && seed.is_multiple_of(2) {
             config.timing.away = MS * 1500;
             let transactions = channels.iter_mut().filter(|qos| qos.kind == Kind::Transaction);
@@ -209,7 +209,7 @@ impl Story {
         if is_calm {
             story.world.model.unseen = Duration::ZERO;
         }
-        // Who comes first makes the channels, undisturbed.
+        // The first person makes the channels before anything disturbs.
         story.join();
         story.world.run(MS * 200);
         let first = if most > 15 || is_crowd { most * 3 / 4 } else { story.random.below(most) };
@@ -223,7 +223,7 @@ impl Story {
         let is_gone = self.world.model.apps[at].is_gone;
         let what = self.random.below(100);
         match what {
-            // What disturbs.
+            // In calm sessions, the disturbances are replaced by messages.
             6..28 | 36..38 if self.is_calm => self.talk(at),
             0..6 if people < self.most => self.join(),
             6..10 => {
@@ -319,7 +319,7 @@ impl Story {
         let compress = if self.random.chance(alike) { Compress::Template } else { self.coding() };
         let client = &mut self.world.people[at].client;
         let qos = self.world.model.channels[channel];
-        // A level that the codec does not have, or a codec that is not there, is refused by name.
+        // The client refuses a codec that is not there, and a level that the codec does not have.
         let options = ChannelOptions { access, compress };
         let name = channel.to_string();
         let id = client.channel_with(&name, qos, options);
@@ -412,7 +412,7 @@ impl Story {
         let count = self.world.model.apps[at].channels.len() as u64;
         let client = &mut self.world.people[at].client;
         match self.random.below(8) {
-            // What it once could read it goes on reading.
+            // The client can read the codecs that it could read before.
             0 => client.set_codecs(ALL),
             _ if count > 0 => {
                 let channel = ChannelId(self.random.below(count) as u32);
@@ -422,7 +422,7 @@ impl Story {
         }
     }
 
-    /// Everybody's needs of a channel change. The deadline stays, as what is old is measured by it.
+    /// Changes the QoS of a channel for all. The deadline stays, because the model judges ages by it.
     fn change_qos(&mut self, at: usize) {
         let Some(channel) = self.any_channel(at) else { return };
         let before = self.world.model.channels[channel];
@@ -436,13 +436,13 @@ impl Story {
         }
     }
 
-    /// Somebody wants fewer values of a channel, or all again.
+    /// A person asks for a lower rate of a channel, or for all values again.
     fn limit_rate(&mut self, at: usize) {
         let Some(channel) = self.any_channel(at) else { return };
         let rate = [None, Some(Rate::per_second(2)), Some(Rate::per_second(8))]
             [self.random.below(3) as usize];
         if let Some(id) = self.world.model.apps[at].ids[channel] {
-            // Others than conflated ones are not thinned.
+            // The client refuses a rate limit for a channel that does not conflate.
             let _ = self.world.people[at].client.limit_rate(id, rate);
         }
     }
@@ -456,7 +456,7 @@ impl Story {
         (count > 0).then(|| open[self.random.below(count) as usize])
     }
 
-    /// Half of the transports have datagrams, good ones and bad ones.
+    /// Half of the transports have datagrams. Some paths lose, repeat and delay datagrams.
     fn path(&mut self) -> Path {
         let random = &mut self.random;
         let sizes = [[0, 0, 0, 256, 600, 1200], [0, 1200, 1200, 1200, 1200, 1200]];
@@ -467,7 +467,7 @@ impl Story {
         Path { max, lost, repeated, jitter_ms, damaged: 0, garbled: [0, 0] }
     }
 
-    /// From now on somebody's transports garble what they carry, or somebody is handed nonsense.
+    /// From now on, a person's transports garble packets, or the person or the room is handed nonsense.
     fn lie(&mut self, at: usize) {
         let what = self.random.below(5);
         let taint = if what < 2 { Taint::Datagrams } else { Taint::Stream };
@@ -476,7 +476,7 @@ impl Story {
         let way = self.random.below(2) as usize;
         let mut nonsense: Vec<u8> =
             (0..self.random.below(200)).map(|_| self.random.next() as u8).collect();
-        // Frames that are known come up more often than by chance.
+        // Known types of frames come up more often than by chance.
         if let Some(tag) = nonsense.first_mut() {
             *tag = 0x80 | self.random.below(0x28) as u8;
         }
@@ -529,7 +529,7 @@ impl Story {
         }
     }
 
-    /// Somebody sends something to one participant, who may be away or have left.
+    /// People send direct transactions to participants, which may be away or have left.
     fn whisper(&mut self) {
         let Some(random) = self.whispering.as_mut() else { return };
         for _ in 0..random.below(6) {
@@ -585,7 +585,7 @@ impl Story {
         }
     }
 
-    /// Somebody sends many transactions at once.
+    /// The flooder sends many transactions at once.
     fn flood(&mut self) {
         let Some(play) = self.quotas.as_mut().filter(|play| play.left > 0) else { return };
         if play.random.chance(40) {
@@ -612,7 +612,7 @@ impl Story {
         }
     }
 
-    /// W99: where one floods, nobody else is slowed down.
+    /// W99: only the flooder is slowed down.
     fn judge_quotas(&self) {
         let Some(play) = &self.quotas else { return };
         let limited = &self.world.limited;
@@ -624,8 +624,7 @@ impl Story {
         );
     }
 
-    /// All obstacles go; then there is time to come back and to catch up.
-    /// Somebody asks for some page of participants.
+    /// A person asks for a page of participants.
     fn ask_for_page(&mut self) {
         let Some(random) = &mut self.large else { return };
         if !random.chance(20) {
@@ -636,7 +635,7 @@ impl Story {
         self.world.people[at].client.want_page(after);
     }
 
-    /// All ask for all pages, of which a room of this size has only one.
+    /// All people ask for the first page, which is the only one in a room of this size.
     fn page_through(&mut self) {
         if self.large.is_none() {
             return;
@@ -649,6 +648,7 @@ impl Story {
         self.world.run(Duration::from_secs(2));
     }
 
+    /// Removes all faults, then leaves time to reconnect and to catch up.
     fn settle(&mut self) {
         for at in 0..self.world.people.len() {
             let closed = self.world.model.apps[at].closed.len();
@@ -660,11 +660,11 @@ impl Story {
         }
         for at in 0..self.world.people.len() {
             if self.world.model.apps[at].taint != Taint::None {
-                // What it believes is to be cleared away by a new transport.
+                // A new transport clears the state that garbled packets made.
                 self.world.cut(at, Duration::ZERO);
             }
         }
-        // Within 6 s everybody notices who is silent (W35).
+        // Within 6 s the ends notice silent transports (W35).
         self.world.run(Duration::from_secs(7));
         let patience = if self.quotas.is_some() { 400 } else { 40 };
         for _ in 0..patience {
@@ -679,7 +679,7 @@ impl Story {
     }
 }
 
-/// Some channels of the session; the first two are what every application has.
+/// The channels of the session. Every application has the first two.
 fn channels(random: &mut Random) -> Vec<Qos> {
     let mut channels = vec![Qos::transaction(), Qos::awareness().rate(0, 25)];
     for _ in 0..1 + random.below(4) {

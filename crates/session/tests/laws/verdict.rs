@@ -1,4 +1,4 @@
-//! What has to hold at the end, when everybody who is still there can be reached again and had the time to catch up.
+//! The checks at the end of a session, when all people that have not left can be reached again and have had time to catch up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::world::World;
 
 pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     let model = &world.model;
-    // What came to nobody is not in the order that people's reports make.
+    // The model's order lacks transactions that no person received.
     if keeps_last_values && model.apps.iter().all(|app| app.taint < Taint::Stream) {
         departures(model);
     }
@@ -20,7 +20,7 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     assert_eq!(taken, None, "law 2: two transactions at one place");
     for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| !app.is_gone) {
         let client = &world.people[at].client;
-        // Garbled, the other end may seem to be of another version, where trying again cannot help.
+        // With garbled packets, the other end may seem to speak another version, after which the client gives up.
         let seems_hopeless = app.taint == Taint::Stream
             && ["unsupported", "protocol version"]
                 .iter()
@@ -48,14 +48,14 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     }
 }
 
-/// Transports break and servers go, but nobody is accused who did nothing.
+/// Transports may break and servers may stop, but no error blames a participant that did nothing wrong.
 fn is_fair(app: &App, error: &str) -> bool {
     let faults = ["malformed", "does not decode", "unsupported", "not allowed", "was not opened"];
     app.taint != Taint::None || !faults.iter().any(|fault| error.contains(fault))
 }
 
-/// W113: on a channel that records departures, whoever left after it had sent something is said to have left, once; nobody is who
-/// has sent nothing since it came, or is still there.
+/// W113: on a channel that records departures, a participant that sent something and left has one departure entry. A
+/// participant that is still there, or has sent nothing since it joined, has none.
 fn departures(model: &Model) {
     let channels = model.channels.iter().enumerate().filter(|(_, qos)| qos.departures);
     for (channel, _) in channels {
@@ -75,7 +75,7 @@ fn departures(model: &Model) {
     }
 }
 
-/// Law 2: all of the order that is for this person, at its place, once.
+/// Law 2: the person has all transactions that are for it, each once and at its place.
 fn document(model: &Model, at: usize) {
     let app = &model.apps[at];
     let gap = |channel: usize| app.gap.get(&channel).copied().unwrap_or(0);
@@ -104,8 +104,8 @@ fn document(model: &Model, at: usize) {
     assert_eq!(past, None, "law 2: person {at} knows what was never ordered");
 }
 
-/// W116: of each transaction for one participant the sender is told what became of it. It is delivered, unless its receiver left or was
-/// not there, or does not receive the channel.
+/// W116: the sender of each direct transaction gets one receipt. It is *delivered*, unless the receiver left, was not
+/// there, or does not receive the channel.
 fn whispers(model: &Model, at: usize) {
     for (tag, whisper) in &model.apps[at].whispers {
         let owner = model.owners.get(&whisper.to).map(|&owner| &model.apps[owner]);
@@ -131,7 +131,7 @@ fn whispers(model: &Model, at: usize) {
             Receipt::Delivered => whisper.came > 0,
             Receipt::Gone => has_left || model.joined.get(&whisper.to) >= Some(&whisper.at),
             Receipt::NotOpen => !receives || receiver.has_closed,
-            // Before it joined it could know nobody's number.
+            // Before it joined, it could not know the number of any participant.
             Receipt::Unknown => {
                 model.apps[at].has_lost || model.apps[at].joined_at >= Some(whisper.at)
             }
@@ -143,7 +143,7 @@ fn whispers(model: &Model, at: usize) {
 
 fn presence(model: &Model, at: usize) {
     let app = &model.apps[at];
-    // In a large room only those who acted lately are kept up to date.
+    // In a large room, only the states of participants that acted lately are kept up to date.
     let of = |app: &App| !app.is_gone && model.apps[at].everybody;
     let here = model.apps.iter().enumerate().filter(|(other, app)| *other != at && of(app));
     for (other, one) in here.filter(|(_, one)| one.taint < Taint::Stream) {
@@ -155,7 +155,7 @@ fn presence(model: &Model, at: usize) {
         let Some(&owner) = model.owners.get(participant) else { continue };
         let one = &model.apps[owner];
         let is_here = !one.is_gone && one.participant == *participant;
-        // In a large room nobody says that one is away who has not acted lately.
+        // In a large room, the room does not report that participants are away that have not acted lately.
         let is_right = is_here
             || *state == PresenceState::Away
             || one.taint == Taint::Stream
@@ -164,7 +164,7 @@ fn presence(model: &Model, at: usize) {
     }
 }
 
-/// Law 7: the count is right, whoever is known has not left, and the pages together have everybody.
+/// Law 7: the count is right, no known participant has left, and the pages together have all participants.
 fn membership(model: &Model, at: usize) {
     let app = &model.apps[at];
     if app.taint == Taint::Stream || app.status != Some(Status::Connected) {
@@ -183,7 +183,7 @@ fn membership(model: &Model, at: usize) {
     assert!(*has_last, "law 7: person {at} was not sent the last page");
     let mut others = present.clone();
     others.remove(&app.participant);
-    // Who was in a page may have left since.
+    // A participant of a page may have left since.
     let missed = others.difference(pages).next();
     assert_eq!(missed, None, "law 7: the pages of person {at}");
 }
@@ -215,8 +215,8 @@ fn last_values(model: &Model, at: usize, other: usize) {
     }
 }
 
-/// Where nothing was lost and nobody was away, all aggregated values came to all who were there, unless a datagram was
-/// overtaken by others and came when its coder had given up what it needs.
+/// If nothing was lost and nobody was away, all people received all aggregated values, except for datagrams that came
+/// so late that their coder could not decode them any more.
 pub(crate) fn judge_calm(world: &World) {
     let model = &world.model;
     let unread = |at: usize| world.people[at].client.stats().datagrams_unread;
@@ -238,7 +238,7 @@ pub(crate) fn judge_calm(world: &World) {
                     *came.entry(model.spoken[place]).or_default() += 1;
                 }
                 let said = sender.said.iter().filter(|said| said.channel == channel);
-                // What was said in the same instant may have gone before.
+                // A message of the same instant may have been sent before the channel was open.
                 for said in said.filter(|said| said.at > opened) {
                     let left = came.get_mut(&said.content).filter(|left| **left > 0);
                     let left = left.unwrap_or_else(|| {

@@ -1,5 +1,5 @@
-//! A room, its clients and the network between them in simulated time. What arrives is a queue of happenings, so that a
-//! session costs what happens in it and not how long it lasts.
+//! A room, its clients and the network between them in simulated time. Events are kept in a queue, so that a session
+//! costs time for its events and not for its length.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
@@ -16,18 +16,18 @@ use crate::story::SEEDS;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
-/// What a transport does to what it carries; shares in percent.
+/// The faults of a transport; shares in percent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {
     /// Octets of the largest datagram; 0: there are none.
     pub(crate) max: usize,
     pub(crate) lost: u64,
     pub(crate) repeated: u64,
-    /// Up to so much later than others.
+    /// Datagrams arrive up to this much later.
     pub(crate) jitter_ms: u64,
-    /// Datagrams that arrive changed, which no encrypted transport lets through.
+    /// The share of damaged datagrams. An encrypted transport would drop them.
     pub(crate) damaged: u64,
-    /// Packets of the stream that do, each way.
+    /// The share of damaged packets of the stream, in each direction.
     pub(crate) garbled: [u64; 2],
 }
 
@@ -44,13 +44,13 @@ const DOWN: usize = 1;
 #[derive(Debug)]
 enum Happening {
     Arrives(usize, Cargo),
-    /// The transport took a packet: there is room for another one.
+    /// The transport sent a packet, and has space for another one.
     Taken(usize),
     Flown(usize, Vec<u8>),
     FlownOff(usize),
     /// A datagram became too old before it left.
     Dropped(usize),
-    /// What waited because the room wanted the transport read later is read now.
+    /// The packets that waited while the room delayed reading are read now.
     ReadOn,
     /// The room learns that a transport ended.
     Broken,
@@ -59,12 +59,12 @@ enum Happening {
 struct Transport {
     person: usize,
     joined: bool,
-    /// A black hole swallows what it is given.
+    /// True if everything that is sent is lost.
     swallows: bool,
     path: Path,
-    /// When the last packet each way arrives: none overtakes another.
+    /// The time at which the last packet of each direction arrives: packets do not overtake each other.
     last: [Duration; 2],
-    /// The room does not want it read before this time (W99), and what has come meanwhile.
+    /// The room asked not to read the transport before this time (W99), and the packets that have come meanwhile.
     unread_until: Duration,
     unread: VecDeque<Happening>,
 }
@@ -72,7 +72,7 @@ struct Transport {
 /// A client and how it is connected.
 pub(crate) struct Person {
     pub(crate) client: Client,
-    /// Of the transport in use, and of those to come.
+    /// The path of the present transport and of later ones.
     pub(crate) path: Path,
     pub(crate) delay: Duration,
     pub(crate) reachable: bool,
@@ -86,7 +86,7 @@ pub(crate) struct World {
     pub(crate) people: Vec<Person>,
     pub(crate) model: Model,
     config: room::Config,
-    /// No server runs until then.
+    /// The time until which no server runs.
     down_until: Option<Duration>,
     room_timer: Option<Duration>,
     transports: BTreeMap<LinkId, Transport>,
@@ -97,22 +97,22 @@ pub(crate) struct World {
     secrets: Drawn,
     /// Transports drop datagrams that cannot leave soon, in sessions beyond the recorded ones.
     drops_old: bool,
-    /// True while what waited at a transport is read.
+    /// True while the packets are read that waited at a transport.
     reads_on: bool,
     /// The people whose transports the room had read later.
     pub(crate) limited: BTreeSet<usize>,
-    /// Hash of everything that came out of the cores, in order (law 4).
+    /// The hash of all outputs of the cores, in order (law 4).
     pub(crate) digest: u64,
-    /// Hash of the packets alone: when, over which transport, in which direction, as what, and their bytes.
+    /// The hash of the packets alone: their times, transports, directions, kinds and bytes.
     pub(crate) packets: u64,
     /// The most memory that a room held.
     pub(crate) memory: usize,
 }
 
-/// What comes out of a core for one input, at most, beside what is for each participant (law 3).
+/// The most outputs of a core for one input, besides those for each participant (law 3).
 const MAX_OUTPUTS: usize = 6000;
 
-/// Happenings without any time passing, at most: more, and something spins (law 3).
+/// The most events without any time passing. With more, the cores run in an endless loop (law 3).
 const MAX_AT_ONCE: usize = 100_000;
 
 /// A datagram that cannot leave for this long is dropped (docs/transports.md, T6).
@@ -152,7 +152,7 @@ impl World {
         self.people.len() - 1
     }
 
-    /// Whether the client has a transport, or believes so.
+    /// True if the client has a transport, or does not know yet that it is gone.
     pub(crate) fn has_transport(&self, at: usize) -> bool {
         self.people[at].link.is_some()
     }
@@ -255,7 +255,7 @@ impl World {
         }
     }
 
-    /// Reads what waited, until the room wants the transport read later again.
+    /// Reads the waiting packets, until the room asks for another delay.
     fn read_on(&mut self, link: LinkId) {
         while let Some(transport) = self.transports.get_mut(&link)
             && transport.unread_until <= self.now
@@ -276,7 +276,7 @@ impl World {
                 let secret = [self.random.next() as u8; 16];
                 let opening = &opening;
                 let subject = opening.token().to_vec();
-                // Taken out meanwhile, because telling the room needs all of the world.
+                // The secrets are taken out, because [`World::tell_room`] needs the whole world.
                 let mut secrets = std::mem::take(&mut self.secrets);
                 let secrets_drawn = secrets.draw(secret);
                 self.tell_room(room::Input::Join {
@@ -309,7 +309,7 @@ impl World {
         self.closed(link);
     }
 
-    /// Packets are swallowed and nobody notices: only keep-alive can tell.
+    /// Packets are lost without notice, so only keep-alive can find out.
     pub(crate) fn black_hole(&mut self, at: usize) {
         let transport = self.people[at].link.and_then(|link| self.transports.get_mut(&link));
         if let Some(transport) = transport {
@@ -317,7 +317,7 @@ impl World {
         }
     }
 
-    /// Nothing arrives and nothing is taken for so long, one way.
+    /// In one direction, nothing arrives and nothing is accepted for this time.
     pub(crate) fn stall(&mut self, at: usize, way: usize, time: Duration) {
         let until = self.now + time;
         let transport = self.people[at].link.and_then(|link| self.transports.get_mut(&link));
@@ -355,7 +355,7 @@ impl World {
         self.transports.insert(self.last_link, transport);
     }
 
-    /// The server says goodbye and is gone for so long.
+    /// The server says BYE to all clients, and does not run for this time.
     pub(crate) fn shut_down(&mut self, time: Duration) {
         self.tell_room(room::Input::Shutdown { retry: time, step: Duration::ZERO });
         self.down_until.get_or_insert(self.now + time);
@@ -372,7 +372,7 @@ impl World {
         links.into_iter().for_each(|link| self.closed(link));
     }
 
-    /// Arbitrary octets as the next packet that the room, or the client, is handed.
+    /// Hands arbitrary bytes to the room, or to the client, as the next packet.
     pub(crate) fn inject(&mut self, at: usize, way: usize, packet: &[u8]) {
         let Some(link) = self.people[at].link else { return };
         let joined = self.transports.get(&link).is_some_and(|transport| transport.joined);
@@ -383,7 +383,7 @@ impl World {
         }
     }
 
-    /// The same as a datagram.
+    /// Hands arbitrary bytes to the room, or to the client, as a datagram.
     pub(crate) fn inject_datagram(&mut self, at: usize, way: usize, packet: &[u8]) {
         let Some(link) = self.people[at].link else { return };
         match way {
@@ -426,7 +426,7 @@ impl World {
                         self.digest = fnv(self.digest ^ message.position.get(), &message.bytes);
                     }
                     if let Some((part, as_of, state)) = self.model.tell(self.now, at, event) {
-                        // Over the limit the room goes on without.
+                        // If the part is too large, the room goes on without it.
                         let _ = self.people[at].client.snapshot(&part, Position(as_of), &state);
                     }
                 }
@@ -532,14 +532,14 @@ impl World {
         }
     }
 
-    /// A datagram is lost, repeated, damaged, late, or comes as it should.
+    /// Puts a datagram on its way, which may be lost, repeated, damaged or late.
     fn fly(&mut self, link: LinkId, way: usize, mut packet: Vec<u8>) {
         self.digest(link, way, true, &packet);
         let Some(transport) = self.transports.get(&link) else { return };
         let (path, delay) = (transport.path, self.people[transport.person].delay);
         assert!(packet.len() <= path.max, "W38: a datagram of {} octets", packet.len());
-        // Now and then there is no room for datagrams for a while.
-        // Where nothing is lost, nothing falls far behind: what does is no more of use to a coder or a class than what is lost.
+        // Now and then, the transport cannot send datagrams for a while. In calm sessions it is short: a datagram far
+        // behind others is as useless for a coder as a lost one.
         let longest = if self.model.is_calm { 20 } else { 200 };
         let busy = if self.random.chance(2) { self.random.below(longest) as u32 } else { 0 };
         let busy = MS * busy;
@@ -567,7 +567,7 @@ impl World {
         self.packets = fnv(header, packet);
     }
 
-    /// Whether everybody who has not left is connected and has nothing to say any more.
+    /// True if all people that have not left are connected and have nothing left to send.
     pub(crate) fn is_settled(&self) -> bool {
         let settled = |at: usize| {
             let app = &self.model.apps[at];
@@ -578,14 +578,14 @@ impl World {
     }
 }
 
-/// FNV-1a, from where another one ended.
+/// FNV-1a, which continues from the hash `start`.
 pub(crate) fn fnv(start: u64, octets: &[u8]) -> u64 {
     octets.iter().fold(start ^ 0xcbf2_9ce4_8422_2325, |hash, &octet| {
         (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Bits flip, an end is missing, octets are inserted, or all is nonsense.
+/// Flips a bit, cuts the end off, inserts a byte, or replaces all bytes.
 fn garble(random: &mut Random, packet: &mut Vec<u8>) {
     if packet.is_empty() {
         return;
