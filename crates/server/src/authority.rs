@@ -14,7 +14,7 @@ pub(crate) struct SharedAuthority {
 }
 
 impl SharedAuthority {
-    /// `own`: who the server's own participants are.
+    /// `own`: the identity of the server's own participants.
     pub(crate) fn new(configured: Arc<dyn Authority + Send + Sync>, own: Identity) -> Self {
         SharedAuthority { configured, own }
     }

@@ -1,12 +1,12 @@
-//! Tables of what is open, by name, that give memory back: of many thousand rooms and documents few are open, and a table keeps the places of all that
-//! were open at once.
+//! Removes entries from tables of open rooms and documents, and gives memory back: without it a table keeps the capacity for as
+//! many as were ever open at once.
 
 use std::collections::HashMap;
 
-/// Tables of up to this many places are not made smaller.
+/// Tables of up to this capacity are not shrunk.
 const SMALL: usize = 64;
 
-/// Removes what has this name. A table of which less than a quarter is used becomes half as large, so that each removal costs little in the mean.
+/// Removes the entry `name`. A table of which less than a quarter is used is shrunk to half, so that removals are cheap on average.
 pub(crate) fn remove<T>(table: &mut HashMap<String, T>, name: &str) {
     table.remove(name);
     let places = table.capacity();

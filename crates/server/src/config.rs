@@ -62,8 +62,8 @@ pub struct Config {
     pub observer: Option<Arc<dyn Observer + Send + Sync>>,
     /// The listener for administration: inspector, recordings, emulated networks, metrics. `None`: there is none of these.
     pub admin: Option<AdminConfig>,
-    /// Whether everybody may set an emulated bad network for a room (`POST /emulation`), which connections that ask for it go
-    /// over: for demonstrations.
+    /// Whether everybody may set an emulated bad network for a room (`POST /emulation`), for demonstrations. Connections that ask
+    /// for it go over that network.
     pub emulate: bool,
     /// How the server stops.
     pub drain: DrainConfig,
@@ -130,13 +130,12 @@ impl Default for Config {
     }
 }
 
-/// The quotas of rooms unless they are configured otherwise (wire W99): more than people at work send, and less than what would
-/// be felt by the people of other rooms.
+/// The default quotas of rooms (wire W99): more than people at work send, and less than what people in other rooms would notice.
 const QUOTAS: Quotas = Quotas {
-    // 1 MiB/s: a text of that size may be pasted at once, and four of them. 25 positions of a pointer in a second for 500
-    // people are 12,500 deliveries; pages send some such values.
+    // 1 MiB/s: with the burst, a text of 4 MiB can be pasted at once. A pointer with 25 positions per second among 500 people makes
+    // 12,500 deliveries per second; a page sends several such values.
     participant: Quota { bytes: 1 << 20, deliveries: 100_000 },
-    // As much as 16 people at their limit; and 500 people who all move their pointers, which are 6.2 million deliveries.
+    // As many bytes as 16 people at their limit. 500 people who all move their pointers make 6.2 million deliveries per second.
     room: Quota { bytes: 16 << 20, deliveries: 8_000_000 },
     burst: Duration::from_secs(4),
 };

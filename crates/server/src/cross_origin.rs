@@ -20,7 +20,7 @@ pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: N
         tracing::info!(?origin, "request refused: its page has another origin; --origin admits it");
         let why = "pages of this origin may not use this server: its option --origin admits them\n";
         let mut refusal = (StatusCode::FORBIDDEN, why).into_response();
-        // The page can read why, which tells it nothing else, and stops trying.
+        // The page may read this reason, and nothing else, so that it stops trying.
         refusal.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         return vary(refusal);
     }

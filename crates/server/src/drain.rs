@@ -15,7 +15,7 @@ const SOONEST: Duration = Duration::from_millis(300);
 pub struct DrainConfig {
     /// How long the server still serves, not ready, so that balancers notice. None by default.
     pub wait: Duration,
-    /// As many clients per second are told to come back: what the next server can take. 1,000 by default.
+    /// How many clients per second are told to come back: what the next server can take in. 1,000 by default.
     pub joins_per_second: NonZeroU32,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Ending {
     HandOver,
 }
 
-/// How far a server is on the way to its end.
+/// The state of a server's shutdown.
 pub(crate) struct Drain {
     config: DrainConfig,
     has_begun: AtomicBool,
@@ -52,13 +52,13 @@ impl Drain {
         Drain { config, has_begun, due, told: AtomicU64::new(0) }
     }
 
-    /// Makes the server not ready. Returns how long it still serves unless `wait` says so.
+    /// Makes the server not ready. Returns how long it still serves: `wait`, or the time in the configuration.
     pub(crate) fn begin(&self, wait: Option<Duration>) -> Duration {
         self.has_begun.store(true, Ordering::Relaxed);
         wait.unwrap_or(self.config.wait)
     }
 
-    /// True once the server is not to be sent new clients.
+    /// True once balancers should send no more new clients.
     pub(crate) fn has_begun(&self) -> bool {
         self.has_begun.load(Ordering::Relaxed)
     }
@@ -97,7 +97,7 @@ impl Drain {
         self.time_of(before)
     }
 
-    /// When the last one of the clients that were told comes back.
+    /// When the last of the clients that were told to come back does so.
     pub(crate) fn last_time(&self) -> Duration {
         self.time_of(self.told.load(Ordering::Relaxed).saturating_sub(1))
     }

@@ -58,8 +58,8 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`: addresses on this machine, which
-    /// may do without TLS, are permitted. `deadline`: how long a request may take in all.
+    /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`: permits `http://`; the caller
+    /// has checked that the address is on this machine, or that nothing is secret. `deadline`: how long a request may take in all.
     ///
     /// # Errors
     /// What is wrong with the file, or with the system's certificates.
@@ -98,7 +98,7 @@ impl Fetcher {
         Ok(Fetcher { client: Client::builder(TokioExecutor::new()).build(connector), deadline })
     }
 
-    /// Fetches what is at the address, of at most `limit` bytes.
+    /// Fetches the content of the address, at most `limit` bytes.
     ///
     /// # Errors
     /// Why it cannot be had, for the operator.

@@ -38,7 +38,7 @@ use crate::yjs::documents::Documents;
 /// A stored room remembers the counters of this many participants who left, so that each can resume.
 const MAX_STORED_FORMER: usize = 10_000;
 
-/// The longest time that a room takes to end, and the time between two looks whether it has.
+/// The longest time that a room takes to end, and the time between two checks whether it has.
 const LONGEST_END: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -46,11 +46,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub(crate) struct Hub {
     pub(crate) config: Config,
     pub(crate) started: Instant,
-    /// How far the server is on the way to its end.
+    /// The state of the server's shutdown.
     pub(crate) drain: Arc<Drain>,
     /// The listening sockets, for the process that takes this one's place.
     pub(crate) handover: Handover,
-    /// Who may join.
+    /// Decides who may join.
     pub(crate) gate: Arc<Gate>,
     /// Open connections, over all transports.
     pub(crate) connections: AtomicUsize,
@@ -151,13 +151,12 @@ impl Hub {
         LinkId(self.last_link.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Who the server's own participants of rooms are. Nobody else can have these rights.
+    /// The identity of the server's own participants of rooms. No token can have these rights, which are random.
     pub(crate) fn own_identity(&self) -> Identity {
         Identity { subject: Vec::new(), rights: self.own_rights.to_vec() }
     }
 
-    /// Hands a joining connection to its room, which is created if there is none. Returns the sender of the room's
-    /// messages.
+    /// Hands a joining connection to its room, which is created if there is none. Returns the sender of messages to the room.
     pub(crate) fn join(
         self: &Arc<Self>,
         name: &str,
@@ -353,7 +352,7 @@ impl Hub {
         Ok(held)
     }
 
-    /// Deletes stored rooms that are to be forgotten and not open.
+    /// Deletes the stored rooms that the rules name and that are not open.
     pub(crate) fn forget(&self, durable: &Durable) {
         // The lock is held, so that none of them opens meanwhile.
         let rooms = self.rooms();
@@ -373,7 +372,7 @@ impl Hub {
         self.rooms().keys().cloned().collect()
     }
 
-    /// True if the server takes no further connection, which is then counted as refused.
+    /// True if the server takes no further connection. The refused connection is counted.
     pub(crate) fn refuses_connection(&self) -> bool {
         let limit = self.config.max_connections;
         let is_full = self.connections.load(Ordering::Relaxed) >= limit;
@@ -383,7 +382,7 @@ impl Hub {
         is_full
     }
 
-    /// True if the server may be sent new clients.
+    /// True if balancers may send the server new clients.
     pub(crate) fn is_ready(&self) -> bool {
         let is_failed = self.durable.as_deref().is_some_and(Durable::is_poisoned);
         let certificates = self.certificates.as_deref();
@@ -432,7 +431,7 @@ impl Hub {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
-    /// True if nobody may open this at present, because what is stored of it is being replaced.
+    /// True if the room may not be opened at present, because its stored content is being replaced.
     pub(crate) fn is_held(&self, name: &str) -> bool {
         self.held().contains(name)
     }

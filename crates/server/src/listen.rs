@@ -93,7 +93,7 @@ impl Http {
             match Arc::clone(&self.sockets).try_acquire_owned() {
                 Ok(permit) => {
                     let admission = Admission { _permit: permit, _of_address: of_address };
-                    // Those that are refused cost nobody's time.
+                    // Only connections that are not refused count towards the rate.
                     self.arrivals.connected(newcomer).await;
                     return (socket, peer, admission);
                 }
@@ -103,7 +103,7 @@ impl Http {
     }
 }
 
-/// Makes an HTTP connection count until this is dropped: among all, and for its address.
+/// Counts an HTTP connection until it is dropped: in total, and for its address.
 struct Admission {
     _permit: OwnedSemaphorePermit,
     _of_address: Option<Counted>,

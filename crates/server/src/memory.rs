@@ -11,14 +11,14 @@ use tokio::time::sleep;
 
 use crate::hub::Hub;
 
-/// How often it is decided. Connections count at the decision after the next one: until then their participants have been away for
-/// 10 s, and their rooms have forgotten them.
+/// The time between two decisions. An ended connection counts from the second decision on: by then its participant has been away
+/// for 10 s, and the room has forgotten it.
 const LOOK: Duration = Duration::from_secs(15);
 
-/// Fewer connections are not worth it: this many held some MB.
+/// The fewest ended connections for which memory is given back: this many held some MB.
 const MANY: u64 = 100;
 
-/// Nor are fewer than one of this many open connections: where people come and go all the time, others use at once what is freed.
+/// At least one connection has to end for this many open ones: where people come and go all the time, freed memory is reused at once.
 const OPEN_PER_ENDED: u64 = 10;
 
 /// See the [module](self).
@@ -31,7 +31,7 @@ struct Decision {
 }
 
 impl Decision {
-    /// Returns true if memory is to be given back now. `ended`: how many connections have ended since the server started.
+    /// Returns true if memory is to be given back now. `ended`: the number of connections that have ended since the server started.
     fn is_due(&mut self, ended: u64, open: u64) -> bool {
         let forgotten = std::mem::replace(&mut self.ended, ended);
         let is_due = forgotten - self.given_back >= MANY.max(open / OPEN_PER_ENDED);
@@ -52,7 +52,7 @@ pub(crate) async fn give_back(hub: Arc<Hub>) {
         let open = hub.connections.load(Ordering::Relaxed) as u64;
         if decision.is_due(ended, open) {
             tracing::debug!(ended, open, "free memory is given back");
-            // It takes milliseconds, in which rooms go on.
+            // The call takes milliseconds. It runs in a thread of its own, so that rooms go on.
             let _ = spawn_blocking(call).await;
         }
     }

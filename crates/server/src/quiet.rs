@@ -13,7 +13,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, sleep};
 
-/// What happens on one connection.
+/// When something last happened on one connection.
 pub(crate) struct Activity {
     began: Instant,
     /// When bytes were written last, or a response was last waited for: milliseconds since `began`.
@@ -35,7 +35,7 @@ impl Activity {
         }
     }
 
-    /// How long the connection cannot become quiet; `None` if it is.
+    /// The time until the connection can become quiet; `None` if it is quiet.
     fn left(&self, now: Instant, limit: Duration) -> Option<Duration> {
         let last = Duration::from_millis(self.last.load(Ordering::Relaxed));
         let left = limit.saturating_sub((now - self.began).saturating_sub(last));
@@ -46,7 +46,7 @@ impl Activity {
         }
     }
 
-    /// States that something happened.
+    /// Records that something happened.
     pub(crate) fn touch(&self) {
         self.touch_at(Instant::now());
     }
@@ -55,14 +55,14 @@ impl Activity {
         self.last.store((now - self.began).as_millis() as u64, Ordering::Relaxed);
     }
 
-    /// States that the server makes a response, until the result is dropped.
+    /// Records that the server makes a response, until the result is dropped.
     pub(crate) fn wait(self: &Arc<Self>) -> Waiting {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         Waiting(Arc::clone(self))
     }
 }
 
-/// The server makes a response, or its next bytes.
+/// The server is making a response or its next bytes until this is dropped.
 pub(crate) struct Waiting(Arc<Activity>);
 
 impl Drop for Waiting {

@@ -77,7 +77,7 @@ pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 /// Clients come back after this time if the store refuses their room.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
 
-/// A room keeps place for this many connections, however few it has.
+/// A room keeps capacity for at least this many connections.
 const FEW_CONNECTIONS: usize = 64;
 
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
@@ -156,7 +156,7 @@ pub(crate) async fn drive(
         driver.room.space_ticks(pacing.turned(took));
         if driver.is_over {
             driver.tell_end();
-            // Messages that still come are lost with the room: their clients resume in the one that is loaded next.
+            // Later messages are dropped with the room: their clients resume in the room that is loaded next.
             while !close(&messages, driver.room.stats()) {
                 while messages.try_recv().is_ok() {}
             }
@@ -167,7 +167,7 @@ pub(crate) async fn drive(
             continue;
         }
         let since = *empty_since.get_or_insert_with(Instant::now);
-        // The store has everything, and nobody who was here may come back to what it has not.
+        // If only the server's own participants have visited a stored room, the store has all of it, and no client can resume.
         let is_stored_away = driver.store.is_some() && !driver.has_visitors;
         let is_over = driver.room.is_untouched() || is_stored_away || since.elapsed() >= keep_empty;
         let is_stored = driver.store.as_ref().is_none_or(RoomStore::is_idle);
@@ -179,7 +179,7 @@ pub(crate) async fn drive(
     }
 }
 
-/// What the task of a room is given beside the room.
+/// The inputs of a room's task besides the room.
 pub(crate) struct RoomTask {
     pub(crate) messages: mpsc::UnboundedReceiver<Message>,
     pub(crate) observer: Option<Arc<dyn Observer + Send + Sync>>,
@@ -199,7 +199,7 @@ pub(crate) struct Driver {
     started: Instant,
     pub(crate) room: Room,
     pub(crate) connections: Connections,
-    /// Packets that wait until all of a turn are made.
+    /// Packets of this turn, which are written together.
     writes: Writes,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
@@ -213,9 +213,9 @@ pub(crate) struct Driver {
     arrivals: Arc<Arrivals>,
     drain: Arc<Drain>,
     webhook: Option<RoomEvents>,
-    /// What the administration publishes.
+    /// Publications of the administration that wait until they are durable.
     publications: Publications,
-    /// Somebody has joined who is no participant of the server's own.
+    /// True once a client has joined. The server's own participants do not count.
     has_visitors: bool,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
@@ -276,8 +276,8 @@ impl Driver {
         }
     }
 
-    /// Gives memory back that a larger room needed. Seldom, so that a room that people leave one after the other does not copy what is
-    /// left each time.
+    /// Gives memory back that a larger room needed, but seldom, so that the tables are not copied each time that a participant
+    /// leaves.
     fn shrink(&mut self) {
         let enough = self.connections.len() * 2 + FEW_CONNECTIONS;
         if self.connections.capacity() > enough * 2 {
@@ -286,7 +286,7 @@ impl Driver {
         }
     }
 
-    /// Tells the observer of the transactions that the last message brought, and the webhook if the room is not stored.
+    /// Passes new transactions to the observer, and to the webhook if the room is not stored.
     fn observe(&mut self) {
         let webhook = self.webhook.as_ref();
         let webhook = webhook.filter(|it| self.store.is_none() && it.tells_transactions());
@@ -304,7 +304,7 @@ impl Driver {
         self.tell(events);
     }
 
-    /// Tells the webhook what has happened.
+    /// Passes events to the webhook.
     fn tell(&mut self, events: Vec<WebhookEvent>) {
         let Some(webhook) = self.webhook.as_ref().filter(|_| !events.is_empty()) else { return };
         match &mut self.store {
@@ -330,7 +330,7 @@ impl Driver {
         connection: Connection,
     ) {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
-        // What loading a room takes says nothing of how busy the server is.
+        // The time of loading the room is left out, because it does not show how busy the server is.
         let waited_since = connection.handed_over_at.max(self.started);
         self.has_visitors |= connection.info.transport != IN_PROCESS;
         self.connections.insert(link, connection);

@@ -25,7 +25,7 @@ use crate::webhook;
 use crate::webtransport::{self, WebTransport};
 use crate::{costs, memory, transport};
 
-/// How often the rules for rooms to be forgotten are applied.
+/// How often the rules that forget rooms are applied.
 const FORGETTING: Duration = Duration::from_secs(600);
 
 /// Connections that may wait in the kernel to be accepted; Linux reduces it to `net.core.somaxconn`, 4,096 by default. Clients who find
@@ -54,10 +54,10 @@ impl Server {
     /// Binds the addresses of the configuration, or takes them over from a running server ([`Config::upgrade`]).
     ///
     /// # Errors
-    /// [`Error::Upgrade`] if that server does not hand them over, [`Error::AddressInUse`], [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
-    /// configuration, [`Error::AdminToken`] if the administration listener needs a token,
-    /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`] if the folder of stored
-    /// rooms cannot be used, [`Error::Bans`] if its bans cannot be read.
+    /// [`Error::Upgrade`] if that server does not hand them over, [`Error::AddressInUse`], [`Error::Listen`] or
+    /// [`Error::AdminSocket`] if the server cannot listen on an address of the configuration, [`Error::AdminToken`] if the
+    /// administration listener needs a token, [`Error::Certificate`] if the certificate's files cannot be read or used,
+    /// [`Error::Store`] if the folder of stored rooms cannot be used, [`Error::Bans`] if its bans cannot be read.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         if config.room.compress {
             costs::measure();
@@ -187,7 +187,7 @@ impl Server {
         let hub = Arc::clone(&self.hub);
         let _delivering = hub.webhook.as_ref().map(|queue| {
             queue.start();
-            // It ends with this function.
+            // The task ends with this function, which drops the set.
             let mut tasks = JoinSet::new();
             tasks.spawn(webhook::deliver(Arc::clone(queue)));
             tasks
@@ -266,12 +266,12 @@ impl Server {
             () = &mut administration => {}
             ending = asked_to_stop => {
                 match ending {
-                    // Whoever connects now waits for the process that has the sockets.
+                    // New connections wait for the process that has taken the sockets over.
                     Ending::HandOver => {
                         closer.as_ref().inspect(|closer| closer.ignore_newcomers());
                         say_goodbye(&hub).await;
                     }
-                    // Monitoring learns that the server is not ready any more.
+                    // The administration listener still answers, so that monitoring learns that the server is not ready.
                     Ending::Stop => {
                         hub.handover.withdraw();
                         tokio::select! {
@@ -299,8 +299,7 @@ async fn say_goodbye(hub: &Hub) {
     tracing::info!(seconds, left, last_back, "connections are closed");
 }
 
-/// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands wait for the server's
-/// end.
+/// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands need a stopped server.
 fn admin_socket(hub: &Hub) -> Option<AdminSocket> {
     let folder = &hub.config.durable.as_ref()?.folder;
     AdminSocket::bind(folder)
@@ -311,7 +310,7 @@ fn admin_socket(hub: &Hub) -> Option<AdminSocket> {
         .ok()
 }
 
-/// Asks the server whose place this one is to take for its sockets, if there is one.
+/// Asks the running server that this one replaces for its sockets; `None` if no server runs.
 async fn ask_predecessor(config: &Config) -> Result<(Option<Predecessor>, Sockets), Error> {
     if !config.upgrade {
         return Ok((None, Sockets::default()));
@@ -329,7 +328,7 @@ async fn ask_predecessor(config: &Config) -> Result<(Option<Predecessor>, Socket
     }
 }
 
-/// Lets the server end whose place this one takes.
+/// Ends the server that this one replaces.
 async fn replace(predecessor: Predecessor, config: &Config) -> Result<(), Error> {
     let folder = config.durable.as_ref().map(|durable| durable.folder.clone());
     let told = tokio::task::spawn_blocking(move || predecessor.replace()).await;
@@ -343,7 +342,7 @@ fn listen_on(address: SocketAddr) -> std::io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // Elsewhere this would let another program take the same address.
+    // On Windows this would let another program take the same address.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

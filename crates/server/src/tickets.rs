@@ -13,14 +13,14 @@ use tokio_rustls::rustls::server::ProducesTickets;
 use crate::durable::HmacSecrets;
 use crate::wall::wall;
 
-/// A key makes tickets for this time, in seconds. They are accepted until the end of the next such time.
+/// A key makes tickets for one period, in seconds. They are accepted until the end of the next period.
 const PERIOD: u64 = 12 * 3600;
 
-/// The number of the period, with which a ticket begins.
+/// The bytes of the period's number, with which a ticket begins.
 const NUMBER: usize = 4;
 
-/// The longest ticket that is decrypted. Those that the server makes have some 150 bytes. The limit keeps tickets short that are made
-/// for guessing keys (<https://eprint.iacr.org/2020/1491>).
+/// The longest ticket that is decrypted. The server's own have some 150 bytes. The limit stops long tickets that are crafted for
+/// guessing keys (partitioning oracles, <https://eprint.iacr.org/2020/1491>).
 const LONGEST: usize = 1024;
 
 /// See the [module](self).
@@ -33,7 +33,7 @@ impl Tickets {
 
     fn seal(&self, session: &[u8], period: u32) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
-        // At random, because a counter would tell how many sessions there are.
+        // The nonce is random, because a counter would tell how many sessions there are.
         getrandom::fill(&mut nonce).ok()?;
         let number = period.to_le_bytes();
         let mut ticket = [&number[..], &nonce, session].concat();
@@ -74,8 +74,8 @@ impl ProducesTickets for Tickets {
         PERIOD as u32
     }
 
-    /// Only sessions of TLS 1.3 have tickets. With those of TLS 1.2, whoever gets hold of the stored key could read what was
-    /// recorded before.
+    /// Only sessions of TLS 1.3 get tickets. With tickets of TLS 1.2, an attacker with the stored key could decrypt recorded
+    /// connections.
     fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
         is_of_tls_1_3(session).then(|| self.seal(session, period())).flatten()
     }

@@ -26,13 +26,13 @@ use crate::tickets::Tickets;
 pub(crate) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
 
-/// How long a handshake may take. One takes two round trips at most, with a lost packet a second more.
+/// How long a handshake may take. It takes two round trips at most, and a second more if a packet is lost.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// Most handshakes under way. Each holds up to some 64 KiB, the largest message of a handshake that TLS permits.
 const MAX_HANDSHAKES: usize = 512;
 
-/// Encrypted bytes of HTTP that may wait for the kernel: one record. They would be out of date when they are sent.
+/// Encrypted bytes of HTTP that may wait for the kernel: one record. More of them would be out of date when they are sent.
 const BUFFER: usize = 16 << 10;
 
 /// The first byte of a TLS connection: that of a record with a part of the handshake (RFC 8446, section 5.1).
@@ -72,7 +72,7 @@ impl Handshakes {
         Ok(Handshakes { config, pending: VecDeque::new() })
     }
 
-    /// Lets clients resume sessions of TLS 1.3 by tickets, in place of what the server remembers of the last few of them.
+    /// Lets clients resume sessions of TLS 1.3 by tickets, in place of the server's memory of a few recent sessions.
     pub(crate) fn issue_tickets(&mut self, secrets: Arc<HmacSecrets>) {
         Arc::make_mut(&mut self.config).ticketer = Arc::new(Tickets::new(secrets));
     }

@@ -29,7 +29,7 @@ macro_rules! totals {
         }
 
         impl Totals {
-            /// The totals that a closed room leaves: its counters, and not what goes up and down.
+            /// The totals that a closed room leaves: its counters, without its gauges.
             pub(crate) fn counters(self) -> Totals {
                 Totals { $($field: totals!(@of_closed_room $kind self.$field)),* }
             }

@@ -195,7 +195,7 @@ impl Authenticator for HookAuthenticator {
     }
 }
 
-/// Tokens are not kept, only what they hash to.
+/// The key of a kept answer: a hash, so that no token is kept.
 fn key(request: &JoinRequest<'_>) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update((request.room.len() as u64).to_le_bytes());
@@ -222,7 +222,7 @@ fn admission(body: &[u8], room: &str) -> Result<Admission, String> {
     let expires = expires.map(Duration::from_secs);
     let expires = expires.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
     let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
-    // The application permits this now, so what it revoked before does not count.
+    // The application admits the client now, so bans of tokens that were issued before do not apply.
     let issued = Some(SystemTime::now());
     Ok(Admission { identity, token_id: None, issued, expires })
 }

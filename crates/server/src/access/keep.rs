@@ -27,13 +27,13 @@ const ASK_AGAIN: Duration = Duration::from_secs(10);
 /// A connection is closed this long after its token has expired: clocks differ a little.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Decides who may be in a room: the authenticator, and the bans.
+/// Decides which clients may be in a room: asks the authenticator, and checks the bans.
 pub(crate) struct Gate {
     authenticator: Arc<dyn Authenticator>,
     pub(crate) bans: Bans,
 }
 
-/// What is known of a client that was let in.
+/// The identity of an admitted client, and how long it may stay.
 pub(crate) struct Admitted {
     pub(crate) identity: Identity,
     pub(crate) access: Access,
@@ -41,9 +41,9 @@ pub(crate) struct Admitted {
 
 /// How long a participant may be in its room.
 pub(crate) struct Access {
-    /// By what a ban meets it; `None` if none can.
+    /// The pass that bans are checked against; `None` if no ban can name the participant.
     pass: Option<Box<Pass>>,
-    /// Changes with the bans, those included that were made while the authenticator was asked.
+    /// Notified of each change of the bans, including those during the authenticator's decision.
     bans: watch::Receiver<()>,
     expires: Option<Expiry>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Access {
 /// When a token expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Expiry {
-    /// When the client is asked for another one; `None` once it was.
+    /// When the client is asked for another token; `None` after it was asked.
     ask: Option<Instant>,
     /// When the connection is closed.
     close: Instant,
@@ -62,7 +62,7 @@ impl Gate {
         Gate { authenticator, bans }
     }
 
-    /// Asks about a client.
+    /// Asks whether a client may join.
     ///
     /// # Errors
     /// Why the client may not join.
@@ -88,10 +88,10 @@ impl Gate {
 }
 
 impl Expiry {
-    /// `None` if it is over.
+    /// `None` if the time `at` is over.
     fn new(at: SystemTime) -> Option<Self> {
         let left = at.duration_since(SystemTime::now()).ok()?;
-        // Further ahead than any connection lasts, and not beyond what the clock can count.
+        // A year is longer than any connection lasts, and short enough for `Instant` not to overflow.
         let left = left.min(Duration::from_secs(365 * 24 * 3600));
         let now = Instant::now();
         let ask = now + left - ASK_BEFORE.min(left / 2);
@@ -99,9 +99,8 @@ impl Expiry {
     }
 }
 
-/// Asks for another token in time, lets further tokens be checked, and closes the connection whose token has expired or which a ban
-/// meets. Never ends.
-/// `room`: the name of the room, and where its messages go.
+/// Asks the client for another token in time, checks the tokens that it sends, and closes the connection when the token has expired
+/// or a ban names the participant. Never returns. `room`: the name of the room, and the sender of messages to its task.
 pub(crate) async fn keep_access(
     gate: Arc<Gate>,
     traces: Traces,
@@ -121,7 +120,7 @@ pub(crate) async fn keep_access(
         };
         let banned = async {
             match &access.pass {
-                // The sender is in the gate, so that it is there.
+                // This cannot fail: the sender is in `gate`.
                 Some(_) => drop(access.bans.changed().await),
                 None => pending().await,
             }
@@ -147,7 +146,7 @@ pub(crate) async fn keep_access(
                         access = renewed.access;
                         Message::Renewed { link, identity: renewed.identity }
                     }
-                    // The present token holds until it expires, and the client is asked again before.
+                    // The present token stays valid until it expires, and the client is asked again before that.
                     Err(Refusal::NotNow(why)) => {
                         tracing::warn!(room = name, %link, why, "token not renewed");
                         if let Some(expires) = &mut access.expires {
@@ -188,7 +187,7 @@ mod tests {
     use super::*;
     use crate::transport::outbox::{Outbox, outbox};
 
-    /// Renews a token whose text is a number of seconds, which it then lasts.
+    /// Renews tokens. A token is a number of seconds, for which it is valid.
     struct Seconds(AtomicUsize);
 
     impl Authenticator for Seconds {
@@ -212,7 +211,7 @@ mod tests {
     }
 
     impl Kept {
-        /// A participant whose token lasts this many seconds, of a room whose time stands still.
+        /// A participant whose token lasts this many seconds. Tokio's clock is paused.
         async fn new(seconds: &str) -> Self {
             pause();
             let bans = Bans::open(None).unwrap();

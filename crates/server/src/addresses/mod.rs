@@ -20,26 +20,26 @@ pub use config::{AddressLimits, TrustedProxy, TrustedProxyError};
 
 use crate::metrics::figure::figures;
 
-/// Handshakes that an address did not use up are saved for this time: people of one office or school come back at once when
-/// their network does.
+/// Unused handshakes of an address are saved for this time: all people of an office or school reconnect at once when their network
+/// returns.
 const BURST: Duration = Duration::from_secs(10);
 
-/// HTTP connections of an address, for each of its transports and besides: a browser holds two for a transport made of HTTP
-/// requests, and up to six more while it loads a page.
+/// An address may have this many HTTP connections for each permitted connection, and `SPARE_SOCKETS` more: a browser holds two for
+/// a transport made of HTTP requests, and up to six while it loads a page.
 const SOCKETS_PER_CONNECTION: usize = 2;
 const SPARE_SOCKETS: usize = 256;
 
-/// The table is looked through for addresses to forget once it has at least this many.
+/// The table is searched for addresses to forget once it has at least this many.
 const LEAST_SWEPT: usize = 4096;
 
-/// The most addresses without a connection that are remembered, some 100 bytes each. With more, as only those have who own
-/// large networks of IPv6, all of them are forgotten.
+/// The most addresses without a connection that are remembered, some 100 bytes each. Only owners of large IPv6 networks can come
+/// from more; then all of them are forgotten.
 const MAX_IDLE: usize = 65_536;
 
 /// See the [module](self).
 pub(crate) struct Addresses {
     limits: AddressLimits,
-    /// The time that a handshake takes from its address.
+    /// The time between two handshakes of an address at the permitted rate; zero if there is no limit.
     interval: Duration,
     table: Mutex<Table>,
     refused: Refused,
@@ -48,18 +48,18 @@ pub(crate) struct Addresses {
 /// The addresses that have connections or came lately, by their network.
 struct Table {
     entries: HashMap<IpAddr, Entry>,
-    /// With as many addresses, the table is looked through again.
+    /// The number of addresses at which the table is searched again for addresses to forget.
     sweep_at: usize,
 }
 
-/// What is known of one network.
+/// The counters of one network.
 struct Entry {
     counts: [usize; 2],
-    /// The handshakes that came would have come until then at the permitted rate.
+    /// When the handshakes so far would have ended at the permitted rate (the theoretical arrival time of GCRA).
     handshakes_until: Instant,
 }
 
-/// What is counted.
+/// The kinds of connections that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// TCP connections that carry HTTP.
@@ -109,7 +109,7 @@ impl Addresses {
         Addresses { limits, interval, table: Mutex::new(table), refused: Refused::default() }
     }
 
-    /// The address of the client whose request came from `peer`: what trusted proxies say in the header `X-Forwarded-For`.
+    /// The address of the client whose request came from `peer`, as trusted proxies tell it in the header `X-Forwarded-For`.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         forwarded::client(peer, headers, |address| self.is_proxy(address))
     }
@@ -122,7 +122,7 @@ impl Addresses {
     /// Counts a handshake of an address.
     ///
     /// # Errors
-    /// Too many came lately. This one is not counted then.
+    /// The address had too many handshakes lately. This one is not counted then.
     pub(crate) fn handshake(&self, address: IpAddr) -> Result<(), Refusal> {
         if self.is_proxy(address) || self.interval.is_zero() {
             return Ok(());
@@ -216,8 +216,8 @@ impl Drop for Counted {
 }
 
 impl Table {
-    /// The entry of a network, which is made if there is none. Now and then, networks are forgotten that have no
-    /// connection and did not come lately.
+    /// The entry of a network, which is made if it is missing. Once the table has grown to `sweep_at` entries, networks without a
+    /// connection or a recent handshake are forgotten first.
     fn entry(&mut self, now: Instant, network: IpAddr) -> &mut Entry {
         if self.entries.len() >= self.sweep_at && !self.entries.contains_key(&network) {
             self.entries.retain(|_, entry| entry.has_any() || entry.handshakes_until > now);

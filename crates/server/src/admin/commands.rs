@@ -5,8 +5,8 @@ use groupwire_store::{Error, RoomLog, Store};
 use super::protocol::{Reply, Request, RoomLine};
 use crate::secret::random_number;
 
-/// Carries a command out, and calls `changed` with the name of each room whose content is no longer the one that was loaded.
-/// This blocks, for as long as the disk takes.
+/// Carries a command out. Calls `changed` with the name of each room whose stored content differs from what an open room has
+/// loaded. This blocks, for as long as the disk takes.
 pub fn carry_out(store: &Store, request: Request, changed: impl Fn(&str)) -> Reply {
     let outcome = match request {
         Request::List => Ok(Reply::Rooms(store.rooms().into_iter().map(RoomLine::from).collect())),
@@ -33,7 +33,7 @@ pub fn carry_out(store: &Store, request: Request, changed: impl Fn(&str)) -> Rep
 
 fn delete(store: &Store, room: &str, now: bool, changed: impl Fn(&str)) -> Result<(), Error> {
     store.wait(|done| store.delete(room.to_owned(), done))?;
-    // Before the erasure, which may take long.
+    // The call comes before the erasure, which may take long.
     changed(room);
     if now {
         store.wait(|done| store.erase(done))?;

@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct AdminSocket(PrivateSocket);
 
 impl AdminSocket {
-    /// Listens in the folder, whose lock this process has. So a socket that is there is one of a server that was killed.
+    /// Listens in the folder. This process has the folder's lock, so an existing socket was left behind by a server that was killed.
     ///
     /// # Errors
     /// As [`PrivateSocket::bind`].
@@ -65,7 +65,7 @@ fn answer(hub: &Hub, mut stream: &UnixStream) -> io::Result<()> {
     write_line(&mut stream, &reply)
 }
 
-/// Carries a command out. Rooms whose stored content is no longer theirs end, and are loaded when their participants come back.
+/// Carries a command out. Open rooms whose stored content was changed end, and are loaded again when their participants come back.
 fn reply(hub: &Hub, request: Request) -> Reply {
     let Some(durable) = &hub.durable else {
         return Reply::Failed("this server stores no rooms".to_owned());

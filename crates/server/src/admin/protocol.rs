@@ -37,13 +37,13 @@ pub enum Request {
         /// Replace rooms that exist.
         replace: bool,
     },
-    /// Hand the listening sockets over to this process. The reply is preceded by one octet with their descriptors.
+    /// Hand the listening sockets over to this process. The reply is preceded by one byte that carries their descriptors.
     Upgrade,
     /// After [`Request::Upgrade`], over the same connection: let this process take the server's place.
     TakeOver,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -53,7 +53,7 @@ pub enum Reply {
     Deleted,
     /// The names of the rooms that were imported.
     Imported(Vec<String>),
-    /// What the sockets that were handed over are.
+    /// The purposes and addresses of the sockets that were handed over.
     Sockets(Vec<SocketLine>),
     /// The server says goodbye to its clients, and ends.
     TakenOver,

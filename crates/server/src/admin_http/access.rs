@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use super::token::AdminToken;
 use crate::origins::Origins;
 
-/// What a request has to have.
+/// The token and the hosts that requests are checked against.
 pub(crate) struct Access {
     /// `None`: the listener is a Unix socket, whose mode says who may use it.
     pub(crate) token: Option<AdminToken>,

@@ -16,7 +16,7 @@ pub(super) struct MessageLine {
     /// The place of a transaction in the room's order.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
-    /// The place of a value among the messages that the room received since it is in memory.
+    /// The place of a value among the messages that the room has received since it was loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<u64>,
     /// The participant that sent it; 0 is the room itself.

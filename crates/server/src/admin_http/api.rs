@@ -151,7 +151,7 @@ async fn delete_room(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Drain {
-    /// The time of the server's configuration, if it is missing.
+    /// If it is missing, the time in the server's configuration applies.
     wait_seconds: Option<u64>,
 }
 

@@ -139,7 +139,7 @@ struct Page {
     values_before: Option<u64>,
 }
 
-/// The newest of a channel.
+/// The newest transactions and values of a channel.
 #[derive(Serialize)]
 struct Contents {
     #[serde(flatten)]
@@ -166,7 +166,7 @@ async fn channel(
     let wanted = Newest {
         transactions_before: before.map(Position),
         values_before: values_before.map(Order),
-        // One more than is shown tells whether there is another page.
+        // One entry more than the answer shows tells whether there is another page.
         limit: limit + 1,
         max_bytes: MAX_SHOWN,
     };

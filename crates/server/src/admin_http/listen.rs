@@ -28,7 +28,7 @@ use crate::hub::Hub;
 use crate::listen::accept;
 use crate::private_socket::PrivateSocket;
 
-/// Most HTTP connections at the same time: those of 32 inspectors, each with several requests, and as many of programs.
+/// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and for as many programs.
 const MAX_CONNECTIONS: usize = 256;
 
 /// The listener for administration, bound and not yet serving.

@@ -27,7 +27,7 @@ const MAX_BODY: usize = 512 << 10;
 /// Most characters of an `Idempotency-Key`.
 const MAX_KEY: usize = 128;
 
-/// How long a request waits until what it did is durable. A commit takes milliseconds, and a full disk may take long.
+/// How long a request waits for its change to become durable. A commit takes milliseconds, and a full disk may take long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -103,7 +103,7 @@ async fn publish(
     Ok((StatusCode::CREATED, [NO_SNIFF, NO_STORE], replayed, Json(Outcome { position })))
 }
 
-/// Waits until something is durable.
+/// Waits until the request's change is durable.
 pub(super) async fn wait(is_durable: oneshot::Receiver<()>) -> Result<(), Refusal> {
     match timeout(PATIENCE, is_durable).await {
         Ok(Ok(())) => Ok(()),
@@ -148,7 +148,7 @@ fn request_key(
     key: Option<&[u8]>,
 ) -> RequestKey {
     let mut content = Sha256::new();
-    // Lengths stand before the parts, so that no content can be taken for another one.
+    // Each part is preceded by its length, so that different messages never have the same input.
     for part in [channel.as_bytes(), key.unwrap_or_default(), bytes] {
         content.update((part.len() as u64).to_le_bytes());
         content.update(part);

@@ -32,7 +32,7 @@ pub(super) enum Refusal {
     IdempotencyKey,
     NotPublished(Refused),
     NotReset(NotReset),
-    /// It is not known whether something is durable.
+    /// It is unknown whether the change became durable.
     Uncertain,
     /// The server stores no rooms.
     NoStore,

@@ -85,7 +85,7 @@ struct Restore {
     position: Option<u64>,
 }
 
-/// Takes a room back. Its participants are disconnected, and come back to what it is then, with a gap.
+/// Takes a room back to a snapshot or position. Its participants are disconnected, and are told of a gap when they come back.
 async fn restore(
     State(hub): State<Arc<Hub>>,
     room: Result<Path<String>, PathRejection>,
@@ -107,7 +107,7 @@ async fn restore(
     }
     let held = hub.hold(&room).await?;
     let name = room.clone();
-    // This blocks for as long as the disk takes. If whoever asked goes away, it goes on, and the room is held until its end.
+    // This blocks for as long as the disk takes. It continues if the client disconnects, and the room is held until it has ended.
     let taking = tokio::task::spawn_blocking(move || {
         let outcome = durable.store.take_back(&name, moment, random_number());
         drop(held);
@@ -125,7 +125,7 @@ async fn restore(
     }
 }
 
-/// True if a reset is stored behind the snapshot in its place. Its transaction would reset the channels again.
+/// True if the snapshot's part was reset after it. The transaction of that reset would reset the channels again.
 fn passes_reset(all: &[SnapshotInfo], id: i64) -> bool {
     let Some(chosen) = all.iter().find(|one| one.id == id) else { return false };
     let is_passed = |one: &&SnapshotInfo| one.name == chosen.name && one.id > id;

@@ -1,6 +1,6 @@
 //! The administration's requests to export and to import stored rooms, as one file. `openapi.json` describes them.
 //!
-//! Meanwhile the file is in the store's folder, because it may be as large as the store. One request is
+//! The file is in the store's folder until the transfer ends, because it may be as large as the store. One request is
 //! carried out at a time.
 
 use std::fs::{self, File};
@@ -32,10 +32,10 @@ use crate::secret::random_number;
 /// Bytes that are read of the file at a time.
 const CHUNK: usize = 256 << 10;
 
-/// How long nothing may come of a file that is sent.
+/// How long an upload may pause before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An export is larger than what it holds: twice the quota and this many bytes are enough.
+/// An uploaded export may be larger than twice the quota by this many bytes: an export is larger than its content.
 const OVERHEAD: u64 = 64 << 20;
 
 /// How the files' names begin.
@@ -124,7 +124,7 @@ async fn import(
         let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
         let imported = durable.store.import(&transfer.path, wanted, replace, random_number);
         drop(transfer);
-        // Also if whoever asked has gone.
+        // The rooms end even if the client has disconnected.
         imported.iter().flatten().for_each(|room| hub.end_stored(room));
         imported
     });
@@ -172,7 +172,7 @@ fn private_file(path: &FilePath) -> io::Result<File> {
     File::create_new(path)
 }
 
-/// The place for a transfer and its file, which is removed at the end.
+/// A transfer under way: the only permit, and the file, which is removed on drop.
 struct Transfer {
     folder: PathBuf,
     path: PathBuf,
@@ -195,7 +195,7 @@ impl Drop for Transfer {
     }
 }
 
-/// Removes what a process left that was killed. Nobody uses it: there is one transfer at a time.
+/// Removes files that a killed process left behind. None of them is in use, because there is one transfer at a time.
 fn remove_old(folder: &FilePath) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {

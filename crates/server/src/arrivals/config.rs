@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// How fast a server takes clients in. When more come than it can serve, such as all of them after a restart, it lets those
-/// wait who can be served within a second, and tells the others when to come back.
+/// How fast a server takes clients in. When more come than it can serve, such as all of them after a restart, those that can be
+/// served within a second wait, and the others are told when to come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivalLimits {
     /// The most clients that join in a second; 0: as many as the server can serve.
     pub joins_per_second: u32,
-    /// When rooms do what is due, such as a tick, later than this, the server takes fewer clients in; 0: it does not look at that.
+    /// The server takes fewer clients in when rooms run due work, such as a tick, later than this; 0: lateness has no effect.
     pub lag: Duration,
 }
 
 impl Default for ArrivalLimits {
-    /// As many as the server can serve, and a lag of 20 ms: people do not notice it beside a tick of 40 ms.
+    /// No fixed rate, and a lag of 20 ms: people do not notice it beside a tick of 40 ms.
     fn default() -> Self {
         ArrivalLimits { joins_per_second: 0, lag: Duration::from_millis(20) }
     }

@@ -7,22 +7,22 @@ use std::time::Duration;
 pub(super) struct Line {
     /// Places that were given away.
     given: f64,
-    /// Places up to this one may go, at the time `at`.
+    /// Places up to this number may go, at the time `at`.
     head: f64,
     at: Duration,
 }
 
-/// A place in a line, or several in a row for somebody who costs as much as several others.
+/// A place in a line, or several in a row for a client that costs as much as several others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Place {
     /// The number of the last of these places, from 1 on.
     number: f64,
-    /// How many places these are.
+    /// The number of places.
     size: f64,
 }
 
 impl Line {
-    /// Moves the head at `per_second` since the last call. Nobody's turn is saved for up to `burst`.
+    /// Moves the head at `per_second` since the last call. Unused turns are saved for up to `burst`.
     pub(super) fn advance(&mut self, now: Duration, per_second: f64, burst: Duration) {
         let moved = now.saturating_sub(self.at).as_secs_f64() * per_second;
         let most = self.given + burst.as_secs_f64() * per_second;
@@ -41,22 +41,22 @@ impl Line {
         Place { number: self.given, size }
     }
 
-    /// Lets the head stand still for a time.
+    /// Holds the head still for a time.
     pub(super) fn hold(&mut self, time: Duration, per_second: f64) {
         self.head -= time.as_secs_f64() * per_second;
     }
 
-    /// Somebody in the line gives up. Those behind keep their places, and as many are free at the end of the line.
+    /// Gives a place up. The places behind it stay, and as many become free at the end of the line.
     pub(super) fn leave(&mut self, place: Place) {
         self.given -= place.size;
     }
 
-    /// How long it is until a place may go, at this rate.
+    /// How long a place has to wait, at this rate.
     pub(super) fn wait(&self, place: Place, per_second: f64) -> Duration {
         Duration::from_secs_f64((place.number - self.head).max(0.0) / per_second)
     }
 
-    /// How long somebody would wait who comes now.
+    /// How long a new client would have to wait.
     pub(super) fn length(&self, per_second: f64) -> Duration {
         self.wait(Place { number: self.given + 1.0, size: 1.0 }, per_second)
     }
@@ -80,7 +80,7 @@ mod tests {
         // The rate halves.
         line.advance(ms(1010), 50.0, BURST);
         assert_eq!(waits(&line, 50.0), [0, 0, 0, 10, 30, 50].map(ms));
-        // What nobody used for long is lost, but for the burst.
+        // Turns that were long unused are lost, except for those of the burst.
         line.advance(ms(9000), 100.0, BURST);
         assert_eq!(line.length(100.0), ms(0));
         (0..3).for_each(|_| _ = line.take());

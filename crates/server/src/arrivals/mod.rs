@@ -20,7 +20,7 @@ use crate::metrics::figure::figures;
 /// See the [module](self).
 pub(crate) struct Arrivals {
     limits: ArrivalLimits,
-    /// The time that the pace counts from.
+    /// The origin of the times that `pace` is given.
     began: Instant,
     pace: Mutex<Pace>,
     measured: Measurements,
@@ -29,7 +29,7 @@ pub(crate) struct Arrivals {
     deferred: AtomicU64,
 }
 
-/// What rooms measured since the pace looked at it.
+/// Measurements of the rooms in the current interval.
 #[derive(Default)]
 struct Measurements {
     times: AtomicU32,
@@ -65,8 +65,8 @@ impl Arrivals {
         }
     }
 
-    /// Waits until something may be done for a connection that was accepted. Meanwhile no other one is accepted, and clients wait in
-    /// the kernel.
+    /// Waits until the server may work on an accepted connection. Meanwhile no other one is accepted, and clients wait in the
+    /// kernel.
     pub(crate) async fn connected(&self, newcomer: Newcomer) {
         let wait = self.decide(|pace, now| pace.connect(now, newcomer));
         if !wait.is_zero() {
@@ -77,7 +77,7 @@ impl Arrivals {
     /// Waits until a client may join.
     ///
     /// # Errors
-    /// After which time it has to come back instead.
+    /// The time after which the client has to come back instead.
     pub(crate) async fn admit(&self) -> Result<(), Duration> {
         let mut since = None;
         let mut answer = self.decide(Pace::arrive);
@@ -104,7 +104,7 @@ impl Arrivals {
         }
     }
 
-    /// A room did something that was due this long ago.
+    /// A room ran something `lag` after it was due.
     pub(crate) fn lagged(&self, lag: Duration) {
         self.measured.times.fetch_add(1, Ordering::Relaxed);
         if lag > self.limits.lag && !self.limits.lag.is_zero() {
@@ -114,7 +114,7 @@ impl Arrivals {
         }
     }
 
-    /// A room took a client in, which had waited for the room this long.
+    /// A room took in a client that had waited for the room this long.
     pub(crate) fn served(&self, waited: Duration) {
         self.measured.served.fetch_add(1, Ordering::Relaxed);
         self.lagged(waited);

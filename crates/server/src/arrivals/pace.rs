@@ -14,55 +14,55 @@ use std::time::Duration;
 use super::config::ArrivalLimits;
 use super::line::{Line, Place};
 
-/// The rate that a server begins with, in joins per second: what two cores of 2020 serve beside their rooms. Too much is noticed
+/// The first rate of a server, in joins per second: what two cores of 2020 serve beside their rooms. If it is too high, it falls
 /// within some intervals.
 const BEGIN: f64 = 1000.0;
 /// The lowest rate, so that a server whose rooms are late for another reason still takes clients in.
 const LOWEST: f64 = 50.0;
-/// The highest rate, which no machine serves.
+/// The highest rate, above what any machine serves.
 const HIGHEST: f64 = 50_000.0;
 
-/// The rate changes once in this time: some ticks of the rooms, so that they have told whether they are late.
+/// The rate changes once per interval: some ticks of the rooms, so that they have reported whether they are late.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Rooms are too late if more than one of this many measurements is above the permitted lag: a tenth of what the system itself makes
-/// late on a busy machine is left for the rooms.
+/// Rooms are too late if more than one in this many measurements exceeds the permitted lag. Some always do on a busy machine,
+/// because the operating system delays them.
 const MEASUREMENTS_PER_LATE: u32 = 20;
-/// As many late measurements at least: one is an accident.
+/// The fewest late measurements: a single one may be an accident.
 const LEAST_LATE: u32 = 2;
-/// How the rate grows in an interval: it doubles within 0.7 s, but slowly above a share of what was served when rooms were late last.
+/// How the rate grows per interval: it doubles within 0.7 s, but grows slowly above a share of `served_at_most`.
 const GROWTH: f64 = 1.1;
 const SLOW_GROWTH: f64 = 1.02;
 const SLOW_ABOVE: f64 = 0.9;
-/// How the rate falls: to a share of what was served while rooms were late, and within these shares of the rate.
+/// How the rate falls: to a share of what was served while rooms were late, and within these two shares of the present rate.
 const FALL_TO_SERVED: f64 = 0.9;
 const LEAST_FALL: f64 = 0.95;
 const MOST_FALL: f64 = 0.5;
-/// Then nobody is taken in until what waits is served, for this time at most.
+/// After a fall, no client is taken in until the rooms have caught up, for this time at most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// Without a storm the rate goes back to [`BEGIN`] in this time: what was measured is out of date then.
+/// Without a storm the rate returns to [`BEGIN`] in this time, because older measurements are out of date then.
 const MEMORY: Duration = Duration::from_secs(10);
 
-/// Clients that come together after a pause are taken in at once, as many as have a place in this time.
+/// The burst of joins: clients that come together after a pause join at once, as many as the rate permits in this time.
 const BURST: Duration = Duration::from_millis(50);
-/// With a longer line, clients are told to come back instead of waiting. A client is patient for 5 s, but one in a browser tries other transports
-/// after 1.5 s.
+/// The longest line in which clients wait. With a longer one they are told to come back. A client gives up after 5 s, but one in a
+/// browser tries other transports after 1.5 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The longest time for which a connection has waited when the rate falls meanwhile: the client gives up after 5 s.
+/// The longest total wait of a connection if the rate falls meanwhile: the client gives up after 5 s.
 const MOST_PATIENCE: Duration = Duration::from_secs(3);
 /// The longest time after which a client is told to come back.
 const LONGEST_AWAY: Duration = Duration::from_secs(30);
-/// As many clients are told to come back in a time as can be served in it, times this: the rate may grow until then, and some do
-/// not come.
+/// This many times the clients that the rate can serve are told to come back in a period: the rate may grow until then, and some
+/// clients do not come.
 const OVERBOOKING: f64 = 1.25;
 
-/// New connections per join: to tell a client when to come back costs a part of a join, so a few are told for each that joins.
+/// New connections per join: telling a client when to come back costs a fraction of a join, so a few are told for each join.
 const CONNECTIONS_PER_JOIN: f64 = 4.0;
-/// A connection with TLS counts as this many others: its handshake costs about as much as a join, so that more than a few handshakes of
-/// clients that are then told to come back would take the time of those who join. The others wait in the kernel.
+/// A connection with TLS counts as this many others: its handshake costs about as much as a join, and handshakes of clients that
+/// are then told to come back take that time from joins. Further connections wait in the kernel.
 const ENCRYPTED: f64 = 3.0;
-/// New connections per second at least: pages and monitoring come, too.
+/// New connections per second at least, which leaves room for web pages and monitoring.
 const LEAST_CONNECTIONS: f64 = 500.0;
-/// New connections that may come at once, as many as have a place in this time. They wait in the kernel otherwise.
+/// The burst of new connections: as many as the rate permits in this time. Further ones wait in the kernel.
 const CONNECTION_BURST: Duration = Duration::from_millis(10);
 
 /// A new connection.
@@ -96,11 +96,11 @@ pub(crate) enum Answer {
 /// What was measured in an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Measured {
-    /// How often it was measured whether rooms are late.
+    /// The number of measurements of a room's lag.
     pub(super) times: u32,
-    /// How often a room was later than permitted.
+    /// The number of measurements above the permitted lag.
     pub(super) late: u32,
-    /// The longest time by which a room was late.
+    /// The longest lag.
     pub(super) longest: Duration,
     /// Clients that joined.
     pub(super) served: u32,
@@ -117,7 +117,7 @@ pub(super) struct Pace {
     connections: Line,
     /// Joins per second that were served when rooms were late last.
     served_at_most: f64,
-    /// Until then the last change of the rate has no effect yet.
+    /// Until this time the last fall of the rate has no effect yet, so the rate stays.
     settles_at: Duration,
     /// When this interval began.
     since: Duration,
@@ -125,7 +125,7 @@ pub(super) struct Pace {
     is_limiting: bool,
     /// True if connections or clients came in this interval.
     is_visited: bool,
-    /// Clients that were told to come back later than can be planned.
+    /// The number of clients that were sent away when all planned times were taken.
     unplanned: u64,
 }
 
@@ -166,7 +166,7 @@ impl Pace {
         let after = self.joins.wait(place, self.rate);
         match after.is_zero() {
             true => Answer::Join,
-            // The rate has fallen since.
+            // The rate has fallen since the client got its place.
             false if waited + after > MOST_PATIENCE => {
                 self.joins.leave(place);
                 self.send_away(now)
@@ -178,7 +178,7 @@ impl Pace {
         }
     }
 
-    /// A connection was accepted. Returns for how long it has to wait before anything is done for it.
+    /// A connection was accepted. Returns how long it has to wait before the server works on it.
     pub(super) fn connect(&mut self, now: Duration, newcomer: Newcomer) -> Duration {
         self.is_visited = true;
         if self.is_unlimited() {
@@ -232,7 +232,7 @@ impl Pace {
         self.limits.lag.is_zero() && self.limits.joins_per_second == 0
     }
 
-    /// Tells a client to come back, each after another time.
+    /// Tells a client to come back. Each client gets another time.
     fn send_away(&mut self, now: Duration) -> Answer {
         self.is_limiting = true;
         let rate = self.rate * OVERBOOKING;
@@ -242,8 +242,8 @@ impl Pace {
             self.returns.take();
             return Answer::ComeBack { after };
         }
-        // Nobody is sent away for longer, however many come: the rest is spread over the second half of that time. Multiples of the
-        // golden ratio, without their whole parts, lie evenly (Knuth, volume 3, section 6.4).
+        // No client is sent away for longer, however many come: further clients are spread over the second half of that time. The
+        // fractional parts of multiples of the golden ratio are evenly distributed (Knuth, volume 3, section 6.4).
         self.unplanned = self.unplanned.wrapping_add(1);
         let place = self.unplanned.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let after = LONGEST_AWAY.mul_f64(0.5 + 0.5 * place as f64 / 2_f64.powi(32));

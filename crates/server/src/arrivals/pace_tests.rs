@@ -18,12 +18,12 @@ struct Simulated {
     /// The time that a join takes, and that it takes to tell a client when to come back.
     join: Duration,
     refusal: Duration,
-    /// What a connection is, and the time that its handshake takes.
+    /// The kind of the connections, and the time that a handshake takes.
     newcomer: Newcomer,
     handshake: Duration,
-    /// Until then the core is busy.
+    /// The time until which the core is busy.
     busy_until: Duration,
-    /// What comes when.
+    /// The next step of each client, by its time.
     clients: BTreeMap<(Duration, u32), Step>,
     backlog: VecDeque<u32>,
     is_accepting: bool,
@@ -36,7 +36,7 @@ struct Simulated {
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// Its connection waits in the kernel.
+    /// The client's connection waits in the kernel.
     Connects,
     /// The server accepts the next connection.
     Accept,
@@ -49,7 +49,7 @@ enum Step {
 }
 
 impl Simulated {
-    /// `clients` come within `span`.
+    /// `clients` clients connect within `span`.
     fn new(join: Duration, clients: u32, span: Duration) -> Self {
         let at = |number| (span * number / clients, number);
         Simulated {
@@ -70,7 +70,7 @@ impl Simulated {
         }
     }
 
-    /// Until all have joined. Returns how long it took.
+    /// Runs until all clients have joined. Returns how long that took.
     fn run(&mut self) -> Duration {
         let mut tick = TICK;
         while let Some(((now, number), step)) = self.clients.pop_first() {
@@ -229,7 +229,7 @@ fn the_rate_is_what_the_server_can_serve_and_rooms_keep_their_ticks() {
         let took = storm.run();
         assert_eq!(storm.joined.len(), 10_000);
         let least = join * 10_000;
-        // Nobody can be faster than the core; telling clients to come back takes a part of it, and so does what is left for rooms.
+        // The core bounds the rate of joins. Refusals and the time that is left for rooms take a part of it.
         let most = least * 2 + Duration::from_secs(8);
         assert!(took < most, "{join_us} us: {took:?} of {least:?}");
         let late = storm.late_share();
@@ -259,14 +259,14 @@ fn the_rate_falls_below_what_was_served_and_comes_back() {
         pace.end_interval(now, measured);
         pace.rate()
     };
-    // Of 20 measurements one is late: that is no more than permitted.
+    // One late measurement of 20 is permitted.
     let calm = Measured { times: 20, late: 1, served: 100, ..Measured::default() };
     let grown = interval(&mut pace, calm);
     assert!(grown > BEGIN);
     let late = Measured { times: 20, late: 10, served: 80, ..Measured::default() };
     let fallen = interval(&mut pace, late);
     assert!(fallen < 800.0 && fallen >= grown * MOST_FALL, "{fallen}");
-    // Nothing is known of an interval in which nobody was served.
+    // An interval in which no client was served does not change the rate.
     let nothing = Measured::default();
     assert!((interval(&mut pace, nothing) - fallen).abs() < 1e-9);
     // Without a storm the rate is that of the beginning after a while.
@@ -328,7 +328,7 @@ fn clients_with_tls_wait_before_the_handshake_and_are_rarely_told_to_come_back()
 }
 
 proptest! {
-    /// Whatever is measured and whoever comes: the rate stays within its bounds, and answers within theirs.
+    /// For all measurements and arrivals, the rate and the answers stay within their bounds.
     #[test]
     fn rates_and_answers_have_bounds(
         joins_per_second in 0..3000_u32,

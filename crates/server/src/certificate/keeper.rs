@@ -18,20 +18,20 @@ use super::source::{Facts, Served, load, load_ordered, make};
 /// How often the log warns that clients refuse the certificate.
 const WARN_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// The certificate in use. Every TLS handshake, of HTTPS and of WebTransport, takes the one that is there then.
+/// The certificate in use. Every TLS handshake, of HTTPS and of WebTransport, takes the current one.
 pub(crate) struct Certificates {
     config: CertificateConfig,
     host: IpAddr,
     /// `None` until the first certificate was ordered.
     current: RwLock<Option<Served>>,
-    /// The answers to questions of an authority that a certificate is ordered from; `None` if none is ordered.
+    /// The answers to the challenges of an authority; `None` if no certificates are ordered.
     challenges: Option<Arc<Challenges>>,
 }
 
 /// Replaces the certificate while the server runs.
 pub(crate) struct Renewal {
     certificates: Arc<Certificates>,
-    /// Orders the next certificate; `None` if it comes from elsewhere.
+    /// Orders the next certificate; `None` if certificates are not ordered.
     acme: Option<Acme>,
     /// State of the files when they were read last.
     seen: Vec<FileState>,
@@ -43,7 +43,7 @@ pub(crate) struct Renewal {
 type FileState = Option<(SystemTime, u64)>;
 
 impl Certificates {
-    /// Makes or reads the first certificate. One that is ordered may come later. `host` is the address of WebTransport, for a
+    /// Makes or reads the first certificate. An ordered certificate may come later. `host` is the address of WebTransport, for a
     /// certificate that the server makes.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Certificates {
         self.facts().filter(|facts| facts.hash.is_none()).map(|facts| facts.expiry())
     }
 
-    /// The protocol in whose handshakes an authority asks for a proof, if certificates are ordered.
+    /// The ALPN protocol of an authority's challenges, if certificates are ordered.
     pub(crate) fn question(&self) -> Option<&'static [u8]> {
         self.challenges.as_ref().map(|_| ACME_TLS)
     }

@@ -65,7 +65,7 @@ impl Facts {
         self.not_after
     }
 
-    /// Until when the certificate is valid, as people write it.
+    /// The end of the validity, as a date for people.
     pub(super) fn expiry_date(&self) -> String {
         date(self.not_after)
     }
@@ -126,8 +126,8 @@ pub(super) fn load(cert: &Path, key: &Path) -> Result<Served, CertificateError> 
     Ok(Served { key: Arc::new(fitting), facts })
 }
 
-/// Reads an ordered certificate, which is in one file with its key; `None` if there is none yet. It is due for renewal at once if it
-/// is not for all of the names.
+/// Reads an ordered certificate, which is in one file with its key; `None` if there is none yet. A certificate that lacks one of
+/// the names is due for renewal at once.
 pub(super) fn load_ordered(
     path: &Path,
     names: &[AcmeDomain],
@@ -188,7 +188,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, CertificateError> 
     })
 }
 
-/// What a PEM file contains, for people who named the wrong one.
+/// The content of a PEM file, for the message to a user who named the wrong file.
 fn found(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let labels: Vec<_> = text

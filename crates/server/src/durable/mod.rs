@@ -53,7 +53,7 @@ const GATHER: Duration = Duration::from_millis(20);
 /// The longest wait for the end of the server whose place this one takes. It ends within some 5 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// The time between two looks whether that server has ended.
+/// The time between two checks whether that server has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// The open store of a server.
@@ -62,13 +62,13 @@ pub(crate) struct Durable {
     pub(crate) store: Arc<Store>,
     modes: Modes,
     forget: Vec<Forget>,
-    /// The reason if the store failed, so that the server has to end.
+    /// Why the store failed; `None` while it works. The server ends after a failure.
     failed: watch::Sender<Option<String>>,
 }
 
 impl Durable {
-    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick` is that of the rooms. If it
-    /// `waits`, it waits for a process that uses the folder and is ending. `outbox`: events wait in the store.
+    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick`: the rooms' tick. `waits`: waits
+    /// for another process that uses the folder to end. `outbox`: the webhook's events wait in the store.
     pub(crate) fn open(
         config: &DurableConfig,
         tick: Duration,
@@ -93,12 +93,12 @@ impl Durable {
         ))
     }
 
-    /// What a confirmed transaction of the room of this name survives.
+    /// The durability of confirmed transactions in the room of this name.
     pub(crate) fn mode(&self, room: &str) -> Durability {
         self.modes.of(room)
     }
 
-    /// Deletes the rooms that the rules forget, except for those that `is_open`.
+    /// Deletes the inactive rooms that the rules in `forget` name, except those for which `is_open` is true.
     pub(crate) fn forget(&self, is_open: impl Fn(&str) -> bool) {
         for room in self.store.inactive(&self.forget) {
             if is_open(&room) {

@@ -24,7 +24,7 @@ const RETRY: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct LoadError(pub(crate) String);
 
-/// What the room's task knows of the store.
+/// The handle of a room's task on the store.
 pub(crate) struct RoomStore {
     durable: Arc<Durable>,
     room: String,
@@ -35,18 +35,18 @@ pub(crate) struct RoomStore {
     waiting: VecDeque<Change>,
     /// The events for the webhook, if there is one.
     webhook: Option<Arc<Queue>>,
-    /// True while the log warns that the store takes nothing.
+    /// True after the log has warned that the store takes no changes.
     is_refused: bool,
 }
 
 /// A change that waits for the store.
 #[derive(Default)]
 struct Change {
-    /// Without parts, or with one part and nothing else.
+    /// The write has either no parts of a snapshot, or one part and nothing else.
     write: Write,
     /// The events of the change, which are stored in the same commit.
     events: Vec<Event>,
-    /// What happened in the room after the change, and does not depend on it. It is told after the change, or if the store refuses it
+    /// Events after the change that do not depend on it. They are told after the change, or once the store has refused the change
     /// for good.
     later: Vec<Event>,
 }
@@ -94,10 +94,10 @@ impl RoomStore {
         }
     }
 
-    /// Tells the webhook what has happened in the room, after the events of the changes before.
+    /// Passes events of the room to the webhook, after the events of earlier changes.
     pub(crate) fn tell(&mut self, events: Vec<Event>) {
         match self.waiting.back_mut() {
-            // While the store takes nothing, no more events wait here.
+            // While the store takes no changes, events do not wait here.
             Some(change) if !self.is_refused => change.later.extend(events),
             _ => self.put(events),
         }
@@ -154,14 +154,14 @@ impl RoomStore {
         }
     }
 
-    /// Tries the first change again, which the store could not take.
+    /// Sends the first change again, which the store could not take.
     pub(crate) fn again(&mut self) {
         self.send();
     }
 
     /// Hands the first change to the store.
     fn send(&mut self) {
-        // What waited is stored in one commit.
+        // Changes that waited are stored in one commit.
         self.join_waiting();
         let Some(Change { write, events, .. }) = self.waiting.front() else { return };
         let task = self.task.clone();
@@ -233,7 +233,7 @@ pub(crate) fn load(
     };
     let reserved = match durable.store.wait(|done| durable.store.append(append, done)) {
         Ok(()) => reserved,
-        // The room can be read. It takes nobody new and no transactions until there is place.
+        // The room can be read. It takes no new participants and no transactions until the store has space.
         Err(Error::NotNow(why)) => {
             tracing::warn!(room = name, %why, "stored room is opened, and the store takes nothing");
             last_participant
@@ -249,8 +249,8 @@ pub(crate) fn load(
     })
 }
 
-/// Takes a room back into use of which something could not be read. If transactions are missing, it begins a new
-/// incarnation, so that its clients are told of a gap.
+/// Opens a room of which a part could not be read. If transactions are missing, the room begins a new incarnation, so that its
+/// clients are told of a gap.
 fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded, LoadError> {
     let failed = |error: Error| LoadError(error.to_string());
     let is_whole = |damage: &Damage| matches!(damage, Damage::Part { replaced: true, .. });

@@ -94,8 +94,8 @@ fn secret(key: &Key, session: &SessionName<'_>) -> Secret {
     secret
 }
 
-/// A key that tells nothing of the one that it is derived from (RFC 5869, section 3.3). What is put into HMAC begins otherwise than
-/// what secrets of sessions are made of, which is the length of a room's name.
+/// Derives a key that reveals nothing of `key` (RFC 5869, section 3.3). The input of the HMAC begins with other bytes than that of
+/// session secrets, which begins with the length of a room's name.
 fn ticket_key(key: &Key, period: u32) -> Key {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any size");
     mac.update(b"groupwire TLS tickets 1");

@@ -11,13 +11,13 @@ use rustix::net::{
 };
 use socket2::Socket;
 
-/// The octet that the sockets travel with. No line of JSON begins with it.
+/// The byte that carries the sockets. No line of JSON begins with it.
 const MARK: u8 = 0;
 
 /// The most sockets: a server has five.
 const MOST: usize = 16;
 
-/// Sends sockets, of which this process keeps its own descriptors.
+/// Sends sockets. This process keeps its own descriptors of them.
 pub(super) fn send(stream: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -32,7 +32,7 @@ pub(super) fn send(stream: &UnixStream, sockets: &[BorrowedFd<'_>]) -> io::Resul
 pub(super) fn receive(stream: &UnixStream) -> io::Result<Option<Vec<Socket>>> {
     #[cfg(any(target_os = "linux", target_os = "freebsd"))]
     let flags = RecvFlags::CMSG_CLOEXEC;
-    // This process starts no other programs.
+    // The flag is missing here, which does no harm: this process starts no other programs.
     #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
     let flags = RecvFlags::empty();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];

@@ -10,10 +10,10 @@ use crate::admin::{Reply, Request};
 use crate::drain::Ending;
 use crate::hub::Hub;
 
-/// Hands the sockets over to the process at the other end, and lets this one end once the other one says that it is ready.
+/// Hands the sockets over to the process at the other end, and ends this process once the other one says that it is ready.
 ///
 /// # Errors
-/// The other process did not come that far. Then this one goes on.
+/// The other process did not become ready. This process then goes on.
 pub(crate) fn give(hub: &Hub, mut stream: &UnixStream) -> io::Result<()> {
     {
         let own = hub.handover.own();

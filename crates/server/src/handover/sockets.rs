@@ -26,7 +26,7 @@ pub enum Purpose {
     WebTransport,
 }
 
-/// What a process says of a socket that it hands over.
+/// The description of a socket that is handed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SocketLine {
     /// What it is for.
@@ -35,7 +35,7 @@ pub struct SocketLine {
     pub address: String,
 }
 
-/// The sockets that another process has handed over, until they are taken. There are none if this process takes nobody's place.
+/// The sockets that another process has handed over, until they are taken. Empty if this process replaces no other one.
 #[derive(Default)]
 pub(crate) struct Sockets(Vec<(SocketLine, Socket)>);
 
@@ -159,10 +159,10 @@ mod tests {
         ]);
         let mut take = |purpose, wanted: &str| all.take(purpose, wanted.parse().unwrap()).is_some();
         assert!(!take(Http, "0.0.0.0:80") && !take(Http, "127.0.0.1:81"));
-        // What the socket was for does not matter, but TCP is not UDP.
+        // The purpose of a socket with a port does not matter, but TCP is not UDP.
         assert!(take(Admin, "127.0.0.1:80") && !take(Http, "127.0.0.1:80"));
         assert!(take(WebTransport, "127.0.0.1:80"));
-        // Any port is the port that there was for the same purpose.
+        // Port 0 takes the socket that had the same purpose.
         assert!(
             !take(Http, "127.0.0.1:0") && !take(Admin, "[::1]:0") && take(Admin, "127.0.0.1:0")
         );

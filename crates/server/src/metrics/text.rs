@@ -6,7 +6,7 @@ use groupwire_store::Times;
 
 use super::figure::{Figure, Kind};
 
-/// What all names begin with.
+/// The prefix of all names.
 const PREFIX: &str = "groupwire_";
 
 /// The media type of the format.

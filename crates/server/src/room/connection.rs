@@ -29,9 +29,9 @@ pub(crate) struct Connection {
     pub(crate) tokens: Outbox<Vec<u8>>,
     /// Delays reading the transport.
     pub(crate) brake: Arc<Brake>,
-    /// The trace of the join; of none once it has ended.
+    /// The trace of the join; empty once the join has ended.
     pub(crate) trace: JoinTrace,
-    /// When the connection's first packet had come.
+    /// When the connection's first packet had arrived.
     pub(crate) opened_at: Instant,
     /// When the connection was handed to its room.
     pub(crate) handed_over_at: Instant,

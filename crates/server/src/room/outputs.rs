@@ -14,7 +14,7 @@ use crate::webhook::Event as WebhookEvent;
 impl Driver {
     /// Carries out the room's outputs. Returns when the room's next timeout is due.
     pub(super) fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
-        // A participant's last transactions come before its leaving, but the room outputs their `Store` after its other outputs.
+        // Events of participants that left. They are told last, because the room outputs the `Store` of their last transactions last.
         let mut leaves = Vec::new();
         loop {
             match self.room.poll_output() {
@@ -32,7 +32,7 @@ impl Driver {
                 }
                 Output::Token { link, token } => {
                     if let Some(connection) = self.connections.get(&link) {
-                        // While one is being checked, another one may wait. A client that sends more is too fast.
+                        // One token may wait while another one is checked. Further tokens are dropped.
                         connection.tokens.put(token);
                     }
                 }
@@ -50,7 +50,7 @@ impl Driver {
                     }
                 }
                 Output::Event(event) => self.on_event(event, &mut leaves),
-                // What was sent may let the room send more.
+                // Writing the packets may let the room send more.
                 Output::Timeout(_) if !self.writes.is_empty() => self.write_all(now),
                 Output::Timeout(at) => {
                     self.tell(leaves);
@@ -75,13 +75,13 @@ impl Driver {
         }
     }
 
-    /// Writes the packets that wait for it, and tells the room which of them are sent.
+    /// Writes the waiting packets, and tells the room which of them were sent.
     fn write_all(&mut self, now: Duration) {
         let Driver { writes, room, .. } = self;
         writes.write_all(|link| room.handle_input(now, Input::Sent { link }));
     }
 
-    /// Sends a datagram whose payload goes to others, too.
+    /// Sends a datagram whose payload is shared with other receivers.
     fn send_shared_datagram(&self, link: LinkId, packet: Vec<u8>, body: &[u8]) {
         let Some(connection) = self.connections.get(&link) else { return };
         match (&connection.datagram_sink, &connection.datagrams) {

@@ -9,14 +9,14 @@
 
 use std::time::Duration;
 
-/// After a turn of some length, the ticks are apart by this many times that length: what connections do for a packet afterwards
-/// costs up to twice what the room does.
+/// The spacing of ticks is this many times the mean length of a turn: the connections' work on a packet costs up to twice the
+/// room's.
 const SPACING: u32 = 3;
-/// Shorter turns need no pause: they are what a room with few people costs.
+/// Shorter turns, as in rooms with few people, need no pause.
 const SHORT: Duration = Duration::from_micros(500);
 /// The longest spacing, so that one turn during which the system ran something else has little effect.
 const LONGEST: Duration = Duration::from_millis(25);
-/// The part of a change that each turn makes: a single long turn is an accident.
+/// One part in this many of a change counts in each turn, because a single long turn may be an accident.
 const SMOOTHING: u32 = 4;
 
 /// See the [module](self).
@@ -27,7 +27,7 @@ pub(super) struct Pacing {
 }
 
 impl Pacing {
-    /// A turn of the room took this long: it handled what had come and sent what was due. Returns the spacing of ticks from now on.
+    /// Counts a turn, in which the room handled its messages and sent its packets. Returns the spacing of ticks from now on.
     pub(super) fn turned(&mut self, took: Duration) -> Duration {
         self.mean = (self.mean * (SMOOTHING - 1) + took) / SMOOTHING;
         match self.mean > SHORT {

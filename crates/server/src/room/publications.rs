@@ -21,7 +21,7 @@ const MOST_WAITING: usize = 1024;
 
 /// See the [module](self).
 pub(super) struct Publications {
-    /// How many may come at this moment, and when that was so.
+    /// The number of publications that are permitted, and the time of that number.
     permitted: (f64, Instant),
     /// The requests that wait until the transactions up to a position are durable. A request that gets no answer learns that the room has
     /// ended.
@@ -51,7 +51,7 @@ impl Publications {
 }
 
 impl Driver {
-    /// Publishes a message of the room itself. The other end of `durable` hears when it has taken effect.
+    /// Publishes a message of the room itself. Answers on `durable` when it has taken effect.
     pub(crate) fn publish(
         &mut self,
         now: Duration,
@@ -70,7 +70,7 @@ impl Driver {
         Ok(published)
     }
 
-    /// Resets channels. The other end of `durable` hears when that has taken effect.
+    /// Resets channels. Answers on `durable` when that has taken effect.
     pub(crate) fn reset(
         &mut self,
         now: Duration,
@@ -82,7 +82,7 @@ impl Driver {
         Ok(position)
     }
 
-    /// Tells those who wait that what they published is durable.
+    /// Answers the requests whose publications are durable.
     pub(super) fn tell_durable(&mut self) {
         if self.publications.waiting.is_empty() {
             return;

@@ -17,10 +17,10 @@ use crate::transport::socket_writer::SocketWriter;
 const MANY: usize = 512;
 /// More processors would wait for each other in the kernel.
 const MOST_PROCESSORS: usize = 8;
-/// Connections read, and other rooms work, meanwhile. With two processors, both of them writing let the last receivers wait longer than one.
+/// One processor is left to connections and other rooms. On two, two writing threads made the last receivers wait longer than one.
 const LEFT_TO_OTHERS: usize = 1;
 
-/// The number of threads that write the packets of a large tick. To find it out, the system reads files.
+/// The number of threads that write the packets of a large tick. Computed once, because the system reads files for it.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     processors.saturating_sub(LEFT_TO_OTHERS).clamp(1, MOST_PROCESSORS)
@@ -55,7 +55,7 @@ impl Writes {
         self.waiting.is_empty()
     }
 
-    /// Keeps place for this many packets at most, unless more wait.
+    /// Shrinks the capacity to this many packets, or to those that wait.
     pub(super) fn shrink_to(&mut self, packets: usize) {
         self.waiting.shrink_to(packets);
     }
@@ -81,7 +81,7 @@ impl Writes {
             let others: Vec<_> =
                 shares.map(|share| scope.spawn(move || write_share(share))).collect();
             let mut taken = vec![write_share(own)];
-            // A thread that panicked has told why; what it did not write counts as under way, and its connections stall.
+            // A thread that panicked has logged why. Its unwritten packets count as under way, and their connections stall.
             taken.extend(others.into_iter().filter_map(|other| other.join().ok()));
             taken
         });

@@ -16,21 +16,21 @@ const LARGEST_ANSWER: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Collector {
     fetcher: Fetcher,
-    /// Where requests run: the thread that sends spans has no runtime.
+    /// The runtime of the requests: the thread that sends spans has none.
     runtime: Handle,
-    /// True from the first request that failed to the next one that did not.
+    /// True if the last request failed.
     is_failing: AtomicBool,
 }
 
 impl Collector {
     /// # Errors
-    /// That there is no Tokio runtime.
+    /// There is no Tokio runtime.
     pub(super) fn new(fetcher: Fetcher) -> Result<Self, String> {
         let runtime = Handle::try_current().map_err(|error| error.to_string())?;
         Ok(Collector { fetcher, runtime, is_failing: AtomicBool::new(false) })
     }
 
-    /// Tells the operator once that traces are lost, and once that they are not any more.
+    /// Logs once that traces are lost, and once that they are sent again.
     fn tell(&self, failure: Option<&str>) {
         if !self.changes(failure.is_some()) {
             return;
@@ -43,7 +43,7 @@ impl Collector {
         }
     }
 
-    /// Notes whether a request failed; true if the one before did not do the same.
+    /// Records whether a request failed. Returns true if the request before had the other outcome.
     fn changes(&self, is_failing: bool) -> bool {
         self.is_failing.swap(is_failing, Ordering::Relaxed) != is_failing
     }

@@ -19,13 +19,13 @@ use crate::fetch::Fetcher;
 use collector::Collector;
 pub(crate) use span::{JoinTrace, Span};
 
-/// What receivers of traces for OTLP over HTTP listen for, below their address.
+/// The path of OTLP over HTTP below the address of a receiver.
 const PATH: &str = "/v1/traces";
 
 /// How long a request may take: with a slow receiver spans are dropped, as there is one request at a time.
 const DEADLINE: Duration = Duration::from_secs(4);
 
-/// How long the last spans may take when the server ends: whoever waits for its end does not wait for traces.
+/// How long sending the last spans may take when the server ends, so that traces hardly delay its end.
 const LAST_SPANS: Duration = Duration::from_millis(500);
 
 /// Where traces go, and what is in them.
@@ -94,7 +94,7 @@ impl Traces {
         let Some(sender) = self.0 else { return };
         // It blocks until the spans are sent.
         let closing = move || sender.provider.shutdown_with_timeout(LAST_SPANS);
-        // The collector has told of errors.
+        // The collector has logged errors.
         let _ = tokio::task::spawn_blocking(closing).await;
     }
 

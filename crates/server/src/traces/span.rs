@@ -34,7 +34,7 @@ impl Span {
         self.part_of_kind(name, SpanKind::Internal)
     }
 
-    /// Begins a part of this span in which another server is asked.
+    /// Begins a part of this span: a request to another server.
     pub(crate) fn request(&self, name: &'static str) -> Self {
         self.part_of_kind(name, SpanKind::Client)
     }
@@ -46,14 +46,14 @@ impl Span {
         Span(Some(Arc::new(Traced { tracer: tracer.clone(), context })))
     }
 
-    /// Notes something about this span.
+    /// Sets an attribute of this span.
     pub(crate) fn set(&self, key: &'static str, value: impl Into<Value>) {
         if let Some(traced) = &self.0 {
             traced.context.span().set_attribute(KeyValue::new(key, value));
         }
     }
 
-    /// Notes that it failed, by the error's name: its text may have names of rooms and people.
+    /// Marks the span as failed, with the error's name. The error's text may have names of rooms and people.
     pub(crate) fn fail(&self, error: &'static str) {
         if let Some(traced) = &self.0 {
             let span = traced.context.span();
@@ -62,15 +62,15 @@ impl Span {
         }
     }
 
-    /// Ends the span while there are clones of it.
+    /// Ends the span, even if clones of it exist.
     pub(crate) fn end(&self) {
         if let Some(traced) = &self.0 {
             traced.context.span().end();
         }
     }
 
-    /// What makes the work of another server part of this span: the value of the header `traceparent` (W3C Trace Context, section
-    /// 3.2).
+    /// The value of the header `traceparent` (W3C Trace Context, section 3.2), which makes the work of another server part of this
+    /// span.
     pub(crate) fn traceparent(&self) -> Option<String> {
         let traced = self.0.as_ref()?;
         let span = traced.context.span();

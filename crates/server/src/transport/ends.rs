@@ -18,7 +18,7 @@ pub(crate) enum Incoming {
 }
 
 impl Incoming {
-    /// A BYE of a client (W36), for a transport that was closed as browsers do it with a page that is gone.
+    /// A client's BYE (W36), for a transport that was closed the way browsers close the transports of a page that is gone.
     pub(crate) fn goodbye() -> Self {
         Incoming::Packet(Bytes::from_static(&BYE))
     }

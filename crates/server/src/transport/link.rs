@@ -87,7 +87,7 @@ impl Link {
     pub(crate) fn finish(&self) {
         if let Some(mut tls) = self.lock() {
             tls.send_close_notify();
-            // Without it the client sees that the connection broke, but no harm is done.
+            // If the flush fails, the client sees a broken connection, which does no harm.
             let _ = self.flush(&mut tls);
         }
         let _ = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Write);
@@ -117,7 +117,7 @@ impl Link {
             }
             tls.read_tls(&mut NonBlocking(&self.socket))?;
             let processed = tls.process_new_packets();
-            // An answer, such as an alert that says what is wrong. What the kernel does not take is sent later.
+            // TLS may have an answer, such as an alert. Bytes that the kernel does not take are sent later.
             let _ = self.flush(&mut tls);
             processed.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         }

@@ -111,8 +111,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     drop(counted);
 }
 
-/// Reads the first packet, and hands the connection to the room that it names if the client may join. Returns the room's name and
-/// where its messages go.
+/// Reads the first packet, and hands the connection to the room that it names if the client may join. Returns the room's name, the
+/// sender of messages to the room, and the participant's access.
 async fn join(
     hub: &Arc<Hub>,
     link: LinkId,
@@ -152,7 +152,7 @@ async fn ask_to_join(
     drop(span);
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
-    // Before anything is done that costs much, such as looking at the token.
+    // Admission comes before costly work such as checking the token.
     hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
     let Admitted { identity, access } =
         authenticate(hub, &name, first.token(), &connection.trace.join).await?;

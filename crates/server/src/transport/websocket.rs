@@ -66,7 +66,7 @@ pub(crate) fn count_connection(
         return Err(Box::new(too_many()));
     }
     let client = hub.addresses.client(peer.ip(), headers);
-    // A client without a proxy made the handshake of TCP, which counted already.
+    // The TCP handshake of a client without a proxy was counted already.
     let handshake = match hub.addresses.is_proxy(peer.ip()) {
         true => hub.addresses.handshake(client),
         false => Ok(()),

@@ -12,10 +12,10 @@ pub(super) const MOST_EVENTS: usize = 500;
 /// The bytes of the events of a request; an event that is larger goes alone. Frameworks refuse bodies above 100 kB by default.
 pub(super) const MOST_BYTES: usize = 64 << 10;
 
-/// The content of a request, as often as it is repeated.
+/// The content of a request, which stays the same when the request is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// The header `webhook-id`: the range of numbers that the request tells of.
+    /// The header `webhook-id`: it has the range of the events' numbers.
     pub(super) id: String,
     /// The number of its last event.
     pub(super) last: u64,
@@ -66,7 +66,7 @@ mod tests {
         format!(r#"{{"type":"x","data":"{text}"}}"#).into_bytes()
     }
 
-    /// What a receiver is told: the number of each event, and what it is.
+    /// The events in a batch: the number and the content of each.
     fn read(batch: &Batch) -> Vec<(u64, Value)> {
         let body: Value = serde_json::from_slice(&batch.body).unwrap();
         assert_eq!(body["type"], "groupwire.events");

@@ -18,7 +18,7 @@ use super::queue::Queue;
 use crate::secret::random_number;
 use crate::wall::wall;
 
-/// The largest answer that is read, in bytes. It is not looked at.
+/// The largest answer that is read, in bytes. Its content is ignored.
 const LARGEST_ANSWER: usize = 64 << 10;
 
 /// A queue that cannot be read or changed is tried again after this time.
@@ -85,7 +85,7 @@ async fn deliver_by<F: Future<Output = Result<StatusCode, String>> + Send>(
                 (last, failures) = (u64::MAX, 0);
                 continue;
             }
-            // The receiver does not want any more events. It is asked rarely, until the operator changes the configuration.
+            // The receiver does not want any more events. It is tried rarely, until the operator changes the configuration.
             Ok(StatusCode::GONE) => {
                 failures = u32::MAX - 1;
                 "the answer is 410 Gone: remove --webhook, or mend the address".to_owned()
@@ -97,7 +97,7 @@ async fn deliver_by<F: Future<Output = Result<StatusCode, String>> + Send>(
         failures = failures.saturating_add(1);
         last = end;
         let pause = pause(pauses, failures, random_number() as f64 / u64::MAX as f64);
-        // Once for each failure that lasts.
+        // The first failure in a row is logged as a warning, and so is each failure from 410 Gone on.
         match failures {
             1 | u32::MAX => {
                 tracing::warn!(
@@ -112,7 +112,7 @@ async fn deliver_by<F: Future<Output = Result<StatusCode, String>> + Send>(
     }
 }
 
-/// Moves the cursor behind an event that was told. What was told twice because of a crash in between is known by its id.
+/// Moves the cursor past delivered events. After a crash before that, events are delivered twice; the receiver knows them by their ids.
 async fn take_out(queue: &Queue, number: u64) {
     while let Err(error) = queue.told(number).await {
         tracing::warn!(error, "the queue of the webhook cannot be changed");
@@ -152,7 +152,7 @@ mod tests {
     use super::super::event::Event;
     use super::*;
 
-    /// A receiver that takes its answers from a list, and is fine when the list is over.
+    /// A receiver that takes its answers from a list, and answers 2xx when the list is empty.
     #[derive(Default)]
     struct Receiver {
         answers: Mutex<Vec<Result<u16, &'static str>>>,

@@ -113,7 +113,7 @@ impl fmt::Debug for Event {
     }
 }
 
-/// What `participant.joined` and `participant.left` tell of somebody.
+/// The participant in `participant.joined` and `participant.left`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Participant {
     pub(super) number: ParticipantId,
@@ -176,7 +176,7 @@ impl Event {
         Event::of(EventKind::Transaction, data)
     }
 
-    /// Events that are missing, which were dropped between two times.
+    /// Stands for `count` missing events, which were dropped between two times.
     pub(super) fn gap(count: u64, from: Duration, to: Duration) -> Self {
         let data = json!({ "count": count, "from": timestamp(from), "to": timestamp(to) });
         Event::at(to, "gap", data)

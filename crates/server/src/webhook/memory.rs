@@ -6,7 +6,7 @@ use groupwire_store::{OutboxEvent, OutboxState};
 
 use crate::secret::random_number;
 
-/// What an event takes beside its bytes, about.
+/// The approximate bytes of memory that an event takes beside its content.
 const OVERHEAD: u64 = 64;
 
 /// Events that wait, with numbers as in the store's outbox.

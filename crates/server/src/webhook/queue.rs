@@ -18,10 +18,10 @@ use crate::wall::{wall, wall_ms};
 /// means.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// Bytes of the events that wait in the store: at 1,000 small transactions per second some minutes, of joins and leaves days.
+/// The most bytes of events that wait in the store: some minutes of 1,000 small transactions per second, or days of joins and leaves.
 const MAX_BYTES: u64 = 100_000_000;
 
-/// Bytes of the events that wait in memory.
+/// The most bytes of events that wait in memory.
 const MAX_MEMORY: u64 = 16 << 20;
 
 /// Events of all rooms, in the order in which they are told.
@@ -30,7 +30,7 @@ pub(crate) struct Queue {
     place: Place,
     /// Wakes the task that delivers.
     changed: Notify,
-    /// Events that could not be put into the queue, and are told as a gap as soon as something can.
+    /// Events that could not be put into the queue. A gap for them is put before the next event.
     lost: Mutex<Option<Lost>>,
     pub(super) counts: Counts,
 }
@@ -80,7 +80,7 @@ impl Queue {
         self.config.events.contains(kind)
     }
 
-    /// Tells that the server has started, so that all who were there before are gone.
+    /// Puts the event that the server has started: all participants from before are gone.
     pub(crate) fn start(self: &Arc<Self>) {
         self.put("", vec![Event::started()]);
     }
@@ -102,7 +102,7 @@ impl Queue {
             }
             Place::Stored(store) => {
                 let queue = Arc::clone(self);
-                // The gap counts for the events that it stands for.
+                // The gap is not counted itself: `lose` adds the count of the events that it stands for.
                 let count = events.len() as u64 - u64::from(lost.is_some());
                 let done = move |outcome: Result<(), StoreError>| match outcome {
                     Ok(()) => queue.wake(),
@@ -117,7 +117,7 @@ impl Queue {
         }
     }
 
-    /// Lets the task that delivers look into the queue.
+    /// Wakes the task that delivers.
     pub(crate) fn wake(&self) {
         self.changed.notify_one();
     }
@@ -150,7 +150,7 @@ impl Queue {
         Ok(compose(&state, &events))
     }
 
-    /// The events up to this number were told.
+    /// The events up to this number were delivered.
     pub(super) async fn told(&self, number: u64) -> Result<(), String> {
         match &self.place {
             Place::Memory(queue) => {
@@ -167,14 +167,14 @@ impl Queue {
         }
     }
 
-    /// One event is not told, because its receiver never takes it. It is told as a gap.
+    /// Puts a gap in the place of an event that its receiver never takes.
     pub(super) fn skip_one(self: &Arc<Self>) {
         self.counts.lost.fetch_add(1, Ordering::Relaxed);
         let now = wall();
         self.put("", vec![Event::gap(1, now, now)]);
     }
 
-    /// Notes events that are told as a gap, together with those that were already lost.
+    /// Records lost events, together with those that were lost before, so that a gap is told for them.
     fn lose(&self, count: u64, before: Option<Lost>) {
         self.counts.lost.fetch_add(count, Ordering::Relaxed);
         let mut lost = self.lost();

@@ -37,7 +37,7 @@ impl RoomEvents {
         self.queue.tells(EventKind::Transaction)
     }
 
-    /// Somebody joined, or is back. Of a participant that is there as far as the receiver knows, nothing is told.
+    /// A participant joined, or is back. There is no event for one that is present for the receiver.
     pub(crate) fn joined(
         &mut self,
         number: ParticipantId,
@@ -76,7 +76,7 @@ impl RoomEvents {
         Event::transaction(&self.room, transaction, user)
     }
 
-    /// A part of the snapshot came. `is_stored`: it is told when it is stored.
+    /// A part of the snapshot came. `is_stored`: its event is kept until the part is stored.
     pub(crate) fn snapshot(
         &mut self,
         part: &str,
@@ -95,7 +95,7 @@ impl RoomEvents {
         Vec::new()
     }
 
-    /// The events of a change that the room has just put out to be stored, with its transactions.
+    /// The events of a change that the room has just output to be stored, and of its transactions.
     pub(crate) fn of_write<'a>(
         &mut self,
         write: &Write,
@@ -105,7 +105,7 @@ impl RoomEvents {
             true => transactions.map(|one| self.transaction(&one)).collect(),
             false => Vec::new(),
         };
-        // A part that a newer one of its name replaced before it was stored is not told.
+        // There is no event for a part that a newer one of its name replaced before it was stored.
         let snapshots = match write.parts.is_empty() {
             true => Vec::new(),
             false => std::mem::take(&mut self.snapshots),

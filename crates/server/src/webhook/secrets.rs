@@ -14,7 +14,7 @@ const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// The most secrets that are in use at a time.
 const MOST: usize = 2;
 
-/// What secrets begin with.
+/// The prefix of secrets.
 const PREFIX: &str = "whsec_";
 
 /// One or two secrets. Requests have a signature of each.

@@ -19,7 +19,7 @@ use crate::transport::socket_writer::SocketWriter;
 /// The code of HTTP/3 for a connection that is closed without an error (RFC 9114, section 8.1).
 const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);
 
-/// How long after its stream was reset a connection may be closed for a page that is gone.
+/// How long after a reset of its stream a connection's end is waited for, which shows whether the page is gone.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// The path of WebTransport sessions (T5).
@@ -93,7 +93,7 @@ pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
 struct Reader {
     connection: Connection,
     packets: Framed<RecvStream>,
-    /// True once the goodbye of a page that is gone was told.
+    /// True once the goodbye of a page that is gone was passed on.
     is_left: bool,
 }
 
@@ -155,7 +155,7 @@ impl Transmit for Writer {
         if !packet.is_empty() && self.send(packet).await.is_err() {
             return;
         }
-        // Done when the client has acknowledged everything.
+        // `finish` waits until the client has acknowledged everything.
         let _ = self.stream.finish().await;
         let code = reason.map_or(0, Error::code);
         let why = reason.map(Error::to_string).unwrap_or_default();

@@ -139,7 +139,7 @@ impl WebTransport {
         std::future::pending().await
     }
 
-    /// What ends the endpoint when the server stops.
+    /// A handle that ends the endpoint when the server stops.
     pub(crate) fn closer(&self) -> Closer {
         Closer(self.endpoint.clone())
     }
@@ -149,7 +149,7 @@ impl WebTransport {
 pub(crate) struct Closer(Endpoint);
 
 impl Closer {
-    /// Ignores first packets of clients from now on: clients repeat them until the process answers that takes this one's place.
+    /// Ignores first packets of clients from now on. Clients repeat them until the process answers that replaces this one.
     pub(crate) fn ignore_newcomers(&self) {
         self.0.set_server_config(None);
     }

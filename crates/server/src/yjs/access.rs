@@ -16,11 +16,11 @@ pub(super) struct Entry {
     pub(super) rights: Rights,
     /// How long it may stay.
     pub(super) access: Access,
-    /// What it may send in a second, and the time from which what is left may be used at once.
+    /// The quota of the client, and the time for which unused quota is saved.
     pub(super) quota: (Quota, Duration),
 }
 
-/// Asks whether a client may come in.
+/// Asks whether a client may open the document.
 pub(super) async fn ask(
     hub: &Hub,
     document: &str,

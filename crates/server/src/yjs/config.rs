@@ -15,8 +15,8 @@ pub struct YjsLimits {
     pub document_bytes: usize,
     /// While the open documents take more bytes of memory than this together, no further one is opened, and none grows.
     pub memory_bytes: usize,
-    /// Patterns of the names of documents that are merged without the content of what was deleted, as Yjs' own garbage collection does it; a star
-    /// stands for any text. Others keep it, for programs that show earlier states.
+    /// Patterns of the names of documents that are merged without deleted content, as by Yjs' own garbage collection; a star stands
+    /// for any text. Other documents keep deleted content, for programs that show earlier states.
     pub collect: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Default for YjsLimits {
         YjsLimits {
             documents: 10_000,
             connections: 1000,
-            // A text of 1,000 pages that is pasted at once.
+            // Enough for a text of 1,000 pages that is pasted at once.
             message_bytes: 4 << 20,
             document_bytes: 16 << 20,
             memory_bytes: 1 << 30,
@@ -41,12 +41,12 @@ impl Default for YjsLimits {
 }
 
 impl YjsLimits {
-    /// Whether the document of this name is merged without the content of what was deleted.
+    /// Whether the document of this name is merged without deleted content.
     pub(super) fn collects(&self, document: &str) -> bool {
         self.collect.iter().any(|pattern| matches(pattern, document))
     }
 
-    /// The same, within what the store and the checks of updates can take.
+    /// These limits, lowered to what the store and the checks of updates can take.
     pub(super) fn within_reach(&self) -> Self {
         YjsLimits {
             message_bytes: self.message_bytes.min(LARGEST_MESSAGE),

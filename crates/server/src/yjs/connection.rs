@@ -30,7 +30,7 @@ use crate::traces::Traces;
 use crate::transport;
 use crate::transport::serve::Counted;
 
-/// How often a client is asked by a ping whether it is there, and told by an empty message that the server is: y-websocket's client gives up after
+/// How often a client is sent a ping, and an empty message to show that the server is there: y-websocket's client gives up after
 /// 30 s without a message.
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -40,7 +40,7 @@ const SILENT: Duration = Duration::from_secs(40);
 /// How long the client may take to receive a message, beside the time for its bytes.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// The slowest client, in bytes in a second.
+/// The slowest permitted client, in bytes per second.
 const SLOWEST: u64 = 64 << 10;
 
 /// How long closing may take.
@@ -92,7 +92,7 @@ async fn enter(
     token: &[u8],
     peer: impl FnOnce(Rights) -> Peer,
 ) -> Result<(Entry, Joined), NotJoined> {
-    // Before anything is done that costs much, such as looking at the token.
+    // Admission comes before costly work such as checking the token.
     hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
     let span = hub.config.traces.begin("join");
     hub.config.traces.name_room(&span, name);
@@ -102,7 +102,7 @@ async fn enter(
     Ok((entry, joined))
 }
 
-/// Moves messages until the connection ends. Returns how it is to be closed, if it is not broken.
+/// Moves messages until the connection ends. Returns the reason for closing it; `None` if it is broken or its client closes it.
 async fn carry<S: Socket>(
     hub: &Arc<Hub>,
     name: &str,
@@ -114,7 +114,7 @@ async fn carry<S: Socket>(
 ) -> Option<Ending> {
     let (quota, burst) = entry.quota;
     let pace = Pace::new(quota, burst, Instant::now());
-    // What happens to the token is told as to a room.
+    // `keep_access` sends its messages here, in place of a room.
     let (told, mut tellings) = mpsc::unbounded_channel();
     // y-websocket has no way to send another token over an open connection.
     let (_no_tokens, tokens) = transport::outbox::outbox(1);
@@ -176,13 +176,13 @@ async fn read<S: Socket>(
                     sleep(wait).await;
                 }
             }
-            // The document has ended, and its end of the outbox, which is dropped, closes the connection.
+            // The document has ended. It drops its end of the outbox, which closes the connection.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
-/// Sends what is for the client.
+/// Sends the document's messages to the client.
 async fn write<S: Socket>(
     document: &UnboundedSender<Message>,
     connection: u64,
@@ -214,7 +214,7 @@ async fn write<S: Socket>(
     }
 }
 
-/// Tells the client why, and closes the connection. Without a reason it answers the client's own close frame.
+/// Closes the connection with a reason. Without a reason it answers the client's own close frame.
 async fn close<S: Socket>(sink: &mut SplitSink<WebSocketStream<S>, Frame>, ending: Option<Ending>) {
     let Some(ending) = ending else { return drop(sink.close().await) };
     let Ending { code, reason } = &ending;

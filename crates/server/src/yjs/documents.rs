@@ -24,11 +24,11 @@ pub(crate) struct Documents {
     /// The tasks of open documents, by their names.
     open: Mutex<HashMap<String, UnboundedSender<Message>>>,
     last_connection: AtomicU64,
-    /// Permits for merging and comparing large documents at the same time: one for each processor, so that rooms do not wait for them.
+    /// Permits for merging and comparing large documents: at most one at a time per processor, so that rooms do not wait for them.
     pub(super) large: Semaphore,
 }
 
-/// The way from a connection to its document.
+/// A connection's number, and the sender of messages to its document.
 pub(super) struct Joined {
     pub(super) connection: u64,
     pub(super) document: UnboundedSender<Message>,

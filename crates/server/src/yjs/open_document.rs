@@ -1,5 +1,5 @@
-//! An open document: its content, its awareness, and its connections. It does no I/O: it takes the messages of connections, and puts messages into
-//! their outboxes.
+//! An open document: its content, its awareness, and its connections. It does no I/O: it takes the messages of connections, and
+//! puts messages into their outboxes.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -17,13 +17,13 @@ use super::figures::{Counters, add};
 use super::outbox::Outbox;
 use super::room::Change;
 
-/// Why nothing more is taken, and nobody answered.
+/// Why a client is turned away: no more content is taken, and no answers are made.
 const NO_MEMORY: &str = "the open documents take too much memory";
 
-/// A document that takes this many bytes of memory for each byte of its updates was made to take much.
+/// A document that takes more bytes of memory than this for each byte of its updates is limited by its memory.
 const MEMORY_PER_BYTE: usize = 4;
 
-/// Participants of the room count as connections with these numbers.
+/// Participants of the room count as connections. This bit tells their numbers from those of connections.
 const PARTICIPANTS: u64 = 1 << 63;
 
 /// See the [module](self).
@@ -35,11 +35,11 @@ pub(super) struct OpenDocument {
     limits: YjsLimits,
     /// Bytes of updates that wait for their place in the room.
     pub(super) waiting: usize,
-    /// Clients of connections whose state has changed since the room was told.
+    /// Clients of connections whose state has changed since it was sent to the room.
     untold: Vec<u64>,
     /// Bytes of memory that [`Shared`](super::room::Shared) takes.
     room_bytes: usize,
-    /// The bytes of memory that the counters know of.
+    /// The bytes of memory that this document has added to the counters.
     counted: usize,
 }
 
@@ -47,16 +47,16 @@ pub(super) struct OpenDocument {
 pub(super) struct Peer {
     pub(super) outbox: Outbox,
     pub(super) rights: Rights,
-    /// What the client was sent of the document, if it was not sent everything, because it reads slowly.
+    /// The state vector of what the client was sent, if it reads so slowly that updates were left out.
     behind: Option<StateVector>,
 }
 
 /// What a client may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rights {
-    /// Its updates count.
+    /// The client's updates are taken.
     pub(super) may_write: bool,
-    /// Others are shown its awareness.
+    /// The client's awareness is shown to others.
     pub(super) may_be_seen: bool,
 }
 
@@ -64,11 +64,11 @@ pub(super) struct Rights {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     Nothing,
-    /// Nothing: everybody was told of it.
+    /// Nothing: the message was passed on to all connections.
     Told,
-    /// Answer with what is not in this.
+    /// Answer with the content that this state vector lacks.
     Answer(StateVector),
-    /// Publish the update in the room. It counts when it has its place there.
+    /// Publish the update in the room. It takes effect when it has its place there.
     Publish(Vec<u8>),
 }
 
@@ -100,7 +100,7 @@ impl OpenDocument {
         self.peers.len()
     }
 
-    /// A connection begins: it is asked for what the server lacks, and sent the states of awareness.
+    /// A connection begins. Its client is asked for content that the server lacks, and is sent the states of awareness.
     pub(super) fn join(&mut self, connection: u64, peer: Peer) {
         peer.outbox.put_own(reply::ask_document(&self.document.state_vector()));
         if self.awareness.here().next().is_some() {
@@ -179,7 +179,7 @@ impl OpenDocument {
             return Ok(None);
         };
         let limit = self.limits.document_bytes;
-        // The memory of a document that was made to be hard to hold counts, too.
+        // A document that was crafted to take much memory is limited by its memory.
         let size = self.document.size().max(self.document.memory() / MEMORY_PER_BYTE);
         if size + self.waiting + news.len() > limit {
             let why = format!("the document has reached its limit of {limit} bytes");
@@ -191,7 +191,7 @@ impl OpenDocument {
         Ok(Some(news))
     }
 
-    /// Takes states of awareness. Returns whether everybody was told of some.
+    /// Takes states of awareness. Returns whether some were passed on to all connections.
     fn take_states(&mut self, connection: u64, states: &[State<'_>]) -> Result<bool, Ending> {
         let applied = self.awareness.apply(connection, states);
         let applied = applied.map_err(Ending::too_large)?;
@@ -210,14 +210,14 @@ impl OpenDocument {
         Ok(is_told)
     }
 
-    /// Takes states of clients of the room's other participants, each of whom counts as a connection. `wall_ms`: the time of day, which is the least
-    /// clock of a state: clients of y-websocket remember the clocks that they heard before this document was opened, and take only greater ones.
+    /// Takes states of clients of the room's other participants, each of which counts as a connection. `wall_ms`: the time of day, and the
+    /// least clock of a state: clients of y-websocket remember clocks from before this document was opened, and take only greater ones.
     pub(super) fn show_all(&mut self, changes: impl IntoIterator<Item = Change>, wall_ms: u64) {
         let mut changed = Vec::new();
         for Change { sender, client, json } in changes {
             let connection = PARTICIPANTS | u64::from(sender.0);
             let clock = self.awareness.states([client]).next().map_or(0, |state| state.clock);
-            // Who leaves has the clock of its last state. A state with a larger clock than MAX_NUMBER could not be read.
+            // A client that left keeps the clock of its last state. Receivers could not read a clock above MAX_NUMBER.
             let next = wall_ms.max(clock + 1).min(MAX_NUMBER);
             let clock = if json.is_some() { next } else { clock };
             let state = State { client, clock, json: json.as_deref() };
@@ -225,7 +225,7 @@ impl OpenDocument {
                 changed.extend(applied.changed);
             }
         }
-        // A client that changes its participant comes twice.
+        // A client that has moved to another participant is in the list twice.
         changed.dedup();
         if !changed.is_empty() {
             add(&self.counters.states, changed.len());
@@ -234,7 +234,7 @@ impl OpenDocument {
         }
     }
 
-    /// The states of clients of which the room is to be told.
+    /// Takes the states that have to be sent to the room.
     pub(super) fn untold(&mut self) -> impl Iterator<Item = State<'_>> {
         let mut untold = mem::take(&mut self.untold);
         untold.sort_unstable();
@@ -242,8 +242,8 @@ impl OpenDocument {
         self.awareness.states(untold)
     }
 
-    /// The room has given an update its place: what is new in it counts from now on, and everybody is sent it, also its sender, to whom that is
-    /// the confirmation.
+    /// The room has given an update its place. New content in it takes effect now, and is sent to all connections, also to its
+    /// sender as the confirmation.
     pub(super) fn take_ordered(&mut self, update: Vec<u8>, waited: usize) {
         self.waiting = self.waiting.saturating_sub(waited);
         let news = Update::parse(&update).ok().and_then(|update| self.document.news(&update));
@@ -257,7 +257,7 @@ impl OpenDocument {
         add(&self.counters.updates, 1);
         add(&self.counters.update_bytes, update.len());
         self.tell_all(reply::update(&update));
-        // It was checked when it came.
+        // This cannot fail: `take_ordered` has parsed the update.
         let _ = self.document.add(update);
         self.count_memory();
     }
@@ -269,7 +269,7 @@ impl OpenDocument {
         }
     }
 
-    /// Everything was sent to a client that had been slow. Returns what it has, if it was not sent everything.
+    /// A slow client was sent its whole outbox. Returns the state vector of what it was sent, if it has to catch up.
     pub(super) fn drained(&mut self, connection: u64) -> Option<StateVector> {
         self.peers.get_mut(&connection)?.behind.take()
     }
@@ -294,7 +294,7 @@ impl OpenDocument {
         self.counters.memory.load(Ordering::Relaxed) <= self.limits.memory_bytes
     }
 
-    /// Closes a connection. It ends when its task says so.
+    /// Closes a connection. It stays in `peers` until its task reports its end.
     pub(super) fn end(&self, connection: u64, ending: Ending) {
         if let Some(peer) = self.peers.get(&connection) {
             peer.outbox.end(ending);
@@ -315,7 +315,7 @@ impl OpenDocument {
                 add(&self.counters.deliveries, 1);
                 continue;
             }
-            // The document does not have the update yet.
+            // The client has what the document has now: the update is added to the document later.
             let there = there.get_or_insert_with(|| self.document.state_vector());
             peer.behind = Some(there.clone());
             peer.outbox.tell_when_drained();
@@ -330,7 +330,7 @@ impl OpenDocument {
         }
     }
 
-    /// Tells the counters how much memory it takes.
+    /// Tells the counters how much memory the document takes.
     pub(super) fn count_memory(&mut self) {
         let now = self.document.memory() + self.awareness.memory() + self.waiting + self.room_bytes;
         self.counters.memory.fetch_add(now, Ordering::Relaxed);
@@ -356,7 +356,7 @@ mod tests {
 
     const ALL: Rights = Rights { may_write: true, may_be_seen: true };
 
-    /// An update in which client 5 writes octets.
+    /// An update in which client 5 writes `length` bytes.
     fn written(clock: u64, length: usize) -> Vec<u8> {
         let number = |mut number: u64| {
             let mut bytes = Vec::new();

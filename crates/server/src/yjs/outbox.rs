@@ -20,7 +20,7 @@ pub(super) fn outbox(counters: Arc<Counters>) -> (Outbox, Outgoing) {
     (Outbox(Arc::clone(&queue)), Outgoing(queue))
 }
 
-/// The end of the document.
+/// The document's end of the queue.
 pub(super) struct Outbox(Arc<Queue>);
 
 /// The end of the connection's task.
@@ -52,7 +52,7 @@ struct State {
     /// The bytes of all messages, and of the one that is being sent.
     bytes: usize,
     under_way: Option<Size>,
-    /// The document wants to know when everything is sent.
+    /// True if the document has to be told when everything is sent.
     tells: bool,
     ending: Option<Ending>,
 }
@@ -65,12 +65,12 @@ struct Message {
 #[derive(Clone, Copy)]
 struct Size {
     bytes: usize,
-    /// Those of `bytes` that no other connection's outbox has, too.
+    /// The bytes that are in no other connection's outbox.
     own: usize,
 }
 
 impl Outbox {
-    /// Adds a message that others get, too. Returns false if there is no place for it.
+    /// Adds a message that other connections get, too. Returns false if there is no space for it.
     pub(super) fn put(&self, message: Bytes) -> bool {
         let size = Size { bytes: message.len(), own: 0 };
         let mut state = self.0.lock();
@@ -82,7 +82,7 @@ impl Outbox {
         has_place
     }
 
-    /// Adds a message for this connection alone, which its client asked for. It asks for no other one before there is place.
+    /// Adds a message for this connection alone, even if the outbox is full. The client's next request is read once there is space.
     pub(super) fn put_own(&self, message: Vec<u8>) {
         let size = Size { bytes: message.len(), own: message.len() };
         self.0.counters.memory.fetch_add(size.own, Ordering::Relaxed);
@@ -90,13 +90,13 @@ impl Outbox {
         self.0.added.notify_one();
     }
 
-    /// Lets the connection's task tell when everything is sent.
+    /// Makes the connection's task tell when everything is sent.
     pub(super) fn tell_when_drained(&self) {
         self.0.lock().tells = true;
         self.0.added.notify_one();
     }
 
-    /// Closes the connection, whatever waits.
+    /// Closes the connection, even if messages wait.
     pub(super) fn end(&self, ending: Ending) {
         self.0.lock().ending.get_or_insert(ending);
         self.0.added.notify_one();
@@ -110,7 +110,7 @@ impl Drop for Outbox {
 }
 
 impl Outgoing {
-    /// Waits for what is to be done. The message before has been sent. The future may be dropped without losing anything.
+    /// Waits for the next thing to do. The message returned before has been sent. The future may be dropped without losing anything.
     pub(super) async fn next(&self) -> Next {
         if let Some(sent) = self.0.lock().sent() {
             self.0.counters.memory.fetch_sub(sent.own, Ordering::Relaxed);
@@ -134,7 +134,7 @@ impl Outgoing {
         }
     }
 
-    /// Waits until there is place for an answer.
+    /// Waits until there is space for an answer.
     pub(super) async fn has_place(&self) {
         while self.0.lock().bytes > MOST_BYTES {
             self.0.taken.notified().await;

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cost {
     pub(super) bytes: usize,
-    /// To how many connections it went; 1 if it went to none.
+    /// The number of connections that the message went to; at least 1.
     pub(super) deliveries: usize,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// `burst`: what is left from this time may be used at once.
+    /// `burst`: unused quota is saved for this time.
     pub(super) fn new(quota: Quota, burst: Duration, now: Instant) -> Self {
         let account = |rate| Account::new(rate, burst, now);
         Pace { bytes: account(quota.bytes), deliveries: account(quota.deliveries) }
@@ -36,9 +36,9 @@ impl Pace {
 /// An account that fills at a rate.
 #[derive(Debug)]
 struct Account {
-    /// How much it gets in a second; `None` if there is no limit.
+    /// The amount that is added per second; `None` if there is no limit.
     rate: Option<f64>,
-    /// The most that is on it.
+    /// The largest balance.
     burst: f64,
     balance: f64,
     since: Instant,

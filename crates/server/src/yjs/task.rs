@@ -27,13 +27,13 @@ pub(super) enum Message {
         connection: u64,
         peer: Peer,
     },
-    /// A message of a client. `done` hears what it has cost when the next one may be read.
+    /// A message of a client. Its cost is sent on `done` when the next one may be read.
     Packet {
         connection: u64,
         bytes: Bytes,
         done: oneshot::Sender<Cost>,
     },
-    /// Everything was sent to a client that was slow.
+    /// The whole outbox of a slow client was sent.
     Drained {
         connection: u64,
     },
@@ -45,8 +45,8 @@ pub(super) enum Message {
     Shutdown,
 }
 
-/// A document in a stored room stays open for this long without connections, as pages that are loaded again come back at once. One in a room in
-/// memory stays as long as such a room, because that may not have everything that is here.
+/// A document in a stored room stays open for this long without connections, because reloaded pages come back at once. One in a
+/// room in memory stays as long as an empty room, because the room may not have all of its content.
 const KEEP_STORED: Duration = Duration::from_secs(2);
 
 /// How often the states of the room's participants are renewed: clients of y-websocket renew their own as often, and forget each other after 30 s
@@ -56,14 +56,14 @@ const RENEWAL: Duration = Duration::from_secs(15);
 /// Documents from this size on are merged and compared on another thread.
 const LARGE: usize = 256 << 10;
 
-/// A client that asks for a document pays with this share of its bytes, beside those of the answer: looking through 16 bytes takes about as long
-/// as sending one.
+/// A client that asks for a document pays for one byte in this many of it, beside those of the answer: searching 16 bytes takes
+/// about as long as sending one.
 const LOOKED_THROUGH: usize = 16;
 
-/// While more bytes wait for their place in the room, their senders are not read.
+/// While more bytes of updates wait for the room, the connections of their senders are not read.
 const MOST_WAITING: usize = 4 << 20;
 
-/// What the task of a document is given.
+/// The task of a document.
 pub(super) struct Task {
     pub(super) name: String,
     pub(super) hub: Arc<Hub>,
@@ -71,7 +71,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Drives the document until nobody is there any more.
+    /// Drives the document until it has had no connections for a time.
     pub(super) async fn run(mut self) {
         let documents = Arc::clone(&self.hub.documents);
         let Err(ending) = self.drive(&documents).await else { return };
@@ -148,9 +148,9 @@ struct Driver {
     open: OpenDocument,
     shared: Shared,
     documents: Arc<Documents>,
-    /// The content of what was deleted is left out when the document is merged for the room.
+    /// True if the document is merged for the room without deleted content.
     collects: bool,
-    /// Connections that are not read before fewer bytes wait.
+    /// Connections that are read again once fewer bytes wait, with the cost of their messages.
     held: Vec<(oneshot::Sender<Cost>, Cost)>,
 }
 
@@ -214,7 +214,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Does what the room asks for, and takes what it says.
+    /// Takes the room's news, and answers its requests.
     async fn follow_room(&mut self) -> Result<(), Ending> {
         for news in self.shared.poll()? {
             match news {
@@ -244,7 +244,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Tells the connections once more what participants of the room show.
+    /// Sends all connections once more the states of the room's participants.
     fn renew(&mut self) {
         if self.open.len() > 0 {
             self.open.show_all(self.shared.states(), wall_ms());
@@ -262,7 +262,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Lets connections be read, if few bytes wait.
+    /// Lets the held connections be read again, if few bytes wait.
     fn release(&mut self) {
         if self.open.waiting <= MOST_WAITING {
             for (done, cost) in self.held.drain(..) {
@@ -304,7 +304,7 @@ impl Driver {
     }
 }
 
-/// The document as one update, if that says the same as its updates: it has the same structs and deletions.
+/// The document as one update; `None` if the structs or deletions of that update differ from the document's.
 fn merged(document: &mut Document, collects: bool) -> Option<Vec<u8>> {
     let mut bytes = document.diff(&StateVector::default());
     if collects && let Ok(update) = Update::parse(&bytes) {

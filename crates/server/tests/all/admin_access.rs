@@ -7,7 +7,7 @@ use groupwire_server::{AdminConfig, AdminListen, AdminToken, Config, Error, Serv
 use crate::support::http::{BEARER, TOKEN, get, post};
 use crate::support::{Administered, administered};
 
-/// What needs the token.
+/// The requests that need the token.
 const GUARDED: [&str; 5] = [
     "/inspect/rooms",
     "/inspect/stream?room=r",
@@ -60,7 +60,7 @@ async fn other_hosts_and_origins_are_refused_even_with_the_token() {
     };
     let (own, local) = (format!("http://{admin}"), format!("localhost:{}", admin.port()));
     let own_of_local = format!("http://{local}");
-    // The page, its requests and what needs no token: a page that has rebound its name reads none of them.
+    // A page that has rebound its name can read neither the inspector nor requests that need no token.
     for path in ["/inspect/rooms", "/inspector/", "/healthz", "/readyz"] {
         let page = ask(path, &[]).await;
         assert!([200, 404].contains(&page), "{path}: {page}");
@@ -116,7 +116,7 @@ async fn without_a_token_only_a_loopback_address_is_listened_on_and_gets_a_rando
     let token = Some(AdminToken::new(TOKEN).unwrap());
     let server =
         admin(AdminConfig { listen: open, token, ..AdminConfig::default() }).await.unwrap();
-    // A token that its user already has is not shown.
+    // The URL does not show a token that was configured.
     assert!(server.admin_url().unwrap().ends_with("/inspector/"), "{:?}", server.admin_url());
 
     let server = admin(AdminConfig::default()).await.unwrap();

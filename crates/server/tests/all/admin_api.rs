@@ -44,7 +44,7 @@ async fn rooms_and_people_are_listed_and_a_participant_is_kicked_for_good() {
     assert!(format!("{event:?}").contains("an administrator"), "{event:?}");
     let away = json!({"participant": 1, "state": "away", "user": null, "transport": null});
     assert_eq!(list(&server, people).await["participants"], json!([away, here(2)]));
-    // It has no connection any more; the other still has one.
+    // Ana has no connection any more; Ben still has one.
     assert_eq!(delete(&server, &format!("{people}/1")).await, 404);
     ben.send("still here").await;
     ben.confirmed().await;

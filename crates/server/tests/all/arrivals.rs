@@ -12,7 +12,7 @@ use crate::support::person::Person;
 use crate::support::wire::{Wire, socket};
 use crate::support::{PATIENCE, opening, servers_with, status};
 
-/// Counts whom it is asked about.
+/// Admits everybody, and counts the requests.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -30,7 +30,7 @@ fn limited(joins_per_second: u32) -> Config {
 
 /// The time in a goodbye that is the answer to an opening (W36); `None` if the packet is another one.
 fn told(packet: &[u8]) -> Option<Duration> {
-    // The version, the tag of BYE, a length of one octet, and the reason 0.
+    // The version, the tag of BYE, a length of one byte, and the reason 0.
     let is_goodbye = packet.starts_with(&goodbye(Duration::from_secs(1))[..2]);
     let digits = packet.get(4..).filter(|_| is_goodbye)?;
     let octets = digits.iter().enumerate();
@@ -60,7 +60,7 @@ async fn w36_who_comes_too_early_is_told_another_time_than_the_others_and_nobody
     assert!(times.len() >= CLIENTS - 4, "{times:?}");
     assert!(times.iter().all(|time| *time >= Duration::from_secs(1)), "{times:?}");
     times.sort();
-    // 2.5 in a second are told to come back.
+    // 2.5 clients per second are told to come back.
     assert!(times.windows(2).all(|two| two[1] - two[0] >= Duration::from_millis(300)), "{times:?}");
     assert_eq!(asked.0.load(Ordering::Relaxed), CLIENTS - times.len());
     assert_eq!(status(http, "deferred_joins").await, times.len() as u64);

@@ -37,7 +37,7 @@ fn token_of(user: &str, name: &str) -> String {
     signed("ed", &claims)
 }
 
-/// What WELCOME says of a session: all that it takes to resume it.
+/// A session as WELCOME tells it: all that is needed to resume it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Session {
     incarnation: [u8; 8],
@@ -152,7 +152,7 @@ async fn without_users_a_resume_secret_is_the_session_and_its_owner_is_told() {
     assert_eq!(end(&mut ann).await, "replaced");
 }
 
-/// Waits until the person is told that this session is of the user.
+/// Waits until the person is told that the user has this session.
 async fn is_told(person: &mut Person, session: &Session, user: &str) {
     let is_it = |event: &Event| match event {
         Event::Participants { changes, .. } => changes.iter().any(|one| {
@@ -215,7 +215,7 @@ async fn neither_host_nor_forwarded_headers_give_a_right() {
         let foreign = [&[BEARER, ("host", "evil.example")], &claims[1..]].concat();
         assert_eq!(get(server.admin, path, &foreign).await.status, 421, "{path}");
     }
-    // Nor do they make a foreign page one of the server's own.
+    // The headers do not make a foreign page one of the server's own either.
     for claim in [("x-forwarded-host", "evil.example"), ("forwarded", "host=evil.example")] {
         let headers = [("origin", "https://evil.example"), claim];
         for (method, path) in [("GET", "/ws"), ("GET", "/transports"), ("POST", "/http/poll")] {

@@ -18,7 +18,7 @@ use crate::support::wire::socket;
 /// The QoS of channel `draw` that every client here asks for.
 const WANTED: Qos = Qos::transaction().priority(7);
 
-/// Gives every channel whose QoS is to change this answer.
+/// Answers every change of a channel's QoS with this.
 struct Answers(Result<Qos, &'static str>);
 
 impl Authority for Answers {
@@ -68,7 +68,7 @@ struct Members(&'static [u8]);
 impl Authenticator for Members {
     fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
         Box::pin(async move {
-            // An answer that is not there at once.
+            // The answer is not ready at once.
             tokio::task::yield_now().await;
             match is_same_secret(request.token, self.0) {
                 true => Ok(Admission {

@@ -270,7 +270,7 @@ async fn a_client_that_never_reads_is_closed_and_its_memory_stays_bounded() {
     }
     assert!(sent > 20, "a megabyte and more was sent to fill the pipe: {sent}");
     ann.send("after").await;
-    // Both take part: she sends it only after what she has sent before is confirmed.
+    // Ann and Bob still take part: Ann sends this only after her earlier messages are confirmed.
     let after =
         |event: &Event| matches!(event, Event::Message(message) if message.bytes == b"after");
     while !bob.events.iter().any(after) {

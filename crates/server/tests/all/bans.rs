@@ -17,7 +17,7 @@ use crate::support::{Administered, PATIENCE, administered, start_administered, w
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// Tokens are `user/name/issued`; an empty one is nobody's.
+/// Tokens are `user/name/issued`; an empty token has no user.
 struct Told;
 
 impl Authenticator for Told {
@@ -87,7 +87,7 @@ async fn w98_a_banned_user_is_out_at_once_and_neither_joins_nor_resumes_while_ot
         ban(&server, json!({ "user": "ann", "seconds": 600, "reason": "spam" })).await;
     assert_eq!((status, &made["id"], &made["room"]), (201, &json!(1), &json!("*")));
 
-    // The one who is away resumes, or was just back; a new one joins, in another room.
+    // `away` resumes, or has just resumed; `new` joins another room.
     let mut new = ask(&server, "other", "ann/t4/2000").await;
     for one in [&mut ann, &mut away, &mut new] {
         let (name, text, is_fatal) = error(one).await;

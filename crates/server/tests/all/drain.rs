@@ -57,7 +57,7 @@ async fn clients_are_told_to_come_back_one_after_the_other_and_late_ones_after_t
         join(&mut wire, room).await;
         people.push(wire);
     }
-    // It has a connection, and joins only after the server has said goodbye.
+    // `late` has a connection, and joins only after the server has said goodbye.
     let mut late = socket(address).await;
     let mut other = socket(address).await;
     join(&mut other, "c").await;

@@ -26,7 +26,7 @@ struct Room {
     ann: Person,
     bob: Person,
     stop: Arc<AtomicBool>,
-    /// How many packets were sent, and over what.
+    /// The number of packets that were sent, and their transport.
     flood: JoinHandle<(usize, Wire)>,
 }
 

@@ -182,7 +182,7 @@ async fn empty_continuations_end_the_connection() {
     assert!(frames.iter().all(|(kind, _)| *kind != DATA), "the request was answered");
 }
 
-/// More handshakes than may be under way, none of which goes on. The oldest ones make place, and the rest ends in time.
+/// More handshakes than may be under way, none of which continues. The oldest ones are given up, and the rest time out.
 #[tokio::test(flavor = "multi_thread")]
 async fn handshakes_that_never_end_are_given_up() {
     let server = Secure::start("attack-handshake", Config::default()).await;

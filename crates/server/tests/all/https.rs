@@ -104,7 +104,7 @@ async fn messages_arrive_over_websocket_over_tls() {
     talk(websocket(&server).await, websocket(&server).await).await;
 }
 
-/// Messages that the kernel does not take at once: what TLS has encrypted waits, and no byte of it is lost.
+/// Messages that the kernel does not take at once: encrypted bytes wait, and none is lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn large_messages_reach_a_slow_reader_over_tls() {
     const COUNT: usize = 100;
@@ -200,7 +200,7 @@ async fn sessions_of_tls_1_3_are_resumed_by_many_clients_also_after_a_restart() 
     };
     let (address, stop, running) = start(data.path()).await;
     let client = |version| client(&accepted, &["http/1.1"], &[version]);
-    // More than a server would remember.
+    // More sessions than a server remembers without tickets.
     let newer: Vec<_> = (0..300).map(|_| client(&TLS13)).collect();
     let older = client(&TLS12);
     for one in &newer {

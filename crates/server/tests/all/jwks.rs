@@ -119,7 +119,7 @@ async fn published(State(login): State<Login>) -> String {
     login.published.lock().unwrap().clone()
 }
 
-/// What a client with a token that this key signed is told.
+/// The answer to a client with a token that this key signed.
 async fn ask(by: &JwtAuthenticator, id: &str) -> &'static str {
     let token = signed(id, &claims());
     match by.authenticate(JoinRequest::new("docs/plan", token.as_bytes())).await {
@@ -130,7 +130,7 @@ async fn ask(by: &JwtAuthenticator, id: &str) -> &'static str {
     }
 }
 
-/// Lets time pass on the server's clock. Then it goes on as fast as before, for what goes over sockets.
+/// Advances the server's clock. It then runs in real time again, which the sockets need.
 async fn pass(seconds: u64) {
     pause();
     advance(Duration::from_secs(seconds)).await;
@@ -154,7 +154,7 @@ async fn keys_rotate_at_the_address_and_old_ones_hold_for_ten_minutes() {
     pass(500).await;
     let asked = login.asked();
     assert_eq!(ask(&by, "ed").await, "welcome", "its tokens were signed just before");
-    // The address is asked every 5 minutes, for which nobody waits.
+    // The address is asked every 5 minutes, in the background.
     while login.asked() == asked {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

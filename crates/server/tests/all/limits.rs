@@ -1,4 +1,4 @@
-//! Floods over real sockets: who floods is slowed down or refused, everybody else is served, and nothing is lost.
+//! Floods over real sockets: a client that floods is slowed down or refused, all others are served, and nothing is lost.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -24,11 +24,11 @@ fn with_quotas(participant: Quota) -> Config {
     config
 }
 
-/// One floods a room. Two people in it and two in another room talk meanwhile; their transactions are confirmed, and come to
-/// the other one, while no more of the flood is taken than `permitted` messages a second.
+/// One client floods a room, while two people in it and two in another room talk. Their transactions are confirmed and delivered,
+/// and no more than `permitted` messages of the flood are taken in a second.
 async fn flood(participant: Quota, size: usize, permitted: f64) {
     const FLOOD: usize = 600;
-    /// The packets that are read before it is known what a message takes have fewer.
+    /// More messages than the packets have that are read before the quota takes effect.
     const FIRST: f64 = 200.0;
     let (http, address) = servers_with(with_quotas(participant)).await;
     let mut flooder = Person::join(socket(address).await, "flooded").await;
@@ -74,7 +74,7 @@ async fn w99_a_flood_of_bytes_slows_down_its_sender_alone() {
 
 #[tokio::test]
 async fn w99_a_flood_of_transactions_slows_down_its_sender_alone() {
-    // Three receive each of them.
+    // Three participants receive each message.
     flood(Quota { deliveries: 500, ..Quota::NONE }, 10, 500.0 / 3.0).await;
 }
 
@@ -82,7 +82,7 @@ async fn w99_a_flood_of_transactions_slows_down_its_sender_alone() {
 async fn w99_far_above_its_quota_a_client_is_disconnected_and_resumes_later() {
     let (_, address) = servers_with(with_quotas(Quota { bytes: 1000, ..Quota::NONE })).await;
     let mut ann = Person::join(socket(address).await, "demo").await;
-    // The client sends them at once, before it can hear that it should wait. Two are 80 s of the quota.
+    // The client sends all four at once, before it can hear that it should wait. Two of them are 80 s of the quota.
     for _ in 0..4 {
         ann.send(&"x".repeat(40_000)).await;
     }
@@ -134,7 +134,7 @@ async fn an_address_has_so_many_connections_over_all_transports_together() {
         let answer = http::get(server.admin, "/metrics", &[BEARER]).await;
         metrics = String::from_utf8(answer.body).unwrap();
     }
-    // One that ends makes place.
+    // The end of a connection makes room for another one.
     drop(first);
     let waiting = async {
         while upgrade(server.public, "").await.1 != 101 {

@@ -91,7 +91,7 @@ async fn drip(kind: Kind, mut stream: TcpStream, first: Vec<u8>) -> Option<&'sta
         }
     });
     let mut answer = Vec::new();
-    // An end by a reset is one, too.
+    // A reset ends the connection, too.
     let _ = timeout(PATIENCE, reader.read_to_end(&mut answer)).await.expect("the server waits on");
     writing.abort();
     kind.error(answer)
@@ -151,7 +151,7 @@ async fn whoever_does_not_read_over_plain_tcp_is_disconnected_and_slows_nobody()
     let started = Instant::now();
     while status(http, "connections").await > 2 || said == 0 {
         assert!(started.elapsed() < PATIENCE, "the client is still connected");
-        // It says PING, so that it is not silent.
+        // The client sends PING, so that it does not count as silent.
         let _ = not_reading.write_all(&framed(&[0x0e, 1, 5])).await;
         ann.send(&noise(&mut seed)).await;
         said += 1;

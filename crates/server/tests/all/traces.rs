@@ -34,7 +34,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// Starts one that answers the first `answers` requests with spans at once, and further ones never.
+    /// Starts a receiver that answers the first `answers` requests with spans at once, and later ones never.
     async fn start(answers: usize) -> (Receiver, SocketAddr) {
         let answers = Arc::new(Semaphore::new(answers));
         let it = Receiver { requests: Arc::default(), parents: Arc::default(), answers };
@@ -252,7 +252,7 @@ async fn without_traces_the_hook_gets_no_parent() {
 
 #[tokio::test]
 async fn a_receiver_that_never_answers_delays_no_join_and_few_spans_wait_for_it() {
-    // The first requests wait for ever.
+    // The receiver does not answer the first requests.
     let (receiver, address) = Receiver::start(0).await;
     let traces = traces(address, 1.0, false);
     let config = Config { traces: traces.clone(), max_rooms: 0, ..Config::default() };
@@ -266,7 +266,7 @@ async fn a_receiver_that_never_answers_delays_no_join_and_few_spans_wait_for_it(
         });
         futures_util::future::join_all(asking).await;
     }
-    // Now it answers.
+    // Now the receiver answers.
     receiver.answers.add_permits(100);
     traces.close().await;
     let count = receiver.spans().0.len();

@@ -1,4 +1,4 @@
-//! The application's server is told of events, whatever becomes of it and of this server.
+//! The webhook of a real server delivers events, even if the receiver fails or is down for a time.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -475,7 +475,7 @@ async fn an_address_has_so_many_handshakes_in_a_second() {
     join(&other).await;
 }
 
-/// After joining: whoever never ends a packet is silent, whoever does not read is stalled, and others talk meanwhile.
+/// After joining, a client that never ends a packet counts as silent, and one that does not read as stalled. Others talk meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
     let socket = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -505,7 +505,7 @@ async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
             .with_bind_address("127.0.0.1:0".parse().unwrap())
             .with_server_certificate_hashes([pin.digest()])
             .build();
-        // It takes little that it has not read.
+        // The client takes few bytes that it has not read.
         let mut transport = TransportConfig::default();
         transport.stream_receive_window(16_384u32.into());
         quic.quic_config_mut().transport_config(Arc::new(transport));
@@ -513,7 +513,7 @@ async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
         let connection = endpoint.connect(format!("https://{}/wt", server.udp.unwrap())).await;
         let connection = connection.unwrap();
         let (mut send, _receive) = join(&connection).await;
-        // PING, so that it is not silent.
+        // The client sends PING, so that it does not count as silent.
         while send.write_all(&[3, 0x0e, 1, 5]).await.is_ok() {
             sleep(Duration::from_millis(50)).await;
         }
@@ -540,7 +540,7 @@ async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
     tokio::join!(ann.receive(said), bob.receive(said));
 }
 
-/// The first datagram that the server answers a client with that tries to connect, and whether the client got in.
+/// The first datagram that the server sends to a client that connects, and whether the client was let in.
 async fn first_answer(server: &Running, pin: &Pin) -> (Vec<u8>, bool) {
     let relay = Arc::new(tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap());
     let udp = Some(relay.local_addr().unwrap());

@@ -1,5 +1,5 @@
-//! Documents of Yjs over bare WebSockets, on which the tests write the messages of y-websocket themselves. `web/e2e/yjs.test.mjs` runs y-websocket's
-//! own client.
+//! Documents of Yjs over bare WebSockets: the tests write the messages of y-websocket themselves. `web/e2e/yjs.test.mjs` runs
+//! y-websocket's own client.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::support::{PATIENCE, administered, server, server_with, start_administ
 /// A client of a document.
 struct Visitor(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
-/// What a visitor hears.
+/// What a visitor receives.
 #[derive(Debug)]
 enum Heard {
     Message(Vec<u8>),
@@ -35,7 +35,7 @@ impl Visitor {
         Visitor(connect_async(address).await.unwrap().0)
     }
 
-    /// A visitor that was asked for what it has.
+    /// A visitor that the server has asked for its content.
     async fn inside(server: SocketAddr, path: &str) -> Self {
         let mut visitor = Visitor::come(server, path).await;
         let asked = visitor.message().await;
@@ -95,13 +95,13 @@ impl Visitor {
         }
     }
 
-    /// How much of what a client made the server has.
+    /// The clock of a client in the server's document.
     async fn clock(&mut self, client: u64) -> u64 {
         Update::parse(&self.document().await).unwrap().state_vector().get(client)
     }
 }
 
-/// An update in which a client writes octets.
+/// An update in which a client writes `length` bytes.
 fn written(client: u8, clock: u8, length: usize) -> Vec<u8> {
     let size =
         [length as u8 & 0x7f | 0x80, (length >> 7) as u8 & 0x7f | 0x80, (length >> 14) as u8];
@@ -141,7 +141,7 @@ async fn awareness_goes_to_all_and_back_and_ends_with_its_connection() {
     ada.say(shown.clone()).await;
     assert_eq!(ada.message().await, shown);
     assert_eq!(bob.message().await, shown);
-    // As y-websocket's client does, and as somebody does who wants Ada away.
+    // Bob repeats Ada's state, as y-websocket's client does, and then tries to remove it.
     bob.say(shown.clone()).await;
     bob.say(state(5, 3, None)).await;
     bob.say(vec![3]).await;
@@ -184,7 +184,7 @@ async fn what_is_malformed_ends_its_connection_for_good_and_no_other() {
     assert_eq!(ada.document().await, [0, 0]);
 }
 
-/// Users whose rights are their token.
+/// Users whose rights are in their tokens.
 struct Named;
 
 impl Authenticator for Named {
@@ -293,7 +293,7 @@ async fn a_stored_document_outlasts_its_connections_and_can_be_taken_back_and_de
     ada.say(reply::update(&written(5, 0, 10))).await;
     assert_eq!(ada.message().await, reply::update(&written(5, 0, 10)));
     drop(ada);
-    // Of a document that nobody has open the store's index is kept, and nothing else.
+    // For a document that nobody has open, only the store's index is kept.
     let held = || async {
         let status = get(server.public, "/status", &[]).await.body;
         let status = serde_json::from_slice::<serde_json::Value>(&status).unwrap();
@@ -324,7 +324,7 @@ async fn a_stored_document_outlasts_its_connections_and_can_be_taken_back_and_de
     assert_eq!(bob.clock(5).await, 0);
 }
 
-/// Users who are called like their token.
+/// Users whose names are their tokens.
 struct Known;
 
 impl Authenticator for Known {

@@ -37,7 +37,7 @@ impl BanFile {
         &self.0
     }
 
-    /// The number of the next ban, and all bans; none if there is no file.
+    /// Returns the number of the next ban, and all bans. Without a file, the number is 1 and there are no bans.
     ///
     /// # Errors
     /// Why the file cannot be read.

@@ -19,7 +19,7 @@ pub(crate) use rule::{Ban, NewBan};
 /// The most bans at a time. A login service that refuses a user is the place for more.
 const MOST: usize = 10_000;
 
-/// What bans ask of a client: who it is by its token.
+/// The part of an admission that bans are checked against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pass {
     user: String,
@@ -30,7 +30,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// `None` if nothing is known of the client that a ban could name.
+    /// The pass of an admitted client. `None` if it has neither a user nor a token's name, so that no ban can name it.
     pub(super) fn of(admission: &Admission) -> Option<Self> {
         let user = admission.identity.user().unwrap_or_default().to_owned();
         let token = admission.token_id.clone();
@@ -43,13 +43,13 @@ impl Pass {
 #[derive(Debug)]
 pub(crate) struct Bans {
     list: RwLock<List>,
-    /// Where they are stored, if they outlast the server. Locked during a change, so that changes are stored in their order.
+    /// The file that stores the bans; `None` if they end with the server. Locked during a change, so that changes are stored in order.
     file: Mutex<Option<BanFile>>,
-    /// Changes with each ban, so that every connection looks whether it is met.
+    /// Changes whenever the list changes, so that every connection is checked again.
     changed: watch::Sender<()>,
 }
 
-/// The bans, which are found by whom they name.
+/// The bans, indexed by the user or token that they name.
 #[derive(Debug, Default)]
 struct List {
     next: u64,
@@ -57,7 +57,7 @@ struct List {
     count: usize,
 }
 
-/// Whom a ban names.
+/// The user or token that a ban names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Named {
     User(String),
@@ -77,7 +77,7 @@ pub(crate) enum NotChanged {
 }
 
 impl Bans {
-    /// The bans of a folder of stored rooms, whose lock this process has; or none, which end with the server.
+    /// Reads the bans in `folder`, whose store this process has locked. Without a folder, bans end with the server.
     ///
     /// # Errors
     /// [`Error::Bans`] if the file cannot be read: without it banned users would be let in.
@@ -95,7 +95,7 @@ impl Bans {
         Ok(Bans { list: RwLock::new(list), file: Mutex::new(file), changed })
     }
 
-    /// Tells of changes from now on.
+    /// A receiver that is notified of each later change of the bans.
     pub(crate) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
@@ -113,7 +113,7 @@ impl Bans {
         let of_user = list.of(Named::User(pass.user.clone()));
         let bans = [of_user, of_token].into_iter().flatten().flatten();
         let mut refusals = bans.filter_map(|ban| ban.refuses(room, pass, now));
-        // Another token does not help a user who is banned.
+        // Prefers `Refusal::Banned` to `Refusal::Revoked`: another token does not help a banned user.
         let first = refusals.next();
         match refusals.find(|refusal| matches!(refusal, Refusal::Banned(_))).or(first) {
             Some(refusal) => Err(refusal),
@@ -130,7 +130,7 @@ impl Bans {
     /// Adds a ban, and closes the connections that it meets. This blocks, for as long as the disk takes.
     ///
     /// # Errors
-    /// Why there is no such ban now, or not for long.
+    /// [`NotChanged::NotStored`] if the ban is in force only until the server restarts; otherwise there is no new ban.
     pub(crate) fn add(&self, wanted: NewBan) -> Result<Ban, NotChanged> {
         let now = unix(SystemTime::now());
         self.change(|list| {
@@ -148,7 +148,7 @@ impl Bans {
     /// Removes a ban. This blocks, for as long as the disk takes.
     ///
     /// # Errors
-    /// There is none of this number, or it will be there again.
+    /// [`NotChanged::Unknown`] if no ban has this number, [`NotChanged::NotStored`] if the ban returns when the server restarts.
     pub(crate) fn remove(&self, id: u64) -> Result<(), NotChanged> {
         self.change(|list| list.remove(id).then_some(()).ok_or(NotChanged::Unknown))
     }
@@ -163,7 +163,7 @@ impl Bans {
             let changed = change(&mut list)?;
             (changed, list.next, list.all(unix(SystemTime::now())))
         };
-        // First in force, then stored: who is banned is out at once.
+        // A change is in force before it is stored, so that a banned user is disconnected at once.
         self.changed.send_replace(());
         if let Some(file) = &*file
             && let Err(error) = file.save(next, bans)
@@ -269,7 +269,7 @@ mod tests {
                 .insert(Ban::new(number as u64, 0, of_user(&number.to_string())).unwrap());
         }
         assert_eq!(bans.add(of_user("ann")).unwrap_err(), NotChanged::TooMany);
-        // Those whose time is over make place.
+        // Bans whose time is over make room for new ones.
         let over = Ban::new(1, 0, NewBan { seconds: Some(1), ..of_user("0") }).unwrap();
         bans.list.write().unwrap().bans.insert(Named::User("0".into()), vec![over]);
         bans.add(of_user("ann")).unwrap();
@@ -292,7 +292,7 @@ mod tests {
             let error = Bans::open(Some(folder.path())).unwrap_err().to_string();
             assert!(error.contains("bans.json"), "{error}");
         }
-        // What cannot be stored is in force all the same.
+        // A ban that cannot be stored is in force all the same.
         std::fs::remove_file(&damaged).unwrap();
         std::fs::create_dir(&damaged).unwrap();
         assert!(matches!(bans.add(of_user("dan")), Err(NotChanged::NotStored(_))));

@@ -8,7 +8,7 @@ use super::Pass;
 use crate::access::Refusal;
 use crate::pattern::matches;
 
-/// The most bytes of a user, of a token's name and of a pattern of rooms: those of `sub`, and of a room's name.
+/// The most bytes of a user, a token's name or a pattern of rooms: as many as `sub` and a room's name may have.
 const LONGEST: usize = 256;
 
 /// The most bytes of a reason, which fits into an error on the wire.
@@ -21,7 +21,7 @@ const LONGEST_TIME: u64 = 100 * 366 * 24 * 3600;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBan {
-    /// The user (`sub`). Either this or `token` is there.
+    /// The user (`sub`). A request has either this or `token`.
     pub(crate) user: Option<String>,
     /// The name of a token (`jti`).
     pub(crate) token: Option<String>,
@@ -98,7 +98,7 @@ impl Ban {
     /// Why a client whose user or token the ban names may not be in a room; `None` if it may.
     pub(super) fn refuses(&self, room: &str, pass: &Pass, now: u64) -> Option<Refusal> {
         let is_newer = match (self.issued_before, pass.issued) {
-            // It cannot be said when a token without `iat` was issued, so it counts as issued before.
+            // A token without `iat` counts as issued before, because the time of its issue is unknown.
             (None, _) | (Some(_), None) => false,
             (Some(before), Some(issued)) => issued >= before,
         };

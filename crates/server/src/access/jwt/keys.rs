@@ -23,7 +23,7 @@ pub(super) struct Key {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     File,
-    /// Nobody publishes a secret, so a set of an address has public keys only.
+    /// A set that an address publishes has public keys only, because nobody publishes a secret.
     Address,
 }
 
@@ -32,16 +32,16 @@ pub(super) enum Origin {
 pub(super) struct Keys(pub(super) Vec<Key>);
 
 impl Keys {
-    /// The key for a token whose header names this key, or none.
+    /// The key that a token's header names. Without a name, the only key of the set.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&Key> {
         match id {
             Some(id) => self.0.iter().find(|key| key.id.as_deref() == Some(id)),
-            // A token that names no key is for the only one.
+            // A token that names no key is checked with the only key, if there is just one.
             None => self.0.first().filter(|_| self.0.len() == 1),
         }
     }
 
-    /// Reads a set of JSON web keys, or one public key in PEM. Keys of other kinds are left out, and why is returned beside.
+    /// Reads a set of JSON web keys, or one public key in PEM. Keys of other kinds are skipped; the second value has the reasons.
     ///
     /// # Errors
     /// What is wrong with all of it.

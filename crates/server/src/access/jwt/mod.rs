@@ -26,10 +26,10 @@ pub(super) const LARGEST_SUBJECT: usize = MAX_USER;
 /// The largest `jti`, in bytes.
 const LARGEST_TOKEN_ID: usize = 256;
 
-/// Clocks of servers differ by at most this, in seconds.
+/// The permitted difference between the clocks of issuer and server, in seconds.
 const LEEWAY: u64 = 10;
 
-/// What tokens have to be like.
+/// The requirements that a token has to meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JwtConfig {
     /// Where the keys come from.
@@ -56,7 +56,7 @@ pub struct JwtAuthenticator {
 
 #[derive(Deserialize)]
 struct Claims {
-    // Both are required, and their absence is told in other words than Serde's.
+    // `sub` and `exp` are required. They have defaults here, because a later check reports a missing one in clearer words than Serde.
     #[serde(default)]
     sub: String,
     #[serde(default)]
@@ -68,7 +68,7 @@ struct Claims {
 }
 
 impl JwtAuthenticator {
-    /// Reads the keys. An address that does not answer yet is asked again when somebody wants to join.
+    /// Reads the keys. An address that does not answer yet is asked again when a client joins.
     ///
     /// # Errors
     /// What is wrong with the keys, for the operator.
@@ -111,7 +111,7 @@ impl JwtAuthenticator {
             return Err(refused("the token is not for this room"));
         }
         let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
-        // A fraction is cut off, and so is what is before 1970.
+        // The cast drops a fraction, and turns a time before 1970 into 1970.
         let issued = iat.and_then(|iat| unix_time(iat as u64));
         Ok(Admission { identity, token_id: jti, issued, expires: unix_time(exp) })
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::matches;
 
-/// The smallest quota of bytes in a second: the largest packet does not take more than a second then, so that a participant who
-/// does not know of its quota gets no farther above it while its transport is read with delays.
+/// The smallest quota, in bytes per second: the largest packet then takes at most one second, so that a client that does not know
+/// its quota cannot get far above it while the server delays reading its transport.
 const LEAST_BYTES: u64 = 65_536;
 
 /// The rights of a user, as patterns of names in which a star stands for any text. They are the claim `groupwire` of a JSON web
@@ -46,10 +46,10 @@ pub struct Rights {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct UserLimits {
-    /// Bytes; at least 65,536, as one packet may have as many.
+    /// Bytes; at least 65,536, the size of the largest packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Messages, times those who receive them.
+    /// Deliveries: each message counts once per receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliveries: Option<u64>,
 }

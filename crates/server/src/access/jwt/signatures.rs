@@ -1,5 +1,5 @@
-//! Checks the signatures of tokens by ring, which does the cryptography of TLS, too. What `jsonwebtoken` can bring for it is some 30 crates
-//! more, and takes several times as long for ES256, while thousands of people come at once when a server starts.
+//! Checks the signatures of tokens with ring, which also does the cryptography of TLS. The backends of `jsonwebtoken` would add
+//! some 30 crates and take several times as long for ES256, which matters when thousands of clients join at once after a restart.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -17,7 +17,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Lets `jsonwebtoken` use ring in this process, unless the process has chosen something else before.
+/// Installs ring as the provider of `jsonwebtoken`, unless the process has installed another one before.
 pub(super) fn install() {
     let _ = PROVIDER.install_default();
 }

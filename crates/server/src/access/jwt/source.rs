@@ -21,16 +21,16 @@ const LARGEST: usize = 256 << 10;
 /// How long an address may take to answer: a client that waits for the answer gives up after 5 s.
 const DEADLINE: Duration = Duration::from_secs(4);
 
-/// An address is asked at most once in this time, also for keys that nobody knows: tokens with invented keys cost it nothing.
+/// The shortest time between two requests to an address, also for unknown keys, so that tokens with invented keys cause no more requests.
 const AT_MOST_EVERY: Duration = Duration::from_secs(10);
 
 /// An address is asked again after this time.
 const REFRESH: Duration = Duration::from_secs(300);
 
-/// A key that is no longer in the set holds for this long: tokens that it signed just before go on.
+/// A key that is no longer in the set stays valid for this long, for tokens that it signed shortly before.
 const KEPT: Duration = Duration::from_secs(600);
 
-/// While an address does not answer, the keys of its last answer hold for this long.
+/// While an address does not answer, the keys of its last answer stay valid for this long.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 
 /// A file is looked at again after this time.
@@ -46,12 +46,12 @@ pub enum KeySource {
     Address(String),
 }
 
-/// Where keys come from, and those that were read last.
+/// A source of keys, and the keys that were read last.
 #[derive(Debug)]
 pub(super) struct Source {
     from: From,
     state: Mutex<State>,
-    /// Held while the source is read, so that it is read once at a time.
+    /// Locked while the source is read, so that at most one reading runs at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -61,7 +61,7 @@ enum From {
     Address(Box<dyn Fetch>),
 }
 
-/// What a set of keys is fetched with.
+/// Fetches a set of keys. Tests replace the network by an implementation of their own.
 trait Fetch: Debug + Send + Sync {
     /// Fetches the set.
     ///
@@ -89,9 +89,9 @@ struct State {
     tried: Option<Instant>,
     /// When the last reading began that succeeded.
     read: Option<Instant>,
-    /// When the file was changed that was read last.
+    /// The modification time of the file when it was last read.
     changed: Option<SystemTime>,
-    /// Why the last reading failed. The log says it when it changes.
+    /// Why the last reading failed. It is logged only when it changes.
     failure: Option<String>,
 }
 
@@ -132,12 +132,11 @@ impl Source {
         Arc::new(Source { from, state: Mutex::default(), turn: Arc::default() })
     }
 
-    /// The key for a token whose header names this one; `None` if there is none. A known key is found at once. For an unknown one
-    /// the source is read, as the key may be new.
+    /// Finds the key that a token's header names; `None` if the source does not have it. A known key is returned at once. For an
+    /// unknown one the source is read again, because the key may be new.
     ///
     /// # Errors
-    /// Whether there is such a key is not known: the source cannot be read, or was read before the question and may not be read again
-    /// yet.
+    /// It is unknown whether the key exists: the source cannot be read, or was read before this call and may not be read again yet.
     pub(super) async fn find(
         self: &Arc<Self>,
         id: Option<&str>,
@@ -177,7 +176,7 @@ impl Source {
         }
     }
 
-    /// Asks the address again if its last answer is old. Nobody waits for that.
+    /// Fetches the keys again in the background if they are old.
     fn refresh(self: &Arc<Self>, now: Instant) {
         let state = self.state();
         let is_wanted = is_over(state.read, REFRESH, now) && state.may_read(AT_MOST_EVERY, now);
@@ -187,8 +186,8 @@ impl Source {
         }
     }
 
-    /// Reads the source in a task of its own: it goes on for all others if the client goes away for whom it was begun. As the task
-    /// holds `turn`, there is at most one.
+    /// Reads the source in its own task, which continues if the client that caused it disconnects. The task holds `turn`, so at
+    /// most one reading runs at a time.
     fn read_in_a_task(self: &Arc<Self>, turn: OwnedMutexGuard<()>) -> JoinHandle<()> {
         let source = Arc::clone(self);
         tokio::spawn(async move {
@@ -255,13 +254,13 @@ async fn read_file(
     Ok(Some((tokio::fs::read(file).await.map_err(said)?.into(), changed)))
 }
 
-/// True if this time has passed since then, or there was no such moment.
+/// True if `time` has passed since `since`, or if `since` is `None`.
 fn is_over(since: Option<Instant>, time: Duration, now: Instant) -> bool {
     since.is_none_or(|since| now >= since + time)
 }
 
 impl State {
-    /// The key of this name, if it holds.
+    /// The key with this name, if it is still valid.
     fn find(&self, id: Option<&str>, now: Instant) -> Option<Key> {
         if is_over(self.read, STALE, now) {
             return None;
@@ -469,7 +468,7 @@ mod tests {
         std::fs::write(&file, set(&["a"])).unwrap();
         let source = Source::open(KeySource::File(file.clone()), None).await.unwrap();
         assert_eq!(has(&source, "a").await, Ok(true));
-        // With the same time of its last change, wrong content and right content are two versions of the file.
+        // A file that could not be read is read again, even if its modification time is the same.
         std::fs::write(&file, "half a set").unwrap();
         let changed = std::fs::metadata(&file).unwrap().modified().unwrap();
         assert!(has(&source, "b").await.is_err());

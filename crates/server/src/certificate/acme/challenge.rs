@@ -1,4 +1,4 @@
-//! Proofs that a name leads to this server: certificates that answer the authority's question in a TLS handshake (RFC 8737,
+//! Proofs that a name leads to this server: certificates that answer an authority's challenge in a TLS handshake (RFC 8737,
 //! TLS-ALPN-01). They are served at the encrypted listener beside the certificate that clients get.
 
 use std::collections::HashMap;
@@ -12,29 +12,29 @@ use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 use tokio_rustls::rustls::server::ClientHello;
 use tokio_rustls::rustls::sign::CertifiedKey;
 
-/// The protocol name of the question in TLS.
+/// The ALPN protocol name of the challenge.
 pub(crate) const ACME_TLS: &[u8] = b"acme-tls/1";
 
-/// The answers to questions that the authority may ask at present, by the name that it asks for.
+/// The certificates that answer the challenges of the present order, by the name in the challenge.
 #[derive(Default)]
 pub(crate) struct Challenges(Mutex<HashMap<String, Arc<CertifiedKey>>>);
 
-/// Answers questions until it is dropped.
+/// Keeps the answers to challenges until it is dropped.
 pub(super) struct Answering<'a>(&'a Challenges);
 
 impl Challenges {
-    /// True if a client asks the authority's question, and nothing else.
+    /// True if the handshake is an authority's challenge: it offers the protocol `acme-tls/1` alone.
     pub(crate) fn is_question(hello: &ClientHello<'_>) -> bool {
         let mut protocols = hello.alpn().into_iter().flatten();
         protocols.next() == Some(ACME_TLS) && protocols.next().is_none()
     }
 
-    /// The answer to the authority's question for a name; `None` if no answer is due.
+    /// The answer to the challenge for a name; `None` if none is prepared.
     pub(crate) fn answer(&self, hello: &ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         self.lock().get(hello.server_name()?).cloned()
     }
 
-    /// Begins to answer.
+    /// Begins an order's answers, which are removed when the result is dropped.
     pub(super) fn begin(&self) -> Answering<'_> {
         Answering(self)
     }
@@ -51,7 +51,7 @@ impl fmt::Debug for Challenges {
 }
 
 impl Answering<'_> {
-    /// Answers the question for a name from now on.
+    /// Answers the challenge for a name from now on.
     ///
     /// # Errors
     /// The answer cannot be made.
@@ -68,7 +68,7 @@ impl Drop for Answering<'_> {
     }
 }
 
-/// A certificate that signed itself and has the digest in the extension of RFC 8737, section 3.
+/// A self-signed certificate with the digest in the extension of RFC 8737, section 3.
 fn make(domain: &str, digest: &[u8]) -> Result<CertifiedKey, String> {
     let failed = |error: rcgen::Error| error.to_string();
     let mut params = CertificateParams::new(vec![domain.to_owned()]).map_err(failed)?;
@@ -77,7 +77,7 @@ fn make(domain: &str, digest: &[u8]) -> Result<CertifiedKey, String> {
     let certificate = params.self_signed(&key).map_err(failed)?;
     let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     let key = any_supported_type(&key.into()).map_err(|error| error.to_string())?;
-    // Nothing else than this call accepts the critical extension, which only an authority understands.
+    // Only this constructor accepts the critical extension, which nobody but an authority understands.
     Ok(CertifiedKey::new(vec![certificate.der().clone()], key))
 }
 

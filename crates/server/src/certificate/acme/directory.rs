@@ -20,14 +20,14 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// The largest answer in bytes: a chain of certificates has some 6 KB.
 const LARGEST_ANSWER: usize = 256 << 10;
 
-/// The longest time that the directory may ask to be left alone for: an honest one knows no longer limit that matters here, and
-/// another one must not keep the server from renewing.
+/// The longest `Retry-After` that is respected. Honest directories need no longer one, and a faulty one must not keep the server
+/// from renewing.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// What RFC 8555, section 6.1, wants in `User-Agent`: the program, and the library that it uses.
 const AGENT: &str = concat!("groupwire/", env!("CARGO_PKG_VERSION"), " instant-acme");
 
-/// Sends requests to a directory, over HTTPS alone, and remembers for how long it asks to be left alone.
+/// Sends requests to a directory, over HTTPS only, and remembers the `Retry-After` of its last refusal.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
     fetcher: Fetcher,
@@ -44,7 +44,7 @@ impl Directory {
         Ok(Directory { fetcher, wait: Arc::default() })
     }
 
-    /// For how long the directory has asked to be left alone, when it refused a request last.
+    /// Takes the `Retry-After` of the directory's last refusal.
     pub(super) fn take_wait(&self) -> Option<Duration> {
         self.wait.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -76,7 +76,7 @@ impl HttpClient for Directory {
     }
 }
 
-/// The time in `Retry-After`. A date in it is not read: the usual pause holds then.
+/// The time in `Retry-After`. A date in it is ignored; then the usual pause applies.
 fn wanted(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(LONGEST_WAIT))

@@ -42,7 +42,7 @@ pub(super) fn certificate_path(config: &AcmeConfig) -> PathBuf {
 }
 
 impl Acme {
-    /// Nothing is ordered yet.
+    /// Opens the folder. Nothing is ordered yet.
     ///
     /// # Errors
     /// The folder cannot be used, or the file of roots cannot.
@@ -91,7 +91,7 @@ impl Acme {
         self.pauses.end();
     }
 
-    /// What was issued is no better than what there was.
+    /// The issued certificate is no better than the one before.
     pub(super) fn fail_as_useless(&mut self) {
         self.fail(&Failure::too_short());
     }

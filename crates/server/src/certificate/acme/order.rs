@@ -96,13 +96,13 @@ async fn account(
     Ok(account)
 }
 
-/// Gets the answers to the authority's questions ready, and lets it ask.
+/// Prepares the answers to the authority's challenges, and tells it that they are ready.
 async fn give_proofs(order: &mut Order, answering: &Answering<'_>) -> Result<(), Failure> {
     let failed = |error| Failure::of(&error);
     let mut authorizations = order.authorizations();
     while let Some(authorization) = authorizations.next().await {
         let mut authorization = authorization.map_err(failed)?;
-        // The authority may remember a proof of before.
+        // The authority may still accept an earlier proof.
         if authorization.status != AuthorizationStatus::Pending {
             continue;
         }

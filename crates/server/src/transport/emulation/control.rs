@@ -58,7 +58,7 @@ pub(crate) struct SettingsJson {
     delay_ms: f64,
 }
 
-/// Answers with the settings of a room, and refuses a participant.
+/// Answers with the settings of a room. Refuses a query that names a participant.
 pub(crate) async fn get_of_room(
     hub: State<Arc<Hub>>,
     Query(target): Query<Target>,
@@ -66,7 +66,7 @@ pub(crate) async fn get_of_room(
     get(hub, Query(target.of_room()?)).await
 }
 
-/// Changes the settings of a room, and refuses a participant.
+/// Changes the settings of a room. Refuses a query that names a participant.
 pub(crate) async fn set_of_room(
     hub: State<Arc<Hub>>,
     Query(target): Query<Target>,

@@ -1,6 +1,6 @@
-//! Decides which participant sends content that another one lacks and the room no longer has. Each participant that has content makes a
-//! *claim*. The first claim in the room's order *leads*: its sender sends the update, then says that it is done. All see the same order, so nobody has to wait for a timer. `web/yjs/src/claims.ts` is the same
-//! for browsers.
+//! Decides which participant sends content that another one lacks and the room no longer has. Each participant that has content
+//! makes a *claim*. The first claim in the room's order *leads*: its sender sends the update, and then says that it is done. All
+//! participants see the same order, so no timer is needed. `web/yjs/src/claims.ts` is the same for browsers.
 
 use std::collections::VecDeque;
 
@@ -10,15 +10,15 @@ use groupwire_yjs::StateVector;
 struct Claim {
     sender: ParticipantId,
     is_own: bool,
-    /// The number of questions that were there when the claim became the first one.
+    /// The number of questions when the claim became the first one: its answer is for these.
     asks: Option<usize>,
 }
 
-/// A question for what the room no longer has.
+/// A question for content that the room no longer has.
 struct Ask {
     sender: ParticipantId,
     is_own: bool,
-    /// This end has sent what it has.
+    /// True once this end has sent its answer.
     is_answered: bool,
 }
 
@@ -29,10 +29,10 @@ const MOST: usize = 1000;
 pub(super) struct Claims {
     claims: VecDeque<Claim>,
     asks: Vec<Ask>,
-    /// What all unanswered questions of others have in common. It may be less after an asker has left.
+    /// Content that all unanswered askers have. It may be less than they have in common after one of them has left.
     common: StateVector,
     has_led: bool,
-    /// This end has made a claim that is not done.
+    /// True while a claim of this end is not done.
     pub(super) is_waiting: bool,
 }
 
@@ -42,7 +42,7 @@ impl Claims {
         !self.has_led && self.claims.front().is_some_and(|first| first.is_own)
     }
 
-    /// True if this end has not answered some question of others.
+    /// True if a question of another participant waits for this end's answer.
     pub(super) fn is_asked(&self) -> bool {
         self.asks.iter().any(|ask| !ask.is_own && !ask.is_answered)
     }
@@ -52,7 +52,7 @@ impl Claims {
         self.is_asked().then(|| self.common.clone())
     }
 
-    /// This end has sent what it had to send.
+    /// This end has sent its answer.
     pub(super) fn led(&mut self) {
         self.has_led = true;
         self.asks.iter_mut().for_each(|ask| ask.is_answered = true);
@@ -75,8 +75,8 @@ impl Claims {
         self.asks.push(Ask { sender, is_own, is_answered: false });
     }
 
-    /// A participant has sent what it claimed: all that anybody may lack, if it is complete. Returns true if that answers a question of this
-    /// end.
+    /// The sender of a claim has sent its content, after which nobody lacks anything if `is_complete`. Returns true if that answers
+    /// a question of this end.
     pub(super) fn done(&mut self, sender: ParticipantId, is_complete: bool) -> bool {
         let is_first = self.claims.front().is_some_and(|first| first.sender == sender);
         let first = if is_first { self.claims.pop_front() } else { None };

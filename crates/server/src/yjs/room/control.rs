@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Control {
-    /// The sender wants to send a long update that others may have, too. The first in the room's order does.
+    /// The sender offers to send a long update that others may have, too. The first one in the room's order sends it.
     Claim,
-    /// The sender has sent it. It is complete if the sender has everything that the room ever had.
+    /// The sender of a claim has sent its update. `is_complete`: it has everything that the room ever had.
     Done {
         is_complete: bool,
     },
-    /// The sender has only this, and the room no longer has the rest.
+    /// The sender has only this content, and the room no longer has the rest.
     Ask(StateVector),
     Piece(Piece),
 }

@@ -1,6 +1,6 @@
-//! Awareness in a room and in y-websocket's messages. In a room each field of a client's state travels by itself, under the key `ID/field`, and the key
-//! `ID` alone says whether the client has a state, so that a cursor goes without the name beside it (`web/yjs/src/presence.ts`). A message of
-//! y-websocket has whole states. This file splits states into fields, and joins fields into states.
+//! Converts awareness between a room and y-websocket. In a room each field of a client's state is a value under the key `ID/field`, and
+//! the key `ID` says whether the client has a state, so that a cursor is sent without the name beside it (`web/yjs/src/presence.ts`). A
+//! message of y-websocket has whole states. This file splits states into fields, and joins fields into states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The states of this end's clients, as the room was sent them: the fields of each client, in JSON.
+/// The states of this end's clients as they were last sent to the room: the fields of each client, in JSON.
 #[derive(Default)]
 pub(super) struct Own(BTreeMap<u64, BTreeMap<String, String>>);
 
@@ -19,7 +19,7 @@ pub(super) struct Own(BTreeMap<u64, BTreeMap<String, String>>);
 pub(super) struct Others {
     senders: BTreeMap<ParticipantId, Sender>,
     here: BTreeSet<ParticipantId>,
-    /// The participant whose state of a client counts. Another one cannot change it while that participant is here.
+    /// The participant whose state of a client is valid. No other one can change that state while this participant is here.
     owners: BTreeMap<u64, ParticipantId>,
     /// The bytes of all fields.
     bytes: usize,
@@ -48,7 +48,7 @@ pub(super) struct Keyed {
     pub(super) text: String,
 }
 
-/// A client of another participant has this state from now on; `None` if it has left.
+/// The new state of a client of another participant; `None` if it has left.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::yjs) struct Change {
     pub(in crate::yjs) sender: ParticipantId,
@@ -56,7 +56,7 @@ pub(in crate::yjs) struct Change {
     pub(in crate::yjs) json: Option<String>,
 }
 
-/// What the key of a client's presence holds.
+/// The value of the key `ID` of a client that has a state.
 const HERE: &str = "here";
 
 /// The most bytes of the fields of all other participants, and of one.
@@ -67,7 +67,7 @@ const MAX_BYTES_OF_ONE: usize = 1 << 20;
 const OVERHEAD: usize = 100;
 
 impl Own {
-    /// What the room is to be sent so that it has this state of a client. States that are no JSON object cannot be split: the others do not see them.
+    /// The values that give the room this state of a client. A state that is no JSON object cannot be split, and is not shown to others.
     pub(super) fn split(&mut self, client: u64, json: Option<&str>) -> Vec<Keyed> {
         let fields = json.and_then(fields_of);
         let Some(fields) = fields else {
@@ -110,7 +110,7 @@ impl Keyed {
 }
 
 impl Others {
-    /// Takes a value of another participant. Returns whose state may have changed.
+    /// Takes a value of another participant. Returns the client whose state may have changed.
     pub(super) fn take(&mut self, sender: ParticipantId, key: &str, text: &str) -> Option<u64> {
         let (client, field) = match key.split_once('/') {
             Some((client, field)) => (client, Some(field)),
@@ -160,7 +160,7 @@ impl Others {
         Some(client)
     }
 
-    /// A participant is here from now on, or is not: its connection may come back. Returns whose states may have changed.
+    /// A participant is here or away from now on; if away, it may come back. Returns the clients whose states may have changed.
     pub(super) fn set_here(&mut self, sender: ParticipantId, is_here: bool) -> Vec<u64> {
         let has_changed = match is_here {
             true => self.here.insert(sender),
@@ -193,7 +193,7 @@ impl Others {
         self.here.iter().copied().collect()
     }
 
-    /// What the state of a client is now.
+    /// Decides which participant's state of a client is valid now.
     pub(super) fn review(&mut self, client: u64) -> Vec<Change> {
         let before = self.owners.get(&client).copied();
         let mut candidates = before.into_iter().chain(self.here.iter().copied());

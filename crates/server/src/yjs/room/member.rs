@@ -28,16 +28,16 @@ pub(super) struct Member {
     started: Instant,
     link: LinkId,
     name: String,
-    /// The room's messages; `None` before it was joined.
+    /// The sender of messages to the room; `None` before the member has joined.
     room: Option<mpsc::UnboundedSender<Message>>,
     packets: Option<Outgoing<Outbound>>,
     /// A permit for each packet that may wait for the room.
     unread: Arc<Semaphore>,
-    /// Packets of which the client has not heard that the room has read them.
+    /// Packets that were sent, and not yet reported to the client as read by the room.
     unreported: u32,
-    /// When the client wants to be called, if nothing happens before.
+    /// When the client has to be called next, unless something happens before.
     at: Option<Instant>,
-    /// Nothing is sent or received any more.
+    /// True once nothing is sent or received any more.
     is_over: bool,
 }
 
@@ -54,7 +54,7 @@ enum Happening {
 impl Member {
     /// A participant that joins the room as soon as it is polled.
     pub(super) fn new(hub: Arc<Hub>, name: &str) -> Result<Self, groupwire_session::Error> {
-        // Nothing is gained by coding what does not leave the process.
+        // Packets do not leave the process, so compression would gain nothing.
         let config =
             Config { seed: random_number(), compress: false, codecs: &[], ..Config::new(name) };
         let client = Client::new(Duration::ZERO, config)?;
@@ -74,12 +74,12 @@ impl Member {
         })
     }
 
-    /// The client, to be asked.
+    /// The client, for reading its state.
     pub(super) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The client, to be given something to send. [`Member::wait`] returns at once, so that the client is polled again.
+    /// The client, for giving it something to send. [`Member::wait`] then returns at once, so that the client is polled again.
     pub(super) fn client_mut(&mut self) -> &mut Client {
         self.at = Some(Instant::now());
         &mut self.client
@@ -112,7 +112,7 @@ impl Member {
                 None => std::future::pending().await,
             }
         };
-        // As many permits as are free when the room has read one of the unreported packets.
+        // This many permits are free once the room has read one of the unreported packets.
         let free = self.unread.acquire_many((MAX_UNREAD + 1).saturating_sub(self.unreported));
         let happening = tokio::select! {
             packet = packet => Happening::Packet(packet),
@@ -129,7 +129,7 @@ impl Member {
         }
     }
 
-    /// Does what the client wants. Returns the events for the document.
+    /// Carries out the client's outputs. Returns its events for the document.
     pub(super) fn poll(&mut self) -> Result<Vec<Event>, NotJoined> {
         let mut events = Vec::new();
         loop {
@@ -140,7 +140,7 @@ impl Member {
                     self.input(Input::Opened { max_datagram: 0 });
                 }
                 Output::Send(packet) => self.send(packet)?,
-                // Another room would be another document.
+                // The client does not dial again: another room would be another document.
                 Output::Dial | Output::Hangup => {
                     self.is_over = true;
                     return Ok(events);

@@ -33,28 +33,28 @@ pub(in crate::yjs) struct Shared {
     changed: BTreeSet<u64>,
     /// Messages of the document that the client has not taken yet, and whether they are texts.
     unsent: VecDeque<(Vec<u8>, bool)>,
-    /// Own updates on their way through the room, in their order: the bytes that wait with each.
+    /// For each own update on its way through the room, in order: its bytes in `OpenDocument::waiting`.
     under_way: VecDeque<usize>,
     series: u64,
-    /// Everything has come that the room had when it was joined.
+    /// True once everything has arrived that the room had when it was joined.
     is_synced: bool,
-    /// The document has some content.
+    /// True if the document has some content.
     has_content: bool,
-    /// False if the room no longer has something that never came here.
+    /// False if something that the room no longer has never arrived here.
     is_complete: bool,
-    /// Something in the room cannot be read here. Clients of a later version of Yjs may know it.
+    /// True if the room has an update that cannot be read here. Clients with a later version of Yjs may know it.
     has_unread: bool,
 }
 
 /// What the document's task has to do.
 pub(in crate::yjs) enum News {
-    /// The room has given an update its place: it counts from now on.
+    /// The room has given an update its place: it takes effect now.
     Update { update: Vec<u8>, waited: usize },
-    /// Clients of other participants have other states.
+    /// States of clients of other participants have changed.
     States(Vec<Change>),
-    /// The room wants the document, behind what is begun of it: answer with [`Shared::snapshot`].
+    /// The room wants a snapshot, which begins with `begun`: answer with [`Shared::snapshot`].
     SnapshotWanted { as_of: Position, begun: Vec<u8> },
-    /// This end leads: it sends what askers with this state vector lack. Answer with [`Shared::answer`].
+    /// This end leads: it has to send what askers with this state vector lack. Answer with [`Shared::answer`].
     Lead(StateVector),
     /// The room no longer has what this end lacks: ask with [`Shared::ask`].
     Lacking,
@@ -131,7 +131,7 @@ impl Shared {
         }
     }
 
-    /// Publishes an update. [`News::Update`] says when it counts.
+    /// Publishes an update. [`News::Update`] tells when it takes effect.
     pub(in crate::yjs) fn publish(&mut self, update: Vec<u8>, waited: usize) {
         self.under_way.push_back(waited);
         let largest = if self.is_stored() { MAX_STORED } else { MAX_MESSAGE };
@@ -209,7 +209,7 @@ impl Shared {
             let message = Outgoing { bytes, text: *text, ..Outgoing::default() };
             match self.member.client_mut().send(now, self.document, message) {
                 Ok(Sent::Accepted | Sent::Conflated) => drop(self.unsent.pop_front()),
-                // It says when to go on.
+                // `Event::Drain` tells when to go on.
                 Ok(Sent::NotNow) => return,
                 Err(error) => {
                     tracing::error!(%error, "an update cannot be sent to the room");
@@ -239,7 +239,7 @@ impl Shared {
                     Err(error) => self.note_unread(&error),
                 }
             }
-            // What is not there, or not understood, would be gone for good.
+            // Content that is missing or cannot be read here would be lost with the snapshot.
             Event::SnapshotWanted { part, as_of }
                 if part == DOCUMENT && self.is_complete && !self.has_unread =>
             {
@@ -356,7 +356,7 @@ impl Shared {
             GapReason::Reset if is_here => return Err(Ending::emptied()),
             GapReason::History if is_here => {
                 self.is_complete = false;
-                // Others need not wait for a claim that this end forgets.
+                // Other participants must not wait for a claim that this end forgets.
                 if self.claims.is_waiting {
                     self.post(control::done(false));
                 }
@@ -368,7 +368,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Sends what others lack, or claims to do so.
+    /// Answers the questions of others if this end leads, or claims to do so.
     fn go_on(&mut self, news: &mut Vec<News>) {
         if !self.is_synced {
             return;

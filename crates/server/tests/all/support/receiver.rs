@@ -37,18 +37,18 @@ pub(crate) enum Reply {
 /// See the [module](self).
 #[derive(Clone, Default)]
 pub(crate) struct Receiver {
-    /// The answers to the next requests; after them all is well.
+    /// The answers to the next requests. Later requests succeed.
     pub(crate) replies: Arc<Mutex<Vec<Reply>>>,
     /// The ids of all requests.
     pub(crate) requests: Arc<Mutex<Vec<String>>>,
     /// The events of the requests that were answered with 200.
     pub(crate) events: Arc<Mutex<Vec<Value>>>,
-    /// Requests to where it redirects.
+    /// The number of requests to the address that it redirects to.
     pub(crate) redirected: Arc<Mutex<usize>>,
 }
 
 impl Receiver {
-    /// Listens on an address, of which port 0 is any.
+    /// Listens on an address; port 0 takes any free port.
     pub(crate) async fn listen(&self, address: SocketAddr) -> SocketAddr {
         let router = Router::new()
             .route("/events", post(take))
