@@ -143,7 +143,7 @@ pub(crate) struct Args {
     log_format: Format,
 }
 
-/// Runs the server until it is stopped. `warnings` are those of the configuration, which the log gets when it is open.
+/// Runs the server until it is stopped. `warnings` about the configuration are logged as soon as the log is open.
 pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
     for warning in warnings {
@@ -184,7 +184,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server, name)?;
-    // Whoever is told that the server is ready may stop it at once.
+    // Signals are handled before the server is reported as ready, because it may be stopped at once then.
     let stop = first_stop_signal();
     service::ready();
     let stopping = async {
@@ -254,7 +254,7 @@ fn announce(server: &Server, name: Option<AcmeDomain>) -> io::Result<()> {
     if let Some(address) = server.socket_addr() {
         lines += &format!("For native programs, over plain TCP: tcp://{address}\n");
     }
-    // At once, because a program that reads the first line may close the pipe then.
+    // All lines are written at once, because a program that reads only the first one may close the pipe then.
     let mut out = io::stdout().lock();
     out.write_all(lines.as_bytes())?;
     out.flush()

@@ -128,9 +128,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Carries a command out, or has the server do it that uses the folder.
+/// Carries a command out, or lets the server do it that uses the folder.
 fn carry_out(folder: &Path, request: Request) -> Result<Reply, Box<dyn Error>> {
-    // A folder that is named by mistake is not made.
+    // A folder that is named by mistake is not created.
     if !folder.is_dir() {
         return Err(OpenError::NoStore(folder.to_path_buf()).into());
     }

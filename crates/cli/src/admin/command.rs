@@ -182,7 +182,7 @@ pub(super) struct NewBan {
 }
 
 impl NewBan {
-    /// The body of the request, without what is not given.
+    /// The JSON body of the request, without the options that are not given.
     pub(super) fn to_json(&self) -> Value {
         let NewBan { user, token, issued_before, room, seconds, reason } = self;
         let mut ban = json!({ "user": user, "token": token, "issued_before": issued_before, "room": room,

@@ -78,7 +78,7 @@ impl Server {
     /// Sends a request, and returns the body of its answer.
     ///
     /// # Errors
-    /// The server cannot be reached, or refuses the request; then the error is what it said.
+    /// The server cannot be reached, or refuses the request; then the error is the server's answer.
     pub(super) async fn ask(&self, method: &str, path: &str, body: Body) -> Result<String> {
         let Answer { stream, mut begun, .. } = self.send(method, path, body).await?;
         let mut rest = stream.take(MAX_ANSWER);
@@ -119,7 +119,7 @@ impl Server {
             At::Tcp(authority) => authority,
             At::Unix(_) => "localhost",
         };
-        // The older version of HTTP, so that the answer comes in one piece and the connection is closed behind it.
+        // HTTP/1.0, so that the answer comes in one piece and the server closes the connection after it.
         let mut head = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\n");
         if let Some(token) = &self.token {
             head += &format!("Authorization: Bearer {}\r\n", token.as_str());
@@ -211,7 +211,7 @@ trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
-/// The answer to a request that was carried out, of which the head was read.
+/// The answer to a successful request, whose head was read.
 struct Answer {
     stream: Box<dyn Stream>,
     length: Option<u64>,

@@ -30,7 +30,7 @@ pub(super) fn example(serve: &Command) -> String {
     text
 }
 
-/// The default of an option, or what its value is.
+/// The default of an option, or the name of its value.
 fn value(option: &Arg) -> String {
     if is_flag(option) {
         return "false".to_owned();

@@ -13,7 +13,7 @@ use super::layers::{OPTION, is_flag};
 /// The largest configuration file, in bytes: more is a mistake, such as the name of another file.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// How alike an unknown key and a known one have to be for the one to be taken for the other (Jaro-Winkler). It is clap's.
+/// The least similarity (Jaro-Winkler) at which a known key is suggested for an unknown one: the same as clap's.
 const ALIKE: f64 = 0.8;
 
 /// A configuration file.
@@ -35,7 +35,7 @@ pub(super) struct Entry {
     is_flag: bool,
 }
 
-/// Something that is wrong in the file.
+/// An error in the file.
 struct Problem {
     line: usize,
     /// The key and what is wrong.
@@ -76,7 +76,7 @@ fn understand(path: &Path, text: &str, serve: &Command) -> File {
         let line = line_at(key.span().start);
         let key = key.get_ref().to_string();
         if file.problems.iter().any(|problem| problem.line == line) {
-            // What is wrong in a line that is no TOML follows from that.
+            // Further problems in a line that is no TOML follow from that.
             continue;
         }
         let Some(option) = options(serve).find(|option| option.get_long() == Some(&key)) else {
@@ -110,12 +110,12 @@ impl File {
         self.entries.iter()
     }
 
-    /// Adds something that is wrong.
+    /// Adds an error.
     pub(super) fn add_problem(&mut self, line: usize, text: String) {
         self.problems.push(Problem { line, text });
     }
 
-    /// All that is wrong, one problem per line; empty if nothing is.
+    /// All errors, one per line; empty if there are none.
     pub(super) fn problems(&self) -> String {
         let mut sorted: Vec<_> = self.problems.iter().collect();
         sorted.sort_by_key(|problem| problem.line);
@@ -127,7 +127,7 @@ impl File {
         text
     }
 
-    /// What the operator should know though the file can be used.
+    /// Warnings about a file that can be used.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         #[cfg(unix)]
@@ -224,7 +224,7 @@ fn single(option: &Arg, value: &DeValue<'_>) -> Result<String, String> {
     }
 }
 
-/// What a value is, for people.
+/// The type of a value, for messages.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -260,7 +260,7 @@ fn why_wrong(option: &Arg, value: &str, is_secret: bool) -> Option<String> {
     Some(format!("cannot be {value}{why}: it must be {due}"))
 }
 
-/// What to say of a key that is no option.
+/// The message about a key that is no option.
 fn unknown(key: &str, value: &DeValue<'_>, serve: &Command) -> String {
     if value.is_table() {
         return format!(

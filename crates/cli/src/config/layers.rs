@@ -157,7 +157,7 @@ impl Layered {
         Ok(Layered { command, file, arguments, sources })
     }
 
-    /// What clap makes of all layers.
+    /// What clap reads from all layers together.
     ///
     /// # Errors
     /// Options of the command line or the environment that are wrong.
@@ -171,12 +171,12 @@ impl Layered {
     }
 }
 
-/// The name of an option in what clap has read.
+/// The name of an option in clap's matches.
 pub(super) fn name_of(option: &Arg) -> &str {
     option.get_id().as_str()
 }
 
-/// True if a variable says that a flag does not hold.
+/// True if the value of a variable switches the flag off.
 fn is_off(option: &Arg, value: &OsString) -> bool {
     let command = Command::new("groupwire");
     BoolishValueParser::new().parse_ref(&command, Some(option), value).is_ok_and(|holds| !holds)

@@ -8,8 +8,8 @@ use clap::{Arg, Command};
 use super::file::File;
 use super::layers::{Source, is_flag, variable_of};
 
-/// Adds to the file's problems what options in it need and do not have, and what they must not be used with. `sources` are the
-/// options that are set.
+/// Adds a problem to the file for each of its options that lacks an option it needs, or is used with one that it excludes.
+/// `sources` are the options that are set.
 pub(super) fn check(serve: &Command, sources: &[(String, Source)], file: &mut File) {
     let names = without_values(serve);
     for (place, (name, source)) in sources.iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn check(serve: &Command, sources: &[(String, Source)], file: &mut Fi
     }
 }
 
-/// The options with the rules about each other, but any value, and from nowhere else.
+/// The options with their rules about each other. They take any value, and have no variables and no defaults.
 fn without_values(serve: &Command) -> Command {
     serve.clone().no_binary_name(true).mut_args(|option| {
         let option = option.env(Resettable::Reset);
@@ -46,7 +46,7 @@ fn without_values(serve: &Command) -> Command {
     })
 }
 
-/// The options that clap wants with this one: of each group of names, one.
+/// The options that clap requires with this one: at least one of each group of names.
 fn needs(names: &Command, name: &str) -> Vec<Vec<String>> {
     let Some(option) = find(names, name) else { return Vec::new() };
     let argument = if is_flag(option) { format!("--{name}") } else { format!("--{name}=x") };

@@ -1,9 +1,9 @@
 //! Gives memory that glibc's allocator keeps for later back to the system. All unsafe code of this crate is here.
 //!
-//! glibc gives back what is free at the end of a heap alone. After a storm one connection that is still open there keeps all
-//! that the others held: of 1,000 people who left a room 29 KB each stayed. `malloc_trim` gives back each free page, wherever it is.
+//! glibc gives back only free memory at the end of a heap. One connection that is still open there keeps all memory before it: of
+//! 1,000 people who had left a room, 29 KB each stayed. `malloc_trim` gives back each free page, wherever it is.
 
-/// What the server calls when much memory has become free; `None` where the allocator is another one.
+/// The function that the server calls when much memory has become free; `None` with other allocators.
 pub(crate) const GIVE_BACK: Option<fn()> = glibc::GIVE_BACK;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -37,7 +37,7 @@ mod tests {
     fn memory_between_blocks_that_are_in_use_is_given_back() {
         const SIZE: usize = 64 << 10;
         const COUNT: usize = 512;
-        // Small enough that each block is a part of the heap, and the last one stays, so that nothing is free at the heap's end.
+        // The blocks are small enough to be parts of the heap, and the last one stays, so that the heap's end is not free.
         let mut blocks: Vec<Vec<u8>> = (0..COUNT).map(|_| vec![1; SIZE]).collect();
         let last = blocks.pop();
         drop(blocks);

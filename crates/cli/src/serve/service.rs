@@ -1,5 +1,5 @@
-//! What a service manager (systemd with `Type=notify`) is told: that the server is ready, that it stops, and which process goes on
-//! after an upgrade in place. Without the variable `NOTIFY_SOCKET` nobody is told.
+//! Tells a service manager (systemd with `Type=notify`) that the server is ready, that it stops, and which process goes on after an
+//! upgrade in place. Without the variable `NOTIFY_SOCKET` it does nothing.
 
 #[cfg(unix)]
 pub(crate) use tell::{go_on, ready, stopping};
@@ -21,7 +21,7 @@ mod tell {
         tell(&[NotifyState::Stopping]);
     }
 
-    /// This process goes on when the one ends that was the service so far.
+    /// This process becomes the main process of the service, in place of the one that ends.
     pub(crate) fn go_on() {
         tell(&[NotifyState::MainPid(std::process::id())]);
     }

@@ -3,7 +3,7 @@
 use clap::Args;
 use groupwire_server::{Traces, TracesConfig};
 
-/// OpenTelemetry's own variables, which count where ours do not say anything else.
+/// OpenTelemetry's own variables, which apply where no option is given.
 const ADDRESS: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const SERVICE: &str = "OTEL_SERVICE_NAME";
 

@@ -76,7 +76,7 @@ fn a_flag_goes_before_a_variable_and_before_the_file() {
     let arguments = ["serve", "--config", path.to_str().unwrap(), "--listen", &taken];
     let error = refused(&arguments, &[("GROUPWIRE_LISTEN", "127.0.0.1:2")]);
     assert!(error.contains(&taken), "{error}");
-    // The variable that names the file, and an address of the file.
+    // The variable names the file, and the file has the address.
     let path = file("by-variable", &format!("listen = '{taken}'\n"));
     let error = refused(&["serve"], &[("GROUPWIRE_CONFIG", path.to_str().unwrap())]);
     assert!(error.contains(&taken), "{error}");
@@ -127,7 +127,7 @@ fn rules_between_options_hold_across_the_layers() {
     );
     let error = refused(&["config", "check", path], &[("GROUPWIRE_HOOK", "https://app.example")]);
     assert!(error.contains("cannot be used with the variable GROUPWIRE_HOOK"), "{error}");
-    // What the file needs may come from elsewhere.
+    // Options that the file needs may come from elsewhere.
     let path = file("halves", "jwt-keys = '/dev/null'\njwt-issuer = 'one'\n");
     checked(path.to_str().unwrap(), &[("GROUPWIRE_JWT_AUDIENCE", "two")]);
 }

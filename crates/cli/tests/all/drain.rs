@@ -41,7 +41,7 @@ fn after_sigterm_a_server_waits_for_balancers_and_a_second_one_ends_it_at_once()
         assert!(began.elapsed() < FOREVER, "it is ready");
         sleep(Duration::from_millis(5));
     }
-    // It serves while it waits.
+    // The server still serves during the wait.
     assert_eq!(server.try_wait().unwrap(), None);
     terminate(&server);
     assert_eq!(server.wait().unwrap().code(), Some(1));

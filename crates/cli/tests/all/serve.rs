@@ -31,7 +31,7 @@ fn a_certificate_that_is_no_pem_is_named_without_a_hint_about_other_servers() {
     assert!(!error.contains("another server"), "{error}");
 }
 
-/// Makes a certificate that signed itself; `None` if openssl is not installed.
+/// Makes a self-signed certificate; `None` if openssl is not installed.
 fn certificate(name: &str) -> Option<(String, String)> {
     let path = |end| format!("{}/{name}-{end}.pem", env!("CARGO_TARGET_TMPDIR"));
     let (cert, key) = (path("cert"), path("key"));

@@ -1,4 +1,4 @@
-//! What a service manager is told, over a socket as that of systemd.
+//! The messages to a service manager, over a socket like that of systemd.
 #![cfg(unix)]
 
 use std::fs;
@@ -65,7 +65,7 @@ fn a_service_manager_is_told_of_the_start_the_next_process_and_the_stop() {
     let mut old = manager.start(&[]);
     assert_eq!(manager.told(), "READY=1\n");
     let mut new = manager.start(&["--upgrade"]);
-    // Told before the old process ends, which the manager would take for the end of the service.
+    // The manager is told before the old process ends, which it would take for the end of the service.
     assert_eq!(manager.told(), format!("MAINPID={}\n", new.id()));
     assert_eq!(manager.told(), "READY=1\n");
     assert_eq!(old.wait().unwrap().code(), Some(0));
@@ -80,7 +80,7 @@ fn systemd_accepts_the_unit() {
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd");
     let unit = unit.join("groupwire.service").canonicalize().unwrap();
     let text = fs::read_to_string(&unit).unwrap();
-    // The program of the test in place of the installed one, which systemd would miss.
+    // The unit names the program of the test, because systemd would miss the installed one.
     let text = text.replace("/usr/local/bin/groupwire", env!("CARGO_BIN_EXE_groupwire"));
     let manager = Manager::new("unit");
     let copy = manager.folder.join("groupwire.service");

@@ -28,7 +28,7 @@ fn visit(address: &str) {
 #[test]
 fn a_receiver_that_is_not_there_is_told_of_once_and_the_server_goes_on() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    // The standard variable names it, and spans do not wait for long.
+    // The standard variable names a receiver that is gone, and spans are sent after 10 ms.
     let gone = format!("http://{gone}");
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", gone.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "10")];

@@ -51,7 +51,7 @@ async fn one_ordered_certificate_is_for_https_wss_and_webtransport_and_lasts_ove
     let data = pebble.folder("data");
     let names = ["localhost", "b.example"];
     let server = Server::start(&pebble, &data, &names);
-    // Pebble lets a second go by before it asks, so there is no certificate yet.
+    // Pebble waits for a second before it validates, so there is no certificate yet.
     assert_eq!(server.plain("/readyz"), (503, "not ready\n".to_owned()));
     assert!(!server.plain("/transports").1.contains("webtransport"));
     assert!(server.openssl("localhost", &[]).contains("alert"));
@@ -72,7 +72,7 @@ async fn one_ordered_certificate_is_for_https_wss_and_webtransport_and_lasts_ove
             assert!(is_verified && said.contains("ALPN protocol: h2"), "{said}");
         }
     }
-    // The proof is only for the authority, while it asks.
+    // The proof is served only to the authority, and only while an order is under way.
     assert!(server.openssl("localhost", &["-alpn", "acme-tls/1"]).contains("alert"));
     assert!(server.openssl("localhost", &["-alpn", "acme-tls/1,h2"]).contains("ALPN protocol: h2"));
     for scheme in ["wss", "https"] {
@@ -141,7 +141,7 @@ fn a_directory_that_is_not_trusted_gets_no_account_and_the_log_says_what_to_do()
     }
     assert_eq!((pebble.orders(), pebble.accounts()), (0, 0));
     assert_eq!(server.plain("/healthz"), (200, "ok\n".to_owned()));
-    // What Pebble issues is no certificate of Pebble itself.
+    // The root of the certificates that Pebble issues is not that of Pebble's own certificate.
     drop(server);
     let issuer = pebble.issuer();
     let options = ["--acme-root", text(&issuer)];
@@ -182,7 +182,7 @@ fn two_processes_with_one_folder_order_once() {
     let [other] = free_ports();
     let first = Server::start_with(&pebble, &first, pebble.port, &["localhost"], &options);
     first.until_logged("orders a certificate");
-    // Pebble cannot reach this one: it would get no certificate of its own.
+    // Pebble cannot reach the second server, so an order of its own would fail.
     let second = Server::start_with(&pebble, &second, other, &["localhost"], &options);
     second.until_certified();
     assert!(second.curl("localhost", "/healthz").starts_with("ok\n"));

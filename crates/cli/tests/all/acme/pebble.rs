@@ -22,8 +22,8 @@ pub(super) struct Pebble {
 }
 
 impl Pebble {
-    /// Starts both with an empty folder of this name. Certificates are valid for `validity`. `None` if they are not installed: then
-    /// the test is counted as skipped.
+    /// Starts Pebble and the DNS server with an empty folder of this name. Certificates are valid for `validity`. `None` if the
+    /// programs are not installed: then the test is counted as skipped.
     pub(super) fn start(name: &str, validity: Duration) -> Option<Self> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
@@ -87,12 +87,12 @@ impl Pebble {
         self.folder.join(name)
     }
 
-    /// How many orders were made.
+    /// The number of orders that were made.
     pub(super) fn orders(&self) -> usize {
         self.log().matches("Added order ").count()
     }
 
-    /// How many accounts were made.
+    /// The number of accounts that were made.
     pub(super) fn accounts(&self) -> usize {
         self.log().matches(" accounts in memory").count()
     }
@@ -158,7 +158,7 @@ impl Drop for Pebble {
     }
 }
 
-/// A certificate that signed itself, for Pebble's own TLS.
+/// A self-signed certificate, for Pebble's own TLS.
 fn certificate(folder: &Path) {
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]);

@@ -16,7 +16,7 @@ pub(super) struct Server {
     log: PathBuf,
     /// The port with TLS.
     pub(super) port: u16,
-    /// The port without.
+    /// The port without TLS.
     plain: u16,
     issuer: PathBuf,
 }
@@ -53,12 +53,12 @@ impl Server {
         Server { child, log, port, plain, issuer: pebble.issuer() }
     }
 
-    /// Waits until it has a certificate.
+    /// Waits until the server has a certificate.
     pub(super) fn until_certified(&self) {
         self.until(|server| server.plain("/readyz").1 == "ready\n", "it has no certificate");
     }
 
-    /// Waits for something.
+    /// Waits until `is_so` is true.
     pub(super) fn until(&self, is_so: impl Fn(&Server) -> bool, otherwise: &str) {
         let start = Instant::now();
         while !is_so(self) {
@@ -87,7 +87,7 @@ impl Server {
         serde_json::from_str::<serde_json::Value>(&body).unwrap()[field].clone()
     }
 
-    /// What curl says to a request over TLS by a name: the body, and the version of HTTP.
+    /// The output of curl for a request over TLS by a name: the body, and the version of HTTP.
     pub(super) fn curl(&self, name: &str, path: &str) -> String {
         let (port, issuer) = (self.port, text(&self.issuer));
         let resolve = format!("{name}:{port}:127.0.0.1");
@@ -98,7 +98,7 @@ impl Server {
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     }
 
-    /// What `openssl s_client` says.
+    /// The output of `openssl s_client`.
     pub(super) fn openssl(&self, name: &str, options: &[&str]) -> String {
         let connect = format!("127.0.0.1:{}", self.port);
         let issuer = text(&self.issuer);

@@ -73,7 +73,7 @@ async fn what_the_administration_publishes_is_there_once_whenever_the_server_is_
         let (text, key) = (format!("text {round}"), format!("key-{round}"));
         let arguments = ["publish", "board", "lines", &text, "--idempotency-key", &key];
         let asking = command(SOCKET, &arguments).spawn().unwrap();
-        // The first one is not killed before it is answered, and the others at about the moment of the commit.
+        // In the first round the server is killed after its answer, in the others at about the moment of the commit.
         sleep(Duration::from_millis(if round == 0 { 500 } else { 8 + 4 * round }));
         server.kill();
         drop(asking.wait_with_output().unwrap());
@@ -87,7 +87,7 @@ async fn what_the_administration_publishes_is_there_once_whenever_the_server_is_
     let own: Vec<_> = all.iter().filter(|one| one["sender"] == 0).collect();
     let texts: Vec<_> = own.iter().rev().map(|one| one["text"].as_str().unwrap()).collect();
     assert_eq!(texts, (0..ROUNDS).map(|round| format!("text {round}")).collect::<Vec<_>>());
-    // The participant was there all the time.
+    // The participant has received all publications, without a gap.
     for round in 0..ROUNDS {
         let event =
             next(&mut events, |event| matches!(event, Event::Message(_) | Event::Gap { .. }));
@@ -125,7 +125,7 @@ async fn a_room_is_reset_taken_back_exported_and_imported_by_commands() {
     assert!(done(OTHER, &["reset", "board", "lines", "--yes"]).contains("position 2"));
     let is_reset = |event: &Event| matches!(event, Event::Gap { reason: GapReason::Reset, .. });
     next(&mut events, is_reset).await;
-    // The reset is durable when it is answered; that it is kept like a snapshot comes after.
+    // The reset is durable when it is answered. It is listed among the snapshots a little later.
     let start = Instant::now();
     loop {
         let said = done(OTHER, &["snapshots", "board"]);

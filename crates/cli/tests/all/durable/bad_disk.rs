@@ -9,15 +9,15 @@ use super::operator::store;
 use super::server::Server;
 use super::visitor::Visitor;
 
-/// Two people, the first of whom says more than the store takes. Returns them when the server has said so, and how many lines
-/// were said. `fill` is called when the first line is confirmed: a room of which nothing is stored begins anew with the server.
+/// Two people, the first of whom sends more than the store takes. Returns them once the server has logged that, with the number of
+/// lines. `fill` is called when the first line is confirmed: a room of which nothing is stored begins anew with the server.
 async fn say_too_much(server: &Server, fill: impl Fn()) -> (Visitor, Visitor, usize) {
     let mut ada = Visitor::join(&server.url(), "full").await;
     let mut bo = Visitor::join(&server.url(), "full").await;
     let mut said = 0;
     while !server.log().contains("takes no transactions") {
         said += 1;
-        // The lines stay apart, so that some are stored and the others are not.
+        // An awareness value after each line keeps the lines apart, so that some are stored and the others are not.
         ada.say(&format!("{said} {}", "x".repeat(50_000)));
         ada.hint();
         bo.until(|bo| bo.hinted >= said).await;

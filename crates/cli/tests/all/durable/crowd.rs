@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::visitor::FOREVER;
 
-/// Each person writes so often.
+/// The pause between two lines of a person.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// See the [module](self).
@@ -28,7 +28,7 @@ struct Shared {
     joins: AtomicUsize,
 }
 
-/// What became of everybody.
+/// The results of all people.
 pub(super) struct Outcome {
     /// The transactions that were sent, all of which were confirmed.
     pub(super) sent: usize,
@@ -52,7 +52,7 @@ impl Crowd {
         crowd
     }
 
-    /// Waits until everybody has joined so often in all.
+    /// Waits until there were this many joins in all.
     pub(super) async fn joined(&self, joins: usize) {
         let joined = async {
             while self.shared.joins.load(Ordering::Relaxed) < joins {

@@ -80,7 +80,7 @@ async fn a_flipped_bit_in_the_log_costs_one_transaction_and_everybody_is_told() 
 async fn a_flipped_bit_in_a_snapshot_costs_nothing() {
     let mut server = Server::start("flipped-part");
     let mut ada = Visitor::join(&server.url(), "board").await;
-    // So much that the server wants a snapshot.
+    // Enough lines for the server to want a snapshot.
     for count in 1..=7 {
         ada.say(&format!("{count} {}", "x".repeat(50_000)));
         ada.hear(count).await;
@@ -93,7 +93,7 @@ async fn a_flipped_bit_in_a_snapshot_costs_nothing() {
     fold(&server);
     let (_, said) = run(&["check", folder(&server)]);
     assert!(said.contains("transactions: 7, snapshots: 1"), "{said}");
-    // The snapshot has all lines, and the part of the store begins with the row's name.
+    // Only the snapshot has this marker, because it joins all lines.
     edit(&server, "rooms.db", |bytes| {
         let marker = format!("{}\n2 xx", "x".repeat(20));
         flip(bytes, &marker);
@@ -133,7 +133,7 @@ async fn a_damaged_database_is_refused_until_it_is_repaired() {
 
     let (mut server, _) = killed("flipped-page").await;
     fold(&server);
-    // The first byte of the second page, whose kind is that of no page then.
+    // The first byte of the second page, which then tells no valid kind.
     edit(&server, "rooms.db", |bytes| bytes[4096] ^= 8);
     refused_until_repaired(&mut server, "ptrmap");
 }

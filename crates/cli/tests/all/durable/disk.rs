@@ -22,7 +22,7 @@ pub(super) struct LoopDisk {
 }
 
 impl LoopDisk {
-    /// Makes and mounts an empty file system. If this machine cannot, says so as `scripts/skipped.mjs` wants, and returns `None`.
+    /// Makes and mounts an empty file system. If this machine cannot, reports that for `scripts/skipped.mjs`, and returns `None`.
     pub(super) fn new(name: &str, mib: u64) -> Option<Self> {
         for (need, command) in [
             ("loop devices", HAS_LOOP_DEVICES),
@@ -54,12 +54,12 @@ impl LoopDisk {
         assert!(run("mount", &arguments), "mount {options}");
     }
 
-    /// Unmounts it, which needs that nobody uses it.
+    /// Unmounts the file system, which nobody may use any more.
     pub(super) fn unmount(&self) {
         assert!(run("umount", &[text(&self.path)]));
     }
 
-    /// Cuts the file system off: what was not synced is lost, and whatever is asked of it fails until it is mounted again.
+    /// Cuts the file system off: unsynced data is lost, and every access fails until it is mounted again.
     pub(super) fn cut(&self) {
         assert!(run("perl", &["-e", CUT, text(&self.path)]));
     }

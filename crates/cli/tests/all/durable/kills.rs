@@ -1,4 +1,4 @@
-//! Kills the real server at random times under load. `KILLS=1000` kills it so often; the default is 20.
+//! Kills the real server at random times under load. `KILLS=1000` kills it 1,000 times; the default is 20.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn whenever_the_server_is_killed_nothing_confirmed_is_lost_repeated_or_mov
     let mut between = 0;
     for kill in 0..kills {
         people.progress(CONFIRMED).await;
-        // At another moment of the tick and of the commit each time.
+        // Each kill is at another moment of the tick and of the commit.
         sleep(Duration::from_micros(kill as u64 * 977 % 10_000)).await;
         server.kill();
         between += usize::from(is_stored_and_not_confirmed(&server, &people).await);

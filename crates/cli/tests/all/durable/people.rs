@@ -32,7 +32,7 @@ struct Shared {
     rooms: [Written; ROOMS],
 }
 
-/// What the people of one room wrote who have finished.
+/// The number of people of one room who have finished, and of their lines.
 #[derive(Default)]
 struct Written {
     people: AtomicUsize,

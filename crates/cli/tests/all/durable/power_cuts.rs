@@ -22,10 +22,10 @@ async fn after_power_cuts_nothing_confirmed_is_lost_repeated_or_moved() {
     let mut between = 0;
     for cut in 0..cuts {
         people.progress(CONFIRMED).await;
-        // At another moment of the tick and of the commit each time.
+        // Each cut is at another moment of the tick and of the commit.
         sleep(Duration::from_micros(cut as u64 * 977 % 10_000)).await;
-        // It stops before the disk does. A sync that is under way at the cut may return success although its bytes are not on
-        // the disk (seen with a program that only writes and syncs), and nobody must be told of that.
+        // The server stops before the disk does. A sync that is under way at the cut may return success although its bytes are not
+        // on the disk (seen with a program that only writes and syncs), and no client may be told of that success.
         server.freeze();
         disk.cut();
         server.kill();

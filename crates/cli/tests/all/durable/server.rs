@@ -18,7 +18,7 @@ pub(super) struct Server {
     /// Further options of `groupwire serve`.
     pub(super) options: Vec<&'static str>,
     pub(super) has_webtransport: bool,
-    /// What it logs, and says at its end.
+    /// The file of its standard error: the log, and an error at the end.
     log: PathBuf,
     port: u16,
 }

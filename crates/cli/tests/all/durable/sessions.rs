@@ -1,4 +1,4 @@
-//! Sessions after a restart: who resumes keeps its number, and nobody new is given it.
+//! Sessions after a restart: a client that resumes keeps its number, and no new client is given that number.
 
 use super::operator::store;
 use super::server::Server;
@@ -14,7 +14,7 @@ async fn a_number_is_given_out_once_however_often_the_server_is_killed() {
     for _ in 0..2 {
         server.kill();
         server.restart();
-        // Somebody new, who says nothing, so that nothing is stored for it.
+        // A new visitor says nothing, so that nothing is stored for it.
         people.push(Visitor::join(&server.url(), "board").await);
     }
     people[0].say("again");

@@ -56,7 +56,7 @@ async fn upgrades_under_load_refuse_no_connection_and_lose_repeat_or_move_nothin
     assert!(connections > 0);
 }
 
-/// `PEOPLE=1000 ROOMS=50` measures with so many; the default is 40 in 5 rooms.
+/// `PEOPLE=1000 ROOMS=50` measures with 1,000 people in 50 rooms; the default is 40 in 5 rooms.
 #[tokio::test]
 async fn a_crowd_is_back_soon_after_an_upgrade() {
     let number = |name, default| std::env::var(name).map_or(default, |text| text.parse().unwrap());

@@ -13,7 +13,7 @@ pub(super) struct Visitor {
     lines: Channel,
     hints: Channel,
     events: Events,
-    /// The numbers that it had: one, unless its session was lost.
+    /// The participant numbers of the visitor: one, unless its session was lost.
     pub(super) numbers: Vec<u32>,
     /// The lines that it was told, with their positions.
     pub(super) told: Vec<(u64, String)>,
@@ -86,7 +86,7 @@ impl Visitor {
         self.told.iter().map(|(_, line)| line.as_str()).collect()
     }
 
-    /// Waits until the server is noticed to be away, and then until it is there again.
+    /// Waits until the client notices that the server is away, and then until the server is back.
     pub(super) async fn come_back(&mut self) {
         self.until(|visitor| visitor.is_away).await;
         self.until(|visitor| !visitor.is_away).await;

@@ -32,7 +32,7 @@ struct Told {
     /// The ids of the events that were taken.
     ids: BTreeSet<String>,
     repeated: usize,
-    /// Of each room, position and text of each transaction, when it was told first.
+    /// For each room, the position and text of each transaction, in the order in which they were first delivered.
     rooms: BTreeMap<String, Vec<(u64, String)>>,
     /// The type and the content of all events.
     events: Vec<(String, Value)>,
@@ -163,7 +163,7 @@ async fn whenever_the_server_is_killed_the_webhook_is_told_of_all_that_was_confi
     let people = People::join(&server.url());
     for kill in 0..KILLS {
         people.progress(CONFIRMED).await;
-        // At another moment of the tick and of the commit each time.
+        // Each kill is at another moment of the tick and of the commit.
         sleep(Duration::from_micros(kill * 1977 % 10_000)).await;
         server.kill();
         server.restart();
