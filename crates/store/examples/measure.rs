@@ -32,7 +32,7 @@ fn main() -> Outcome<()> {
     }
 }
 
-/// Commits of so many records in 50 rooms.
+/// Measures commits of `records` records in 50 rooms.
 fn commits(folder: &Path, records: usize) -> Outcome<()> {
     let store = Store::open(folder, options())?;
     let mut heads = [0; ROOMS];
@@ -44,7 +44,7 @@ fn commits(folder: &Path, records: usize) -> Outcome<()> {
         let begin = Instant::now();
         put(&store, &mut heads, round * records, records)?;
         times.push(begin.elapsed());
-        // A tick of the server's rooms.
+        // A short pause, in place of a tick of the server's rooms.
         if records == 1 {
             continue;
         }

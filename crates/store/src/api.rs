@@ -33,13 +33,13 @@ pub struct Append {
     pub meta: Option<Vec<u8>>,
     /// Participant numbers up to this one are reserved from now on. It never goes down.
     pub reserved: Option<u32>,
-    /// What somebody outside is told once this is stored: events for the outbox, each of at most
+    /// Events for the outbox, whose receiver is told of them once this is stored. Each has at most
     /// [`limits::MAX_EVENT`](crate::limits::MAX_EVENT) bytes.
     pub events: Vec<Vec<u8>>,
 }
 
 impl Append {
-    /// True if nothing is stored of the room itself.
+    /// True if the append has only events, and nothing of the room itself.
     pub(crate) fn has_only_events(&self) -> bool {
         let Append { records, meta, reserved, events, .. } = self;
         records.is_empty() && meta.is_none() && reserved.is_none() && !events.is_empty()
@@ -155,12 +155,12 @@ pub struct Usage {
     pub syncs: u64,
 }
 
-/// How far behind the receiver of events may be. What is older is dropped.
+/// The limits of the events that wait for the receiver. Events beyond them are dropped, the oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboxLimits {
-    /// Bytes of the events that wait.
+    /// The most bytes of the events that wait.
     pub max_bytes: u64,
-    /// The age of an event.
+    /// The largest age of an event.
     pub max_age: Duration,
 }
 
@@ -175,7 +175,7 @@ pub struct OutboxEvent {
     pub bytes: Vec<u8>,
 }
 
-/// How far the receiver of events is.
+/// The state of the outbox: which events were told, and which wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboxState {
     /// A random number that the outbox got when it was made: numbers of events are unique together with it.
@@ -186,9 +186,9 @@ pub struct OutboxState {
     pub told_time: u64,
     /// The number of events that wait.
     pub waiting: u64,
-    /// Their bytes, with their overhead.
+    /// The bytes of the events that wait, with their overhead.
     pub bytes: u64,
-    /// The time of the oldest one that waits, in milliseconds since 1970; `None` if none waits.
+    /// The time of the oldest event that waits, in milliseconds since 1970; `None` if none waits.
     pub oldest: Option<u64>,
     /// Events that were dropped since the store was opened.
     pub dropped: u64,

@@ -32,7 +32,7 @@ impl Writer {
     /// Gives a room a new incarnation, and drops what is damaged of it.
     pub(crate) fn begin_again(&mut self, name: &str, incarnation: u64) -> Result<(), Error> {
         let room = room_of(&self.shared.state(), name)?;
-        // Other connections may still have in memory what is damaged on the disk.
+        // A new connection has no pages in memory, so that it reads what is damaged on the disk.
         let fresh = schema::open_reader(&self.shared.folder, self.shared.options.vfs.as_deref())
             .map_err(reading)?;
         let (records, parts) = damaged_rows(&fresh, &room).map_err(reading)?;
@@ -55,7 +55,7 @@ impl Writer {
         *live = *live - before + room.bytes;
         damaged.records.iter().for_each(|&(row, _)| garbage.add_row(row, 0));
         damaged.parts.iter().for_each(|part| garbage.add_part(part));
-        // Another room may have been told of the same row.
+        // The same row may be among the damaged rows of other rooms.
         for other in rooms.values_mut().filter(|room| room.damaged().is_some()) {
             let Damaged { records, .. } = other.damaged_mut();
             records.retain(|record| !damaged.records.contains(record));

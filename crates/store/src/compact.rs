@@ -14,7 +14,7 @@ use crate::writer::Writer;
 /// Pages that one step gives back to the file system.
 const PAGES: u32 = 256;
 
-/// What is left to do for a small database.
+/// The work that is left to keep the database small.
 #[derive(Debug, Default)]
 pub(crate) struct Compaction {
     /// True if rows were deleted since the sizes were compared.
@@ -64,7 +64,7 @@ impl Writer {
         }
         let compaction = &mut self.sweep.compaction;
         compaction.compare = false;
-        // After a pass over all rows their pages are full, so another one is of no use before much was deleted.
+        // After a pass over all rows their pages are full, so another pass is useless before many bytes were deleted.
         if used > live + live / 2 + slack / 4 && compaction.deleted > slack / 8 {
             compaction.deleted = 0;
             compaction.moving = Some((0, next_row));
@@ -96,11 +96,11 @@ impl Writer {
 
 #[derive(Default)]
 struct Copied {
-    /// From the old row to the new one.
+    /// The new row of each copied row.
     rows: HashMap<i64, i64>,
     rooms: HashSet<u32>,
     bytes: u64,
-    /// The last row that was looked at; `None` at the end.
+    /// The last row that was read; `None` at the end.
     last: Option<i64>,
 }
 

@@ -8,15 +8,14 @@ use crate::store::{RoomLog, Store};
 use crate::writer::Writer;
 
 impl Store {
-    /// Puts events of a room into the outbox, and then calls `done`. They need not wait for anything else of the room. Events of
-    /// what an [`Append`] or a part of a snapshot stores are given to that instead. Without [`Options::outbox`](crate::Options::outbox),
-    /// events are ignored.
+    /// Puts events of a room into the outbox, and then calls `done`. Events of a change belong to its [`Append`] or part of a
+    /// snapshot; these are of nothing that is stored. Without [`Options::outbox`](crate::Options::outbox), events are ignored.
     pub fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
         self.append(Append { room: room.to_owned(), events, ..Append::default() }, done);
     }
 
-    /// Reads the oldest events that were not told, in the order of their numbers, until their content exceeds `max_bytes`; at least
-    /// one if there is one. Those after the number `last` are left out. This reads the disk.
+    /// Reads the oldest events that were not told, in the order of their numbers, up to the number `last`, until their content
+    /// exceeds `max_bytes`; at least one if there is one. This reads the disk.
     pub fn events(
         &self,
         last: u64,
@@ -29,13 +28,13 @@ impl Store {
             .with_reader(|db| outbox::read(db, told, last, max_events, max_bytes).map_err(reading))
     }
 
-    /// The events up to this number were told: the cursor moves, and they are erased. Then `done` is called.
+    /// The events up to `number` were told: the cursor moves, and these events are erased. Then `done` is called.
     pub fn events_told(&self, number: u64, done: Done) {
         let call = move |writer: &mut Writer| writer.events_told(number);
         self.send(done, |answer| Request::Call(Box::new(call), answer));
     }
 
-    /// How far the receiver of events is; `None` without [`Options::outbox`](crate::Options::outbox).
+    /// The state of the outbox; `None` without [`Options::outbox`](crate::Options::outbox).
     pub fn outbox(&self) -> Option<OutboxState> {
         self.shared().state().outbox
     }
@@ -79,7 +78,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Counts what remains after the events of a room were erased.
+    /// Counts the events that remain after those of a room were erased.
     pub(crate) fn measure_outbox(&mut self) {
         let Some(before) = self.shared.state().outbox else { return };
         match outbox::measure(&self.db, before) {

@@ -1,5 +1,5 @@
-//! Copying rooms to one file, and out of a damaged database. The file is a database with the same tables, so it is read and checked by the same
-//! code. Keys of sessions are not in the database and so not in the file.
+//! Copies rooms to one file, and out of a damaged database. The file is a database with the same tables, so the same code reads and
+//! checks it. Keys of sessions are not in the database, and so not in the file.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -30,7 +30,7 @@ pub struct Summary {
 /// Copies rooms of the store in `folder` to a new file, also while a server uses the folder. `wanted` says which rooms, by
 /// name. The copy shows one moment. While it lasts the server's write-ahead log grows.
 ///
-/// A server that has the store open exports by this, too.
+/// A server that has the store open exports with this function, too.
 pub fn export(
     folder: impl AsRef<Path>,
     file: impl AsRef<Path>,
@@ -66,7 +66,7 @@ pub fn check(path: impl AsRef<Path>) -> Result<Summary, OpenError> {
         true => schema::open_stored(path, false)?,
         false => schema::open_export(path)?,
     };
-    // A server may begin its write-ahead log again while it is read, which looks like damage once.
+    // A server may restart its write-ahead log while it is read. That looks like damage, but not three times in a row.
     if is_folder && !(0..3).any(|_| check_wal(path).is_ok()) {
         check_wal(path)?;
     }
@@ -146,7 +146,7 @@ fn publish(temporary: &Path, file: &Path) -> Result<(), Error> {
     publish().map_err(|error| Error::Io(format!("{}: {error}", file.display())))
 }
 
-/// What is done with each intact row.
+/// The visitor of the intact rows.
 trait Visit {
     fn room(&mut self, row: &RoomRow) -> Sql<()>;
     fn part(&mut self, row: &PartRow, content: &[u8]) -> Sql<()>;
@@ -157,7 +157,7 @@ struct Nothing;
 
 struct Copy<'a, F> {
     to: &'a Connection,
-    /// From the stored incarnation of a room to that of the copy.
+    /// Maps the stored incarnation of a room to that of the copy.
     incarnation: F,
 }
 
@@ -192,12 +192,12 @@ impl<F: FnMut(u64) -> u64> Visit for Copy<'_, F> {
     }
 }
 
-/// What is done when the database itself is damaged, and not only a row.
+/// How damage of the database itself, beyond single rows, is treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Structure {
-    /// Give up.
+    /// Reading fails.
     Intact,
-    /// Go on with the next row that can be found.
+    /// Reading goes on with the next row that can be found.
     Damaged,
 }
 

@@ -81,7 +81,7 @@ pub fn parse_time(text: &str) -> Option<Duration> {
 }
 
 impl Store {
-    /// The rooms that one of the rules forgets now. The caller deletes those in which nobody is.
+    /// The rooms that the rules select for deletion now. The caller deletes those without participants.
     pub fn inactive(&self, rules: &[Forget]) -> Vec<String> {
         let now = self.shared().now() / 1000;
         let state = self.shared().state();

@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
-/// The first byte of a page with rows of a table. Pages of overflow and of free pages begin with a page's number, so they never
-/// have it in a database of at most [`MAX_PAGES`] pages; pages that map pointers begin with a number from 1 to 5.
+/// The first byte of a page with rows of a table. Pages of overflow and free pages begin with a page's number, so that their first
+/// byte is smaller in a database of at most [`MAX_PAGES`] pages; pages that map pointers begin with a number from 1 to 5.
 const LEAF: u8 = 0x0d;
 
 /// The most pages of a database in which each page's kind can be told from its first byte: 872 GB.

@@ -9,14 +9,14 @@ use crate::index::Entry;
 use crate::room::Room;
 use crate::rows::PartRow;
 
-/// What a room no longer needs.
+/// The records and parts that a room no longer needs.
 #[derive(Debug, Default)]
 pub(crate) struct Surplus {
     pub(crate) entries: Vec<Entry>,
     pub(crate) parts: Vec<PartRow>,
 }
 
-/// The parts that the room can do without at `now`. `history` and `now` are in milliseconds.
+/// The parts that the room no longer needs at `now`. `history` and `now` are in milliseconds.
 pub(crate) fn surplus_parts(room: &Room, now: u64, history: u64) -> Vec<i64> {
     let parts = room.parts();
     let is_old = |part: &PartRow| now.saturating_sub(part.taken) >= history;
@@ -30,7 +30,7 @@ pub(crate) fn surplus_parts(room: &Room, now: u64, history: u64) -> Vec<i64> {
     parts.iter().filter(|part| !kept(part)).map(|part| part.id).collect()
 }
 
-/// Removes from the room's index what it can do without at `now`.
+/// Removes the records and parts from the room's index that it no longer needs at `now`.
 pub(crate) fn trim(room: &mut Room, now: u64, history: u64) -> Surplus {
     let surplus = surplus_parts(room, now, history);
     let parts = room.remove_parts(|part| !surplus.contains(&part.id));

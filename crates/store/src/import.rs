@@ -71,8 +71,8 @@ impl Store {
         Ok(())
     }
 
-    /// Copies a room out of a database, and lets the copy take the place of the room of this name, if `may_replace` permits that at
-    /// the last moment.
+    /// Copies a room out of a database. The copy then replaces the room of this name, if `may_replace` permits it at the last
+    /// moment.
     pub(crate) fn import_room(
         &self,
         db: &Connection,
@@ -100,7 +100,7 @@ impl Store {
                 entries: room.remove_entries(|_| false),
                 parts: room.remove_parts(|_| false),
             };
-            // If the writer does not answer any more, the next start finds the rows.
+            // If the writer does not answer, the next start finds these rows.
             let _ = self.on_writer(move |writer| {
                 writer.shared.state().garbage.add(&surplus);
                 Ok(())
@@ -136,7 +136,7 @@ impl Store {
             let content = part.content(db).map_err(reading)?;
             let content = content.ok_or_else(|| Error::Damaged("the export's parts".into()))?;
             let id = self.on_writer(|writer| Ok(writer.reserve_part()))?;
-            // Known before its pieces are written, so that they are erased if the import fails.
+            // The part is noted before its pieces are written, so that they are erased if the import fails.
             room.push_part(PartRow { id, room: room.id, ..part.clone() });
             for (number, piece) in pieces(&content).enumerate() {
                 let (piece, id) = (piece.to_vec(), id * PIECES + number as i64);

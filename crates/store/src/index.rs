@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::api::OVERHEAD;
 
-/// Where a record is, and what decides whether it is kept.
+/// The row of a record, and the fields that decide whether it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// The id of the row in `log`.
@@ -16,7 +16,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// What the record counts for in quotas.
+    /// The bytes that the record counts for in quotas.
     pub(crate) fn cost(&self) -> u64 {
         u64::from(self.size) + OVERHEAD
     }
@@ -25,7 +25,7 @@ impl Entry {
 /// Entries in the order of positions, each coded as differences to the one before.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries {
-    /// Few records need no memory of their own.
+    /// The codes of few records fit inline, without an allocation.
     coded: SmallVec<[u8; 16]>,
     last_row: i64,
     last_position: u64,
@@ -63,8 +63,8 @@ impl Entries {
         })
     }
 
-    /// Puts the entries in the order of positions, which the log's rows do not have once laggards were moved. If two entries
-    /// have the same position, because the server ended between copying and erasing, the first one is removed and returned.
+    /// Puts the entries in the order of positions, which the log's rows do not have once laggards were moved. If two entries have
+    /// the same position, because the server ended between copying and erasing, the older row is removed and returned.
     pub(crate) fn sort(&mut self) -> Vec<Entry> {
         let mut copied = Vec::new();
         if !self.iter().is_sorted_by(|a, b| a.position < b.position) {
@@ -83,7 +83,7 @@ impl Entries {
         copied
     }
 
-    /// Lets entries point to the rows that `moved` says.
+    /// Replaces the row of each entry for which `moved` has a new row.
     pub(crate) fn move_rows(&mut self, moved: impl Fn(i64) -> Option<i64>) {
         *self = self
             .iter()

@@ -4,8 +4,8 @@
 //! data. What is confirmed survives `kill -9` and a power cut. One thread writes: everything that waits goes into one commit
 //! with one sync. Rooms are read beside it, on other connections.
 //!
-//! Beside that a store can have an outbox: events for somebody outside, stored in the commit of what they tell of, and kept until
-//! they were told or are too old.
+//! A store can also have an outbox: events for a receiver outside, which are stored in the commit of the change that they tell of,
+//! and kept until they were told or are too old.
 //!
 //! The store does not look into records, parts, meta data and events. Tokens, addresses and presence are not given to it.
 //!

@@ -80,8 +80,8 @@ fn load_parts(db: &Connection, room: &Room, damage: &mut Vec<Damage>) -> Result<
         }
     }
     for row in bad {
-        // The log behind the base, the oldest part of the name, is kept. So any older part replaces a newer one. If there is
-        // none, the log reaches back to the room's begin only if nothing was trimmed.
+        // The log since the base, the oldest part of the name, is kept, so any older part can replace a newer one. Without an older
+        // part, the log reaches back to the room's beginning only if nothing was trimmed.
         let older = found.iter().any(|part| *part.name == *row.name);
         let name = row.name.to_string();
         let replaced = older || is_complete(room, row);

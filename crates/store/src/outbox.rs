@@ -1,9 +1,9 @@
 //! The outbox: events for a receiver outside of the server, which are delivered later and at least once.
 //!
-//! An event is stored in the commit of what it tells of, so it is in the outbox exactly if that is durable. Events are numbered
-//! without a gap. The number up to which they were told, the cursor, is stored too, and told events are erased. An event whose number
-//! is missing behind the cursor was dropped: it became too old, the outbox too large, its room was deleted, or the disk damaged it.
-//! Nothing else waits for the outbox.
+//! An event is stored in the commit of the change that it tells of, so it is in the outbox exactly if that change is durable.
+//! Events are numbered without a gap. The cursor, which is the number of the last event that was told, is stored, too, and told
+//! events are erased. An event whose number is missing after the cursor was dropped: it became too old, the outbox too large, its
+//! room was deleted, or the disk damaged it. Nothing else waits for the outbox.
 
 use crc32fast::Hasher;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -23,7 +23,7 @@ const TABLES: &str = "
         crc INTEGER NOT NULL);
 ";
 
-/// Makes the tables if `is_wanted`, and reads how far the receiver is. If no receiver is wanted any more, its events are dropped.
+/// Makes the tables if `is_wanted`, and reads the state of the outbox. If no outbox is wanted any more, its events are dropped.
 pub(crate) fn open(db: &Connection, is_wanted: bool, now: u64) -> Sql<Option<OutboxState>> {
     let is_there =
         db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox_state'")?.exists([])?;
@@ -50,7 +50,7 @@ pub(crate) fn open(db: &Connection, is_wanted: bool, now: u64) -> Sql<Option<Out
     measure(db, state).map(Some)
 }
 
-/// Writes the rows of events, of which the first one gets this number.
+/// Writes the rows of events, the first with the number `first`.
 pub(crate) fn insert(
     db: &Connection,
     first: u64,
@@ -71,12 +71,12 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Erases the events of a room, which is deleted.
+/// Erases the events of a room that is deleted.
 pub(crate) fn erase_room(db: &Connection, room: &str) -> Sql<()> {
     remove(db, "room = ?", params![room])
 }
 
-/// The events up to this one were told. Returns what remains.
+/// Erases the events up to `number`, which were told. Returns the new state.
 pub(crate) fn tell(db: &Connection, outbox: OutboxState, number: u64) -> Sql<OutboxState> {
     let last = number.cast_signed();
     let time = db
@@ -97,7 +97,7 @@ pub(crate) fn tell(db: &Connection, outbox: OutboxState, number: u64) -> Sql<Out
     Ok(told)
 }
 
-/// Drops the oldest events while there are more than `max_bytes`, or they are from before `due`. Returns what remains.
+/// Drops the oldest events while there are more than `max_bytes`, or they are from before `due`. Returns the new state.
 pub(crate) fn drop_oldest(
     db: &Connection,
     outbox: OutboxState,

@@ -63,7 +63,7 @@ impl Plan {
         }
         let before = room.bytes;
         room.grow(append);
-        // A smaller meta data frees bytes that later appends of the batch do not count on.
+        // If meta data becomes smaller, later appends of the batch cannot use the freed bytes.
         let added = if created { room.bytes } else { room.bytes.saturating_sub(before) };
         if added > 0 {
             self.check_quotas(state, options, created, added)?;
@@ -105,7 +105,7 @@ impl Plan {
 impl Planned {
     fn of(room: &Room) -> Result<Self, Error> {
         if room.damaged().is_some_and(|damaged| *damaged != Default::default()) {
-            // Loading the room shows the damage.
+            // The caller has to load the room, which shows the damage.
             return Err(Error::Incarnation);
         }
         let Room { id, incarnation, head, reserved, bytes, .. } = *room;

@@ -1,4 +1,4 @@
-//! What the handles ask of the writer's thread.
+//! The requests of the handles to the writer's thread.
 
 use crate::api::{Append, Part};
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub(crate) enum Request {
     Trim(Answer),
     /// Answers when nothing that was deleted is on the disk any more.
     Erase(Answer),
-    /// Something that is done between two commits.
+    /// A function that runs between two commits.
     Call(Call, Answer),
     Stop,
 }

@@ -7,11 +7,11 @@ use crate::rows::PartRow;
 use crate::schema;
 use crate::store::Store;
 
-/// To what a room is taken back.
+/// The state that a room is taken back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// The snapshot with this number is the newest of its name again. No record is taken back: those that later snapshots of the
-    /// name stood for are behind it.
+    /// The snapshot with this number becomes the newest of its name again. No record is lost: the log has the records that later
+    /// snapshots of the name covered.
     Snapshot(i64),
     /// Everything after the record at this position is taken back.
     Position(u64),
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// The room without what is taken back.
+/// The room as it is once it is taken back.
 fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
     let mut kept = room.clone();
     if kept.damaged().is_some_and(|damaged| *damaged != Default::default()) {
@@ -103,7 +103,7 @@ fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
     match to {
         Moment::Snapshot(id) => {
             let chosen = room.parts().iter().find(|part| part.id == id).ok_or(Error::NotKept)?;
-            // They are in the order in which they were stored, by their numbers.
+            // Parts have their numbers in the order in which they were stored.
             kept.remove_parts(|part| part.name != chosen.name || part.id <= chosen.id);
         }
         Moment::Position(position) => {
@@ -113,7 +113,7 @@ fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
             kept.remove_parts(|part| part.as_of <= position);
             kept.remove_entries(|entry| entry.position <= position);
             let is_left = |part: &PartRow| kept.parts().iter().any(|one| one.name == part.name);
-            // The log behind the oldest part of a name is there. Without a part, all of the log has to be.
+            // The log since the oldest part of a name is kept. If no part of a name is left, the whole log is needed.
             if !room.parts().iter().all(is_left) && !is_whole(room, position) {
                 return Err(Error::NotKept);
             }

@@ -18,7 +18,7 @@ pub(crate) struct Room {
     /// Bytes that count for quotas: records, parts, meta data and overhead.
     pub(crate) bytes: u64,
     pub(crate) entries: Entries,
-    /// What few rooms have; behind a pointer, because 100,000 rooms stay in memory.
+    /// Fields that few rooms have, behind a pointer, because 100,000 rooms stay in memory.
     more: Option<Box<More>>,
 }
 
@@ -29,7 +29,7 @@ struct More {
     damaged: Damaged,
 }
 
-/// What was found damaged.
+/// The rows of a room that were found damaged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Damaged {
     /// Rows of the log, and the positions that they seem to have had.

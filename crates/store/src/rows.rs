@@ -94,7 +94,7 @@ pub(crate) struct LogHeader {
     pub(crate) time: u32,
 }
 
-/// A row of `log`, with its content where SQLite has it.
+/// A row of `log`, whose content is borrowed from SQLite.
 pub(crate) struct LogRow<'a> {
     pub(crate) id: i64,
     pub(crate) header: LogHeader,
@@ -161,7 +161,7 @@ impl<'a> LogRow<'a> {
         i64::from(self.header.crc(hash(self.bytes))) == self.crc
     }
 
-    /// Which of these rooms a damaged row belonged to, if only the room's number is wrong.
+    /// Those of `rooms` that a damaged row belonged to, if only the row's number of the room is wrong.
     pub(crate) fn rooms_that_fit(&self, rooms: impl Iterator<Item = u32>) -> Vec<u32> {
         let content = hash(self.bytes);
         rooms
@@ -178,7 +178,7 @@ impl<'a> LogRow<'a> {
     }
 }
 
-/// Reads the row of this id if it is intact and is the one that the index says.
+/// Reads the row of this id if it is intact and matches the index.
 pub(crate) fn find_record<T>(
     db: &Connection,
     id: i64,

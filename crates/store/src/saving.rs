@@ -43,8 +43,8 @@ impl Writer {
         if room.incarnation != save.incarnation {
             return Err(Error::Incarnation);
         }
-        // A snapshot is what makes room in a full store, so quotas do not hold it back. What waits is bounded by what
-        // the history keeps: three parts of each name.
+        // Quotas do not hold a snapshot back, because it makes room in a full store. The history bounds the parts that are kept:
+        // three of each name.
         if part.as_of > room.head {
             return Err(Error::Position { expected: room.head, found: part.as_of });
         }
@@ -81,7 +81,7 @@ impl Writer {
         saving.answer.send(Err(error));
     }
 
-    // Makes the part valid, and trims what is no longer needed because of it: first the one, then the other.
+    // Makes the part valid, and then trims the records and parts that are no longer needed.
     fn finish_part(&mut self, saving: &Saving) -> Result<(), Error> {
         let SavePart { room: name, incarnation, part, meta, events } = &saving.save;
         let now = self.shared.now();

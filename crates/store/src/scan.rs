@@ -10,7 +10,7 @@ use crate::room::Room;
 use crate::rows::{LogRow, PIECE, PIECES, PartRow, Result, RoomRow};
 use crate::state::State;
 
-/// Reads all rows. `now` is in milliseconds: times after it are taken for now, as the clock was wrong then.
+/// Reads all rows. `now` is in milliseconds. Later times count as `now`, because the clock was wrong when they were written.
 pub(crate) fn scan(db: &Connection, now: u64) -> Result<State> {
     check_structure(db)?;
     let mut scan = Scan { now, ..Scan::default() };
@@ -21,7 +21,7 @@ pub(crate) fn scan(db: &Connection, now: u64) -> Result<State> {
     Ok(scan.finish())
 }
 
-/// The checksums of rows say nothing of rows that a damaged page no longer shows. SQLite's own check finds such pages.
+/// Runs SQLite's own check, which finds damaged pages: the checksums of rows do not show that rows are missing.
 pub(crate) fn check_structure(db: &Connection) -> Result<()> {
     let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if found == "ok" {
@@ -127,8 +127,8 @@ impl Scan {
         }
     }
 
-    // Every room that the row may have belonged to is told of the damage: the one that it names, and, if the room's number
-    // is what was damaged, the one with which the checksum holds.
+    // Notes the damage for every room that the row may have belonged to: the room that it names, and, in case that number is
+    // damaged, the rooms with which the checksum holds.
     fn damaged(&mut self, row: &LogRow<'_>) {
         let mut rooms = row.rooms_that_fit(self.rooms.keys().copied());
         rooms.push(row.header.room);

@@ -1,4 +1,4 @@
-//! What the store keeps in memory of all rooms, and what it shares between the writer and the readers.
+//! The state of all rooms in memory, and what the writer, the readers and the handles share.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub(crate) struct State {
     pub(crate) next_row: i64,
     pub(crate) next_part: i64,
     pub(crate) garbage: Garbage,
-    /// How far the receiver of events is; `None` if there is no outbox.
+    /// The state of the outbox; `None` if there is none.
     pub(crate) outbox: Option<OutboxState>,
     pub(crate) commits: u64,
     pub(crate) syncs: u64,

@@ -59,9 +59,9 @@ pub trait RoomLog: Send + Sync {
     fn delete(&self, room: String, done: Done);
 }
 
-/// A store in a folder, as SQLite's database with a thread that writes.
+/// A store in a folder: an SQLite database, and a thread that writes.
 ///
-/// Dropping it carries out what was asked for, and then closes the folder.
+/// Dropping it carries out all requests, and then closes the folder.
 #[derive(Debug)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -247,7 +247,7 @@ impl Drop for Store {
     }
 }
 
-// SQLite opens a file that it must not write for reading, makes the files beside it read-only, too, and fails at the first commit.
+// SQLite opens a file that it cannot write for reading, makes the files beside it read-only, too, and fails at the first commit.
 fn check_writable(folder: &Path) -> Result<(), OpenError> {
     for end in ["", "-wal", "-shm"] {
         let file = folder.join(format!("{}{end}", schema::DATABASE));

@@ -22,17 +22,17 @@ const TRIM_EVERY: u64 = 10 * 60 * 1000;
 /// measured by the machine, not by the clock of the options, which may stand still in tests.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// The longest time without a look at the clock, by which rooms are trimmed.
+/// The longest wait for a request. The clock is checked after it, because rooms are trimmed by the clock.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// What remains to be done between commits.
 #[derive(Default)]
 pub(crate) struct Sweep {
-    /// These wait until nothing that was deleted is on the disk any more.
+    /// Requests that are answered once no deleted content is on the disk any more.
     pub(crate) erasing: Vec<Answer>,
     /// True if the write-ahead log may hold deleted content.
     truncate: bool,
-    /// No attempt to truncate it before this moment.
+    /// The write-ahead log is not truncated before this time.
     retry_at: Option<Instant>,
     pub(crate) compaction: Compaction,
     last_trim: u64,
@@ -154,8 +154,8 @@ impl Writer {
 
     // Empties the write-ahead log, which may hold what was deleted, and answers those who wait for it.
     fn truncate(&mut self) {
-        // A power cut can undo the shortening of the database, and what was beyond its end is back. The checkpoint of a commit,
-        // of any, shortens it again.
+        // A power cut can undo the shortening of the database's file, so that content beyond its end is back. The checkpoint of any
+        // commit shortens the file again, so this makes one.
         if self.transaction(|db| db.pragma_update(None, "user_version", FORMAT)).is_err() {
             self.sweep.retry_at = Some(Instant::now() + RETRY);
             return;

@@ -9,12 +9,12 @@ const LIMITS_US: [u64; 16] = [
     1_000_000, 2_500_000, 5_000_000, 10_000_000,
 ];
 
-/// How often something took how long: counts by buckets from 0.1 ms to 10 s, and the sum of all durations.
+/// A histogram of durations: counts by buckets from 0.1 ms to 10 s, and the sum of all durations.
 #[derive(Debug, Default)]
 pub struct Times {
-    /// The durations up to each limit, and above the one before it.
+    /// The number of durations up to each limit, and above the limit before it.
     counts: [AtomicU64; LIMITS_US.len()],
-    /// The durations above the last limit.
+    /// The number of durations above the last limit.
     longer: AtomicU64,
     sum_us: AtomicU64,
 }

@@ -1,4 +1,4 @@
-//! The thread that writes: all that waits goes into one commit, and then all of it is answered.
+//! The thread that writes: all appends that wait go into one commit, and then all of them are answered.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -64,12 +64,12 @@ impl Writer {
             match request {
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok(Request::Append(append, answer)) => {
-                    // While there is other work between commits, no time is lost by waiting.
+                    // Other work between commits must not be delayed by waiting for more appends.
                     if !has_work {
                         self.gather();
                     }
                     let (batch, other) = collect(append, answer, requests);
-                    // After a full batch more appends wait already.
+                    // After a full batch more appends are waiting already, so the next one is not gathered.
                     self.last_append = (batch.len() < BATCH).then(Instant::now);
                     self.append(batch);
                     next = other;
@@ -82,7 +82,7 @@ impl Writer {
         self.finish();
     }
 
-    /// Waits until the last commit of appends is so long ago as the options say.
+    /// Waits until `Options::gather` has passed since the last commit of appends.
     fn gather(&self) {
         if let Some(last) = self.last_append {
             thread::sleep(self.shared.options.gather.saturating_sub(last.elapsed()));

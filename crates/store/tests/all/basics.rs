@@ -102,7 +102,7 @@ fn records_that_do_not_continue_the_room_are_refused() {
 fn after_a_refused_append_the_later_ones_of_the_room_in_the_batch_are_refused() {
     let machine = Machine::new();
     let store = machine.open().unwrap();
-    // What a start has to do is over before commits are counted.
+    // The work of the start is over before commits are counted.
     store.wait(|done| store.erase(done)).unwrap();
     // The writer is held by a callback, so that what follows becomes one batch.
     let (release, held) = std::sync::mpsc::channel::<()>();

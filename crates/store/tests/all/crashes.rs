@@ -1,5 +1,5 @@
-//! Power cuts: at every write and sync of a random script the machine stops, of what was not synced an arbitrary choice
-//! remains, and then everything that was confirmed has to be there.
+//! Power cuts: the machine stops at a random write or sync of a random script, an arbitrary part of what was not synced remains,
+//! and then everything that was confirmed has to be there.
 //!
 //! `SIMULATIONS=100000 cargo test --release --package groupwire-store --test all crashes` runs many more, and
 //! `FIRST_SEED=7` begins with that one.

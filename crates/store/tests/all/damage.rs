@@ -29,7 +29,7 @@ fn a_damaged_record_is_named_and_the_others_are_there() {
     assert_eq!(loaded.records, [record(1, "first"), record(3, "third")]);
     assert_eq!(store.get("b").damage, []);
     assert!(matches!(store.read("a", 1, u64::MAX), Err(Error::Damaged(_))));
-    // Nobody goes on as if nothing had happened.
+    // The damaged room takes no appends before it has begun again.
     assert_eq!(store.put("a", vec![record(4, "")]), Err(Error::Incarnation));
     store.wait(|done| store.begin_again("a".into(), 8, done)).unwrap();
     let next = Append { incarnation: 8, ..append("a", vec![record(4, "fourth")]) };

@@ -145,7 +145,7 @@ fn an_import_replaces_rooms_only_if_it_is_told_to() {
     assert_eq!(store.get("b").head, 2);
     assert_eq!(import(true).unwrap(), ["b"]);
     assert_eq!((store.get("b").head, store.get("b").incarnation), (1, 8));
-    // A room of the server that does not know of it is not written into the new one.
+    // An append of a server that still has the old room is refused.
     assert_eq!(store.put("b", vec![record(2, "")]), Err(Error::Incarnation));
     store.wait(|done| store.erase(done)).unwrap();
     let bytes = fs::read(folder.path().join("rooms.db")).unwrap();

@@ -43,7 +43,7 @@ fn a_bad_snapshot_is_replaced_by_the_one_before_and_the_log_behind_it() {
         assert_eq!(room.records[0].bytes, b"record 11");
     };
     check(&store);
-    // Who still has the room from before cannot write to it.
+    // An append with the room's earlier incarnation is refused.
     assert_eq!(store.put("a", records(31, 31)), Err(Error::Incarnation));
     drop(store);
     let store = Store::open(folder.path(), Options::default()).unwrap();
@@ -114,7 +114,7 @@ fn a_room_that_is_written_to_meanwhile_is_not_taken_back() {
             let written = store.wait(|done| store.append(put, done));
             let taken = taking.join().unwrap();
             match (&written, &taken) {
-                // It was written before, after which it was taken back; or it came too late.
+                // The append came before the take-back, or too late and was refused.
                 (_, Ok(())) => (next, incarnation) = (2, incarnation + 1),
                 (Ok(()), Err(Error::NotNow(NotNow::Changed))) => {
                     (next, changed) = (next + 1, changed + 1)
@@ -122,7 +122,7 @@ fn a_room_that_is_written_to_meanwhile_is_not_taken_back() {
                 other => panic!("{other:?}"),
             }
         });
-        // What was confirmed and not taken back is there.
+        // All records that were confirmed and not taken back are there.
         assert_eq!(store.get("a").head, next - 1);
     }
     eprintln!("{changed} of 20 were refused");
