@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use crate::limits::MAX_STATES;
 use crate::message::State;
 
-/// What a server knows of the awareness of a document: the newest state of each client, and the connection that it came from.
+/// A server's view of the awareness of a document: the newest state of each client, and the connection that it came from.
 ///
-/// A state belongs to the connection that sent it first, as long as that lives: others change nothing of it. When the connection
-/// ends, the server says that its clients have left, at the clock of their last state, so that a client that comes back can go on from there.
+/// A client's state belongs to the connection that sent it first, as long as that connection lasts: no other one changes it. When it ends,
+/// the server says that its clients have left, at the clock of their last state, so that a client that returns can go on from there.
 ///
 /// ```
 /// use groupwire_yjs::{Awareness, State};
@@ -27,7 +27,7 @@ use crate::message::State;
 #[derive(Debug, Clone, Default)]
 pub struct Awareness {
     clients: BTreeMap<u64, Known>,
-    /// Clients that have left, in the order in which they did, with the number of that departure.
+    /// Clients that have left, in the order of their departures, with the number of the departure.
     left: VecDeque<(u64, u64)>,
     departures: u64,
     /// The bytes of all states.
@@ -46,8 +46,8 @@ enum Presence {
         json: String,
         /// The connection that the state belongs to.
         owner: u64,
-        /// Another connection that sent a newer state in vain, and the clock of that: a client whose earlier connection has broken without
-        /// a sign.
+        /// Another connection that sent a newer state, which was ignored, and the clock of that state: the client's earlier
+        /// connection may have broken without a sign.
         claim: Option<(u64, u64)>,
     },
     Left {
@@ -56,22 +56,22 @@ enum Presence {
     },
 }
 
-/// What came of states that a connection sent.
+/// The effects of states that a connection sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// The clients whose state has changed, or was renewed: everybody is told.
+    /// The clients whose state has changed, or was renewed: tell all connections.
     pub changed: Vec<u64>,
-    /// Clients that the sender believes to be there, and that have left: the sender alone is told. A client who hears that it has left itself
-    /// says that it is there.
+    /// Clients that have left, and that the sender takes for present: tell the sender alone. A client that is told that it has left
+    /// itself then says that it is there.
     pub corrected: Vec<u64>,
 }
 
-/// What the end of a connection means for awareness.
+/// The effects of the end of a connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Departed {
-    /// The clients that have left: everybody is told.
+    /// The clients that have left: tell all connections.
     pub gone: Vec<u64>,
-    /// Connections that have to say once more that a client is there.
+    /// Connections that have to say again that a client is there.
     pub recalled: Vec<Recall>,
 }
 
@@ -95,7 +95,7 @@ pub struct TooManyStates;
 const MAX_BYTES: usize = 16 << 20;
 
 impl Awareness {
-    /// Takes the states that a connection sends. Those that are not newer, and those of clients of other connections change nothing.
+    /// Takes the states that a connection sends. States that are not newer, and states of other connections' clients, change nothing.
     ///
     /// # Errors
     /// There would be too many states; those before were taken.
@@ -121,7 +121,7 @@ impl Awareness {
         let length = json.map_or(0, str::len);
         let is_full = self.clients.len() - self.left.len() >= MAX_STATES;
         let before = match self.clients.get_mut(&client) {
-            // Nobody has heard of it.
+            // The client is unknown, so nobody has to be told that it has left.
             None if json.is_none() => return Ok(()),
             None if is_full => return Err(TooManyStates),
             None => 0,
@@ -216,7 +216,7 @@ impl Awareness {
         self.clients.iter().map(|(&client, known)| state(client, known))
     }
 
-    /// An estimate of the bytes of memory that it takes.
+    /// An estimate of the bytes of memory that the awareness takes.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.bytes + 100 * self.clients.len()
@@ -242,7 +242,7 @@ impl Awareness {
         }
     }
 
-    /// Forgets those who left longest ago, if there are many.
+    /// Forgets the clients that left longest ago, if there are many.
     fn trim(&mut self) {
         while self.left.len() > MAX_STATES {
             if let Some((client, _)) = self.left.pop_front() {

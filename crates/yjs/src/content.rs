@@ -8,13 +8,13 @@ use crate::reader::Reader;
 /// The content of an item. Each unit of its length has a clock of its own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content<'a> {
-    /// So many units were deleted.
+    /// The number of deleted units.
     Deleted(u64),
     /// Text. Its length is counted in UTF-16.
     Text(&'a str),
-    /// So many values, as JSON or as lib0 writes them.
+    /// `count` values, as JSON or as lib0 writes them.
     Values { count: u64, are_json: bool, bytes: &'a [u8] },
-    /// Something of length 1, with the bytes that it is written in.
+    /// Content of length 1, in its encoded form.
     Single(&'a [u8]),
 }
 
@@ -111,7 +111,7 @@ const BYTES: u8 = 116;
 /// Skips a value as lib0 writes it. Returns its kind.
 fn any(reader: &mut Reader<'_>) -> Result<u8, Error> {
     let start = reader.at();
-    // The values that are left in each array and object around the next one, and whether they have keys.
+    // For each array and object around the next value: the number of values that are left, and whether they have keys.
     let mut open = [(0_u64, false); MAX_DEPTH];
     let mut depth = 0_usize;
     let mut outer = None;

@@ -9,12 +9,12 @@ use crate::writer;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) client: u64,
-    /// Where they are in the update.
+    /// The offset of the ranges in the update.
     at: usize,
     count: u64,
 }
 
-/// Checks the deletions of an update. Returns where those of each client are.
+/// Checks the deletions of an update. Returns a block for each client.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Vec<Block>, Error> {
     let mut blocks = Vec::new();
     for _ in 0..reader.count()? {
@@ -95,7 +95,7 @@ fn each(blocks: &mut [(&[u8], Block)], mut take: impl FnMut(u64, &[(u64, u64)]))
         for (bytes, block) in alike {
             let mut reader = Reader::new(bytes, block.at);
             for _ in 0..block.count {
-                // They were read before.
+                // This cannot fail: `read` has checked these numbers.
                 let (Ok(clock), Ok(length)) = (reader.number(), reader.number()) else { break };
                 ranges.push((clock, clock + length));
             }

@@ -11,13 +11,13 @@ use crate::structs::Body;
 use crate::update::Update;
 use crate::writer;
 
-/// Updates that came since the last merge, at most.
+/// The most updates since the last merge.
 const MAX_APART: usize = 1024;
 
-/// Bytes of these updates that are too few to be merged for them.
+/// Updates are merged because of their size only if they have more bytes than this.
 const FEW_BYTES: usize = 64 << 10;
 
-/// A document as a server holds it: its updates, and which structs and deletions are there. It is not interpreted.
+/// A document as a server holds it: its updates, and the sets of its structs and deletions. Its content is not interpreted.
 ///
 /// ```
 /// use groupwire_yjs::{Document, StateVector, Update};
@@ -56,7 +56,7 @@ impl Document {
         Ok(document)
     }
 
-    /// What an update would change: the update without what is there already; `None` if it would change nothing.
+    /// The part of an update that is new to the document; `None` if nothing is.
     #[must_use]
     pub fn news(&self, update: &Update<'_>) -> Option<Vec<u8>> {
         let mut deleted = Vec::new();
@@ -95,7 +95,7 @@ impl Document {
         Some(news)
     }
 
-    /// Adds an update. It may be there already.
+    /// Adds an update. The document may have it already.
     ///
     /// # Errors
     /// The bytes are no update.
@@ -106,7 +106,7 @@ impl Document {
         Ok(())
     }
 
-    /// What is there of the document, for those who ask what to send.
+    /// The state vector of the document, from which others know what to send.
     #[must_use]
     pub fn state_vector(&self) -> StateVector {
         let mut vector = StateVector::default();
@@ -116,7 +116,7 @@ impl Document {
         vector
     }
 
-    /// What a client lacks that has this of the document.
+    /// The part of the document that a client with the state vector `since` lacks.
     #[must_use]
     pub fn diff(&mut self, since: &StateVector) -> Vec<u8> {
         match Update::parse(self.merge()) {
@@ -146,26 +146,26 @@ impl Document {
         self.updates.len() >= MAX_APART || self.apart > self.merged.len().max(FEW_BYTES)
     }
 
-    /// The bytes of its updates.
+    /// The bytes of the document's updates.
     #[must_use]
     pub fn size(&self) -> usize {
         self.merged.len() + self.apart
     }
 
-    /// An estimate of the bytes of memory that it takes.
+    /// An estimate of the bytes of memory that the document takes.
     #[must_use]
     pub fn memory(&self) -> usize {
         // A range is three numbers in a tree, and an update has its place in a list.
         self.size() + 40 * (self.structs.len() + self.deletes.len()) + 40 * self.updates.len()
     }
 
-    /// Whether the same structs and deletions are there.
+    /// Whether both documents have the same structs and deletions.
     #[must_use]
     pub fn is_alike(&self, other: &Document) -> bool {
         self.structs == other.structs && self.deletes == other.deletes
     }
 
-    /// Notes what is in an update.
+    /// Adds the structs and deletions of an update to the sets.
     fn note(&mut self, update: &Update<'_>) {
         for block in &update.blocks {
             for one in update.structs(block).filter(|one| !matches!(one.body, Body::Skip)) {

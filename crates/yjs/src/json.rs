@@ -38,7 +38,7 @@ impl Scanner<'_> {
                     self.at += 1;
                     (open, depth) = (open << 1 | u128::from(bracket == b'{'), depth + 1);
                     self.blanks();
-                    // An empty one ends at once, which is seen below.
+                    // An empty array or object ends at once, which the loop below handles.
                     !matches!(self.peek()?, b']' | b'}')
                 }
                 _ => {
@@ -50,7 +50,7 @@ impl Scanner<'_> {
                 self.key(open)?;
                 continue;
             }
-            // A value has ended: what is open may end, too, or go on.
+            // A value has ended: the array or object around it ends, too, or goes on.
             loop {
                 self.blanks();
                 if depth == 0 {
@@ -72,7 +72,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// In an object, a value has a key before it.
+    /// Reads the key before a value, if the value is in an object.
     fn key(&mut self, open: u128) -> Checked {
         if open & 1 == 0 {
             return Some(());

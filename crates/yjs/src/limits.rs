@@ -1,4 +1,4 @@
-//! Limits for what somebody else sends.
+//! Limits of input that others send.
 
 /// The most bytes of an update.
 pub const MAX_UPDATE: usize = 64 << 20;

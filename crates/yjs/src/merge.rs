@@ -1,4 +1,4 @@
-//! Merging updates, and cutting off what somebody has.
+//! Merges updates, and cuts off the part that a receiver has already.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -12,20 +12,20 @@ use crate::structs::{Body, Struct, write_skip};
 use crate::update::{Structs, Update};
 use crate::{deletes, writer};
 
-/// One update with everything that is in these. What is not in any of them may be missing in its midst.
+/// One update with the content of all of these. It has gaps where none of them has the content.
 #[must_use]
 pub fn merge(updates: &[Update<'_>]) -> Vec<u8> {
     write(updates, &StateVector::default(), None)
 }
 
-/// The part of an update that somebody lacks who has the rest: structs from these clocks on, and all deletions.
+/// The part of an update that a receiver with the state vector `since` lacks: later structs, and all deletions.
 #[must_use]
 pub fn diff(update: &Update<'_>, since: &StateVector) -> Vec<u8> {
     write(core::slice::from_ref(update), since, None)
 }
 
-/// The same update without the content of what it deletes, which Yjs forgets, too, unless the document's `gc` is off. It has the same structs and
-/// deletions. Short stretches within a text stay, because cutting them out would make it longer. Whoever wants to see earlier states of the document, or to show what was deleted, needs the content.
+/// The same update without deleted content, which Yjs forgets, too, unless `gc` is off. It has the same structs and deletions. Short
+/// stretches in a text stay, as cutting makes it longer. Programs that show earlier states or deleted content need that content.
 ///
 /// ```
 /// use groupwire_yjs::{Update, without_deleted};
@@ -69,7 +69,7 @@ pub(crate) fn write_structs(
         .iter()
         .flat_map(|update| update.blocks.iter().map(move |block| (update, block)))
         .collect();
-    // Yjs puts the greatest client first, too. The order of the updates of a client stays.
+    // Yjs writes the greatest client first, too. The sort keeps the order of a client's updates.
     blocks.sort_by_key(|(_, block)| Reverse(block.client));
     let mut body = Vec::new();
     let mut clients = 0;
@@ -92,7 +92,7 @@ pub(crate) fn write_structs(
 /// Hands over the structs of one client in the order of their clocks.
 fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, mut add: impl FnMut(Struct<'a>)) {
     let mut sources: Vec<Structs<'a>> = sources.collect();
-    // The clock of the next struct of each source. Of several, the first source's comes first.
+    // The clock of the next struct of each source. If clocks are equal, the first source comes first.
     let mut order: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::with_capacity(sources.len());
     order.extend(
         sources.iter().enumerate().filter_map(|(at, source)| Some(Reverse((source.clock()?, at)))),
@@ -112,23 +112,23 @@ fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, mut add: impl Fn
 struct Run<'a> {
     out: Vec<u8>,
     count: u64,
-    /// The clock of the first one.
+    /// The clock of the first struct.
     start: Option<u64>,
-    /// The clock after the last one.
+    /// The clock after the last struct.
     end: u64,
-    /// The last one, which is not written yet, because the next one may be joined to it.
+    /// The last struct, which is not written yet, because the next one may be joined to it.
     last: Option<Last<'a>>,
 }
 
 struct Last<'a> {
     first: Struct<'a>,
-    /// The first clock of it that is written.
+    /// The first clock of `first` that is written.
     from: u64,
-    /// The end of the last one that was joined to it.
+    /// The last struct that was joined to `first`; at the beginning, `first` itself.
     newest: Struct<'a>,
-    /// The texts that were joined to it.
+    /// The texts that were joined to `first`.
     texts: Vec<&'a str>,
-    /// Deleted units were joined to it.
+    /// True if deleted units were joined to `first`.
     is_deleted: bool,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes all of them behind `out`. Returns whether there were any.
+    /// Appends all structs to `out`. Returns whether there were any.
     fn finish(mut self, client: u64, out: &mut Vec<u8>) -> bool {
         self.flush();
         let Some(start) = self.start else { return false };
@@ -181,7 +181,7 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> Last<'a> {
-    /// Joins the next struct to it, if both can be one. Single letters that somebody typed become one text by it.
+    /// Joins the next struct to this one, if both can be one. So letters that were typed one by one become one text.
     fn takes(&mut self, next: &Struct<'a>, from: u64) -> bool {
         match next.continues(&self.newest, from) {
             Some(Content::Text(text)) => self.texts.push(text),

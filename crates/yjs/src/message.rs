@@ -27,9 +27,9 @@ pub(crate) const UPDATE: u64 = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Message<'a> {
-    /// The client has this of the document, and asks for the rest: "sync step 1".
+    /// The state vector of a client that asks for the rest of the document: "sync step 1".
     AskDocument(StateVector),
-    /// An update of the document: "sync step 2", which answers the same question of the server, or a change that was just made.
+    /// An update of the document: a change that was just made, or "sync step 2", the answer when the server asks for the rest.
     Update(&'a [u8]),
     /// States of awareness.
     Awareness(Vec<State<'a>>),
@@ -44,7 +44,7 @@ pub enum Message<'a> {
 pub struct State<'a> {
     /// The client.
     pub client: u64,
-    /// Which of its states it is: a higher clock is newer.
+    /// The version of the state: a higher clock is newer.
     pub clock: u64,
     /// The state in JSON; `None` if the client has left.
     pub json: Option<&'a str>,

@@ -5,14 +5,14 @@ use crate::error::Error;
 use crate::reader::Reader;
 use crate::writer;
 
-/// The most bytes of updates of which pieces are missing, and the most pieces.
+/// The most bytes of incomplete updates, and the most pieces of them.
 const MAX_BYTES: usize = 64 << 20;
 const MAX_PIECES: usize = 1 << 16;
 
 /// A piece of an update that is too large for one message of a room (`groupwire-yjs` in TypeScript).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Which of its sender's large updates it belongs to.
+    /// The number of the update among the large updates of its sender.
     pub series: u64,
     /// Its place among the pieces of the update.
     pub index: u64,
@@ -76,7 +76,7 @@ impl Pieces {
         self.forget(sender).map(|begun| begun.pieces.concat())
     }
 
-    /// Forgets what a sender has begun.
+    /// Forgets the incomplete update of a sender.
     pub fn drop(&mut self, sender: u64) {
         self.forget(sender);
     }
@@ -88,13 +88,13 @@ impl Pieces {
         Some(begun)
     }
 
-    /// The bytes of what was begun.
+    /// The bytes of all incomplete updates.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.bytes
     }
 
-    /// A part of a room's snapshot: what is begun, and a document as one update.
+    /// A part of a room's snapshot: the incomplete updates, and a document as one update.
     #[must_use]
     pub fn encode(&self, document: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.bytes + document.len() + 8);
@@ -109,7 +109,7 @@ impl Pieces {
         out
     }
 
-    /// Takes what a part of a snapshot has begun, in the place of what is begun here. Returns its document, which is not checked.
+    /// Replaces the incomplete updates by those in a part of a snapshot. Returns the part's document, which is not checked.
     ///
     /// # Errors
     /// The bytes are no such part.

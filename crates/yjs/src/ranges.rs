@@ -37,24 +37,24 @@ impl Ranges {
         self.ends.insert((client, start), end);
     }
 
-    /// The clock up to which all clocks of a client are there, from 0 on.
+    /// The clock up to which the set has all clocks of a client, from 0 on.
     pub(crate) fn up_to(&self, client: u64) -> u64 {
         self.ends.get(&(client, 0)).copied().unwrap_or(0)
     }
 
-    /// The clients of which clock 0 is there, and the clock up to which all are.
+    /// The clients whose clock 0 is in the set, with the clock up to which all are.
     pub(crate) fn all_from_zero(&self) -> impl Iterator<Item = (u64, u64)> {
         let from_zero = self.ends.iter().filter(|((_, start), _)| *start == 0);
         from_zero.map(|(&(client, _), &end)| (client, end))
     }
 
-    /// Whether all clocks from `first` up to `end` are there.
+    /// Whether the set has all clocks from `first` up to `end`.
     pub(crate) fn covers(&self, first: Id, end: u64) -> bool {
         let before = self.ends.range(..=(first.client, first.clock)).next_back();
         before.is_some_and(|(&(client, _), &until)| client == first.client && until >= end)
     }
 
-    /// Adds to `missing` the ranges of clocks from `first` up to `end` that are not there.
+    /// Adds to `missing` the ranges of clocks from `first` up to `end` that the set does not have.
     pub(crate) fn missing(&self, first: Id, end: u64, missing: &mut Vec<(u64, u64)>) {
         let Id { client, clock } = first;
         let mut at = clock;

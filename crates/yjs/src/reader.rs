@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         if number <= MAX_NUMBER { Ok(()) } else { Err(Error::TooBig { at: start }) }
     }
 
-    /// The number of things that follow, of which each has at least one byte.
+    /// The number of values that follow, each of which has at least one byte.
     pub(crate) fn count(&mut self) -> Result<u64, Error> {
         let count = self.number()?;
         if count > self.left() as u64 {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What names a character, an element or another part of a document.
+/// The name of a character, an element or another part of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Id {
     pub(crate) client: u64,

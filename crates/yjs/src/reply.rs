@@ -14,7 +14,7 @@ use crate::message::{AUTH, AWARENESS, STEP_1, STEP_2, SYNC, State, UPDATE};
 use crate::state_vector::StateVector;
 use crate::writer;
 
-/// Asks a client for what is not in this: "sync step 1".
+/// Asks a client for the content that is not in this state vector: "sync step 1".
 #[must_use]
 pub fn ask_document(there: &StateVector) -> Vec<u8> {
     sync(STEP_1, &there.encode())

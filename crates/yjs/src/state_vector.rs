@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::reader::Reader;
 use crate::writer;
 
-/// What somebody has of a document: for each client, the clock up to which everything is there.
+/// The content that a client or a server has of a document: for each client, the clock up to which everything is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateVector {
     clocks: BTreeMap<u64, u64>,
@@ -65,7 +65,7 @@ impl StateVector {
         StateVector { clocks: lower.filter(|(_, clock)| *clock > 0).collect() }
     }
 
-    /// The clients of which something is there, and up to which clock.
+    /// The clients of which something is there, each with its clock.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.clocks.iter().map(|(&client, &clock)| (client, clock))
     }

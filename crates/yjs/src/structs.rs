@@ -1,4 +1,4 @@
-//! Structs: the items of a document in the order in which their client made them, and what stands for items that are gone.
+//! Structs: the items of a document in the order in which their client made them, and placeholders for items that are gone.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ const HAS_PARENT_SUB: u8 = 0x20;
 /// Cutting an item in two costs up to this many bytes: a byte, its origin and its right origin, and the length.
 const MIN_CUT: u64 = 32;
 
-/// What Yjs, too, writes for half of a character.
+/// The text that Yjs, too, writes for half of a character.
 const BROKEN: &str = "\u{fffd}";
 
 /// A struct.
@@ -41,11 +41,11 @@ pub(crate) enum Body<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item<'a> {
     info: u8,
-    /// What it was inserted behind.
+    /// The unit that the item was inserted behind.
     origin: Option<Id>,
-    /// What it was inserted before.
+    /// The unit that the item was inserted before.
     right_origin: Option<Id>,
-    /// Everything before the content; empty if it is the rest of an item that was cut.
+    /// Everything before the content; empty for the rest of an item that was cut.
     head: &'a [u8],
     content: Content<'a>,
 }
@@ -63,19 +63,19 @@ impl<'a> Struct<'a> {
                 (item.content.length(), Body::Item(item))
             }
         };
-        // Each unit has a clock, and the clock after the last one is a number, too.
+        // Each unit has a clock, and the clock after the last unit must be a valid number, too.
         if length == 0 || id.clock.checked_add(length).is_none_or(|end| end > MAX_NUMBER) {
             return Err(Error::Malformed { what: "the length of a struct", at });
         }
         Ok(Struct { id, length, body })
     }
 
-    /// The clock after its last one.
+    /// The clock after the struct's last unit.
     pub(crate) fn end(&self) -> u64 {
         self.id.clock + self.length
     }
 
-    /// Writes it from this clock on, which is one of its own.
+    /// Writes the struct from the clock `from` on, which is one of its own.
     pub(crate) fn write(&self, out: &mut Vec<u8>, from: u64) {
         let skipped = from - self.id.clock;
         match self.body {
@@ -118,7 +118,7 @@ impl<'a> Struct<'a> {
         }
     }
 
-    /// Keeps stretches of deleted units, too, that are shorter than what cutting them out would cost, unless all of it was deleted.
+    /// Also keeps stretches of deleted units that are shorter than the cost of cutting them out, unless all units were deleted.
     fn keep_short(&self, kept: &mut Vec<(u64, u64)>) {
         if let Some((first, _)) = kept.first_mut()
             && *first - self.id.clock < MIN_CUT
@@ -205,7 +205,7 @@ impl<'a> Struct<'a> {
             out.extend_from_slice(item.head.get(1..).unwrap_or_default());
             return;
         }
-        // What is left of it stands behind what is cut off.
+        // The origin of the rest is the last unit that was cut off.
         out.push(item.info & !HAS_PARENT_SUB | HAS_ORIGIN);
         writer::id(out, Id { clock: from - 1, ..self.id });
         if let Some(right) = item.right_origin {
@@ -220,8 +220,8 @@ impl<'a> Struct<'a> {
         writer::number(out, end - from);
     }
 
-    /// What it has from this clock on, if it goes on at once where `before` ends and has content of the same kind, text or deleted units, so that
-    /// both may be one struct.
+    /// The content of this struct from a clock on, if it continues `before` without a gap and with content of the same kind, text
+    /// or deleted units, so that both can be one struct.
     pub(crate) fn continues(&self, before: &Struct<'a>, from: u64) -> Option<Content<'a>> {
         let (Body::Item(item), Body::Item(earlier)) = (self.body, before.body) else { return None };
         // A struct that is cut gets this origin.
@@ -255,7 +255,7 @@ fn write_run(out: &mut Vec<u8>, kind: u8, length: u64) {
 
 impl<'a> Item<'a> {
     fn read(reader: &mut Reader<'a>, info: u8, id: Id, at: usize) -> Result<Self, Error> {
-        // Yjs gets into an error that every reader of the document repeats if an item is before its own origin.
+        // If an item is before its own origin, Yjs throws an error, and so does every later reader of the document.
         let reference = |reader: &mut Reader<'a>| {
             let at = reader.at();
             let found = reader.id()?;
@@ -264,7 +264,7 @@ impl<'a> Item<'a> {
         };
         let origin = (info & HAS_ORIGIN != 0).then(|| reference(reader)).transpose()?;
         let right_origin = (info & HAS_RIGHT_ORIGIN != 0).then(|| reference(reader)).transpose()?;
-        // With a neighbour, the parent is the neighbour's.
+        // An item with a neighbour has the parent of that neighbour.
         if origin.is_none() && right_origin.is_none() {
             let at = reader.at();
             match reader.number()? {
@@ -276,7 +276,7 @@ impl<'a> Item<'a> {
                 reader.text()?;
             }
         }
-        // With a neighbour, this has no meaning, and only some versions of an item have it.
+        // With a neighbour, this flag has no meaning, and only some encodings of an item have it.
         let info =
             if info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN) == 0 { info } else { info & !HAS_PARENT_SUB };
         let head = reader.since(at);
@@ -286,7 +286,7 @@ impl<'a> Item<'a> {
 }
 
 impl Content<'_> {
-    /// Writes it without its first units.
+    /// Writes the content without its first units.
     fn write(&self, out: &mut Vec<u8>, skipped: u64) {
         match *self {
             Content::Deleted(length) => writer::number(out, length - skipped),
@@ -300,7 +300,7 @@ impl Content<'_> {
             Content::Values { count, are_json, bytes } => {
                 let mut reader = Reader::new(bytes, 0);
                 for _ in 0..skipped {
-                    // They were read before.
+                    // This cannot fail: the values were read before.
                     if content::value(&mut reader, are_json).is_err() {
                         break;
                     }

@@ -20,9 +20,9 @@ pub struct Update<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
     pub(crate) client: u64,
-    /// The clock of the first one.
+    /// The clock of the first struct.
     clock: u64,
-    /// Where they are in the update.
+    /// The offset of the structs in the update.
     at: usize,
     count: u64,
 }
@@ -65,13 +65,13 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// Whether it changes nothing.
+    /// Whether the update changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty() && self.deletes.is_empty()
     }
 
-    /// What somebody has who has this update and nothing else: of each client, what is there from its first clock on.
+    /// The content that this update alone gives: for each client, the structs from clock 0 on, up to the first gap.
     #[must_use]
     pub fn state_vector(&self) -> StateVector {
         let mut vector = StateVector::default();
@@ -84,7 +84,7 @@ impl<'a> Update<'a> {
         vector
     }
 
-    /// What it deletes.
+    /// The deletions in the update.
     #[must_use]
     pub fn delete_set(&self) -> DeleteSet {
         let mut blocks: Vec<_> = self.deletes.iter().map(|&block| (self.bytes, block)).collect();
@@ -110,7 +110,7 @@ pub(crate) struct Structs<'a> {
 }
 
 impl Structs<'_> {
-    /// The clock of the next one.
+    /// The clock of the next struct; `None` at the end.
     pub(crate) fn clock(&self) -> Option<u64> {
         (self.left > 0).then_some(self.next.clock)
     }
@@ -121,7 +121,7 @@ impl<'a> Iterator for Structs<'a> {
 
     fn next(&mut self) -> Option<Struct<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // They were read before.
+        // This cannot fail: `parse` has read all structs.
         let one = Struct::read(&mut self.reader, self.next).ok()?;
         self.next.clock = one.end();
         Some(one)

@@ -31,7 +31,7 @@ fn updates_in_any_order_and_repeated_make_the_same_document() {
             let mut document = Document::default();
             for &at in &order {
                 take(&mut document, &updates[at]);
-                // Somebody repeats itself, or sends what several others have sent.
+                // A client repeats an update, or sends what several others have sent.
                 let (one, other) = (below(updates.len()), below(updates.len()));
                 take(&mut document, &merge(&[parse(&updates[one]), parse(&updates[other])]));
                 if below(4) == 0 {
@@ -55,7 +55,7 @@ fn updates_in_any_order_and_repeated_make_the_same_document() {
 #[test]
 fn whoever_is_sent_what_is_new_has_everything() {
     for vector in vectors() {
-        // The part lacks something in the midst, and the rest comes at once.
+        // The part has a gap, and the rest comes in one update.
         let (part, all) = (vector.one("part"), vector.one("merged"));
         let mut document = Document::default();
         take(&mut document, &part);

@@ -1,4 +1,4 @@
-//! Bytes that nobody made, or that somebody has damaged: they are refused, or everything works with them.
+//! Random and damaged bytes: they are refused, or everything works with them.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use oorandom::Rand32;
 
 use crate::vectors::{canonical, vectors};
 
-/// Nothing of it panics, and what is made of an accepted update is accepted, too.
+/// Checks that nothing panics, and that updates which are made of an accepted update are accepted, too.
 fn holds(input: &[u8]) {
     if let Ok(since) = StateVector::parse(input) {
         assert_eq!(StateVector::parse(&since.encode()), Ok(since));
@@ -36,7 +36,7 @@ fn holds(input: &[u8]) {
     assert_eq!(Update::parse(&rest).expect("an update").delete_set(), update.delete_set());
 }
 
-/// The same of messages of clients, and of parts of a room's snapshot.
+/// Checks the same for messages of clients, and for parts of a room's snapshot.
 fn messages_hold(input: &[u8], document: &mut Document, awareness: &mut Awareness) {
     let mut pieces = Pieces::default();
     if let Ok(update) = pieces.decode(input) {
@@ -126,7 +126,7 @@ fn damage_for_long() {
     println!("{runs} inputs, of which {accepted} are updates");
 }
 
-/// Of these bytes, structs and values are made.
+/// Bytes that structs and values are made of.
 const COMMON: &[u8] = &[
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0x28, 0x44, 0x61, 0x75, 0x76, 0x77, 0x7d, 0x7e, 0x81, 0x84,
     0xc4,

@@ -103,7 +103,7 @@ fn differences_are_those_of_yjs() {
         assert_eq!(diff(&parse(&merged), &since), canonical(&vector.one("difference")));
         let ours = diff(&parse(&document), &since);
         assert_eq!(ours, canonical(&vector.one("documentSince")));
-        // What is cut off by what was cut off before is the same.
+        // Cutting off the same clocks once more changes nothing.
         assert_eq!(diff(&parse(&ours), &since), ours);
     }
 }
@@ -120,7 +120,7 @@ fn without_deleted_content_a_document_has_the_same_structs_and_deletions() {
             assert_eq!(without_deleted(&parse(&collected)), collected, "there is no more to do");
             assert!(collected.len() <= update.len());
             saved += update.len() - collected.len();
-            // What came before the deletions is known, and brings nothing back.
+            // The content from before the deletions is known, and brings nothing back.
             let again = merge(&[parse(&collected), parse(&update)]);
             assert!(Document::of([again.as_slice()]).expect("an update").is_alike(&before));
         }
@@ -137,7 +137,7 @@ fn deletions_are_those_of_the_document() {
         let ours: Vec<_> =
             deleted.iter().map(|(client, ranges)| (client, ranges.to_vec())).collect();
         assert_eq!(ours, expected);
-        // What was made at once deletes more, but nothing else.
+        // The merge of all updates and of the document has the document's deletions, and no others.
         let all = [vector.all("updates"), vec![document.clone()]].concat();
         assert_eq!(parse(&merge_all(&all)).delete_set(), deleted);
         assert_eq!(deleted.is_empty(), expected.is_empty());
