@@ -121,7 +121,8 @@ class Contexts:  # section 5
         least = min(rows, key=lambda row: row.uses)
         for row in rows:
             row.uses = max(row.uses - 1, 0)
-        least.tag, least.uses, least.cells = tag, 0, [EVEN] * 15
+        # In place: if this was the row of the general context, the decision has one cell.
+        least.tag, least.uses, least.cells[:] = tag, 0, [EVEN] * 15
         return least.cells
 
 
