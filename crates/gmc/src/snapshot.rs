@@ -1,23 +1,25 @@
 //! Snapshots: the model as bytes, for a decoder that joins late. The model is all that both ends have learned from
 //! earlier messages; an epoch is a version of the model that both ends are known to have.
 //!
+//! Packets after the epoch wait to be acknowledged and are then learned; they are pending. The training trace of a
+//! packet is the record of the decisions that coding it took, from which the model learns. The archive is the range
+//! coder with which the body is written and read.
+//!
 //! ```text
 //! snapshot = version settings guard body
 //! version  = one byte
 //! settings = four bytes: a hash of the settings that both ends must share
 //! guard    = four bytes: a hash of the body
 //! body     = a range coder's bytes, of: memory, position, the model, pending packets
-//! position = on ordered links the hash of all messages so far; on others the number before the
-//!
-//! Packets after the epoch wait to be acknowledged and are then learned; they are pending. The training trace of a
-//! packet is the record of the decisions that coding it took, from which the model learns. The archive is the range
-//! coder with which the body is written and read.
-//!            first packet of the model, the number of the epoch's packet, the hash of all that is
-//!            learned, the acknowledgement's index, the number of the newest packet
+//! position = on ordered links the hash of all messages so far; on others the hash of all that is
+//!            learned, the number before the first packet of the model, the number of the epoch's
+//!            packet, the acknowledgement's index, how far the newest packet is after the epoch's
 //! pending  = for each packet after the epoch that will be learned: that there is another one, its
 //!            number, the packet as if it were coded under the epoch, and how its training trace
 //!            differs from the trace of coding it so
 //! ```
+//!
+//! `docs/wire/gmc-snapshot.md` describes all of it for other implementations.
 
 use alloc::vec::Vec;
 
