@@ -47,11 +47,6 @@ impl Participants {
         self.held.retain(|(_, message)| message.channel != channel);
     }
 
-    /// The room begins to number participants anew, so waiting messages would count as those of other participants.
-    pub(super) fn forget_all_held(&mut self) {
-        self.held.clear();
-    }
-
     fn find(&self, id: ParticipantId) -> Result<usize, usize> {
         self.known.binary_search_by_key(&id, |one| one.id)
     }

@@ -187,6 +187,7 @@ impl Session {
         self.forget_directs(same_incarnation);
         self.ordered = Counter(0);
         self.numbered = Counter(0);
+        // The messages that wait for their senders belong to the old session, too.
         self.participants = Participants::default();
         for channel in &mut self.channels {
             channel.keep_own_begun(&self.pending, self.position);
@@ -206,7 +207,6 @@ impl Session {
             self.position = Position(0);
             self.delivered.clear();
             self.seen.clear();
-            self.participants.forget_all_held();
             for channel in &mut self.channels {
                 channel.have = Position(0);
                 channel.synced = false;
