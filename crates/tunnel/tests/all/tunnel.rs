@@ -122,7 +122,8 @@ impl Tunnel {
 fn identity() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("groupwire-{}-{number}.pem", std::process::id()));
+    let name = format!("identity-{}-{number}.pem", std::process::id());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_file(&path);
     path
 }

@@ -54,7 +54,7 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
     }),
     room.on("participants", (all) => keep((id) => all.has(id))),
     // After these gaps the ids may belong to other participants.
-    room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
+    room.on("gap", ({ reason }) => reason !== "history" && reason !== "reset" && keep(() => false)),
     () => frames.stop(),
   ];
   return {

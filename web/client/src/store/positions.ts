@@ -36,7 +36,7 @@ export function followPositions<D extends RoomDefinition, Name extends keyof Cha
     }),
     room.room.on("participants", () => keep((id) => room.participants.has(id))),
     // After these gaps the ids may belong to other participants.
-    room.room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
+    room.room.on("gap", ({ reason }) => reason !== "history" && reason !== "reset" && keep(() => false)),
   ];
   // The first frame removes the positions of a previous room.
   drawSoon();

@@ -71,3 +71,23 @@ test("after a loss of the room a number is that of somebody else, whose position
   expect(seen.shown.size).toBe(0);
   net.end();
 });
+
+test("whoever stands still is shown after an administrator has reset another channel", async () => {
+  const net = simulate({ fakeTimers: true });
+  vi.stubGlobal("requestAnimationFrame", (run: () => void) => setTimeout(run, 16));
+  const joined = board.join(net.connect, "http://test", "room", {});
+  const on = vi.spyOn(joined.room, "on");
+  let shown: ReadonlyMap<number, unknown> = new Map();
+  followPositions(joined, "cursor", (positions) => (shown = positions));
+  const { channels } = board.join(net.connect, "http://test", "room", {});
+  await net.settle();
+  channels.cursor.send("[1,2]");
+  await net.run(1000);
+  expect(shown.size).toBe(1);
+  // The simulated server has no administrator.
+  const gap = { reason: "reset", channel: "shapes" };
+  for (const [event, listener] of on.mock.calls) if (event === "gap") (listener as (value: unknown) => void)(gap);
+  await net.run(1000);
+  expect(shown.size).toBe(1);
+  net.end();
+});

@@ -25,6 +25,6 @@ export function readPlace(message: Message): Place | null {
 export function onLeft(room: Room, keep: (isHere: (id: number) => boolean) => void): Stops {
   return [
     room.on("participants", (participants) => keep((id) => participants.has(id))),
-    room.on("gap", ({ reason }) => reason !== "history" && keep(() => false)),
+    room.on("gap", ({ reason }) => reason !== "history" && reason !== "reset" && keep(() => false)),
   ];
 }
