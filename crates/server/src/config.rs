@@ -43,7 +43,8 @@ pub struct Config {
     /// the server compresses each message once for each codec that its receivers ask for, and any client may ask, so
     /// slow codecs are for trusted clients only.
     pub room: room::Config,
-    /// How long a room without participants keeps its state.
+    /// How long a room without participants keeps its state. A stored room is closed after 2 s at the latest, and loaded again when
+    /// somebody joins it.
     pub keep_empty: Duration,
     /// Most rooms at the same time; joining a further room is refused.
     pub max_rooms: usize,

@@ -77,14 +77,18 @@ pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 /// Clients come back after this time if the store refuses their room.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
 
+/// A stored room stays open for this long without participants, because reloaded pages come back at once. Later it is loaded from the
+/// store, which has all that a room keeps for people who come back.
+pub(crate) const KEEP_STORED: Duration = Duration::from_secs(2);
+
 /// A room keeps capacity for at least this many connections.
 const FEW_CONNECTIONS: usize = 64;
 
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// Runs a room until it has had no participants for `keep_empty`, and `close` has removed it from the hub. If further
-/// messages for the room are waiting, `close` returns false and the room keeps running.
+/// Runs a room until it has had no participants for `keep_empty`, or for [`KEEP_STORED`] if it is stored, and `close` has removed it
+/// from the hub. If further messages for the room are waiting, `close` returns false and the room keeps running.
 pub(crate) async fn drive(
     room: Room,
     store: Option<RoomStore>,
@@ -96,6 +100,7 @@ pub(crate) async fn drive(
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
     let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
+    let keep_empty = if store.is_some() { keep_empty.min(KEEP_STORED) } else { keep_empty };
     let mut driver = Driver {
         started,
         room,

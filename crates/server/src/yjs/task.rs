@@ -19,6 +19,7 @@ use super::open_document::{OpenDocument, Peer, Todo};
 use super::pace::Cost;
 use super::room::{News, Shared};
 use crate::hub::Hub;
+use crate::room::KEEP_STORED;
 use crate::wall::wall_ms;
 
 /// A message to the task of a document.
@@ -44,10 +45,6 @@ pub(super) enum Message {
     /// The server stops.
     Shutdown,
 }
-
-/// A document in a stored room stays open for this long without connections, because reloaded pages come back at once. One in a
-/// room in memory stays as long as an empty room, because the room may not have all of its content.
-const KEEP_STORED: Duration = Duration::from_secs(2);
 
 /// How often the states of the room's participants are renewed: clients of y-websocket renew their own as often, and forget each other after 30 s
 /// without.
@@ -111,6 +108,7 @@ impl Task {
             driver.shared.wait().await;
             driver.follow_room().await?;
         }
+        // A document in a room in memory stays as long as the empty room, because the room may not have all of its content.
         let keep = if driver.shared.is_stored() { KEEP_STORED } else { self.hub.config.keep_empty };
         let mut empty_since = None;
         let mut renewal = interval(RENEWAL);

@@ -124,15 +124,15 @@ async fn the_administration_publishes_once_however_often_it_asks_and_looks_at_th
 async fn a_stored_room_that_is_closed_is_opened_to_look_and_to_publish() {
     let folder = tempfile::tempdir().unwrap();
     let durable = Some(DurableConfig::new(folder.path()));
-    let keep_empty = std::time::Duration::ZERO;
     let away = std::time::Duration::from_millis(1);
-    let mut config = Config { durable, keep_empty, ..Config::default() };
+    let mut config = Config { durable, ..Config::default() };
     config.room.timing.away = away;
     let server = administered(config).await;
     let mut ana = Person::join(wire::socket(server.socket).await, "docs/a").await;
     ana.send("one").await;
     ana.confirmed().await;
     drop(ana);
+    // A stored room is closed soon after everybody has left, not after `keep_empty`.
     while list(&server, "/api/rooms").await["rooms"][0]["is_open"] == true {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
