@@ -74,13 +74,14 @@ impl Stream {
             crate::text::Texts::new(&Budget::new(&self.config)),
         );
         let result = texts.archive(archive, &plain, |texts| {
-            let senders = self.senders(texts);
+            // Of the strings only those under these labels are in the archive so far.
+            let senders = self.senders(texts, Some(&labels));
             senders_of(&labels, senders.iter().map(|&sender| hash(sender, 1)), false)
         });
         self.messages.holes.texts = texts;
         result?;
 
-        let senders = self.senders(&self.messages.holes.texts);
+        let senders = self.senders(&self.messages.holes.texts, None);
         let candidates = senders_of(&labels, senders.iter().copied(), true);
         archive_references(archive, &mut self.messages.holes.integers.references, &candidates)?;
         archive_grids(archive, &mut self.messages.holes.grids, &candidates)?;
@@ -139,8 +140,9 @@ impl Stream {
     }
 
     /// The hashes of all senders, alone and combined with each value that a key hole can have. These are the `sender`s
-    /// of all series.
-    fn senders(&self, texts: &crate::text::Texts) -> Vec<u32> {
+    /// of all series. If `archived` is not `None`, the strings of other labels are left out: a reader does not have them
+    /// yet.
+    fn senders(&self, texts: &crate::text::Texts, archived: Option<&[u32]>) -> Vec<u32> {
         let mut first: Vec<u32> = self
             .messages
             .fields
@@ -152,7 +154,10 @@ impl Stream {
         first.dedup();
         let mut senders = first.clone();
         for key in self.messages.keys.labels() {
-            let mut identities = texts.identities(key);
+            let mut identities = match archived {
+                Some(labels) if !labels.contains(&key) => Vec::new(),
+                _ => texts.identities(key),
+            };
             for hole in self.messages.templates.holes().filter(|hole| hole.label == key) {
                 for label in [
                     key,

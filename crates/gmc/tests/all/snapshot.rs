@@ -8,6 +8,62 @@ use proptest::prelude::*;
 
 use crate::common::message;
 
+/// A word for a number: words of different numbers differ in their first letter or soon after.
+fn word(number: u32) -> String {
+    let letter =
+        |shift: u32| char::from(b'a' + (number.wrapping_mul(0x9e37_79b1) >> shift & 15) as u8);
+    [4, 9, 14, 19, 24, 28].map(letter).iter().collect()
+}
+
+/// A message of one of three people, of a type with this number. `who` is the key: it tells whose `x` and `y` follow.
+fn keyed(kind: u32, nth: u32) -> Vec<u8> {
+    let who = [0, 2, 1, 2, 2, 1, 0, 2, 1][nth as usize % 9];
+    let (x, y) = (20_000 * who + 3 * nth, 50_000 * who + 7 * nth + nth % 3);
+    let (name, id) = (word(kind), ["ann", "bob", "carl"][who as usize]);
+    match kind % 3 {
+        0 => format!(r#"{{"{name}who":"{id}","{name}x":{x},"{name}y":{y}}}"#),
+        1 => format!(r#"{{"x":{x},"{name}":"{id}","y":{y}}}"#),
+        _ => format!(r#"{{"type":"{name}","who":{},"x":{x},"y":{y}}}"#, 7 * who + 3),
+    }
+    .into_bytes()
+}
+
+/// A message of many words, which make a template that saves much: templates that save less have to go. Of the second
+/// and later messages of a type only the number at the end differs.
+fn wordy(kind: u32, nth: u32) -> Vec<u8> {
+    let words: String = (0..20 + kind % 30).map(|at| word(kind * 100 + at + 1000)).collect();
+    format!("{words} = {nth}").into_bytes()
+}
+
+/// Keys go on when their templates are gone.
+#[derive(Debug, Clone)]
+struct Phase {
+    kind: u32,
+    /// How many messages of the kind there are, and then how many types of wordy ones, and messages of each.
+    keyed: u32,
+    wordy: u32,
+    times: u32,
+    then: Step,
+}
+
+fn phases() -> impl Strategy<Value = Vec<Phase>> {
+    let then = prop_oneof![
+        4 => Just(Step::Join),
+        2 => (0u32..12).prop_map(Step::Advance),
+        1 => Just(Step::Compact),
+    ];
+    let wordy = prop_oneof![(0u32..6, 1u32..4), (0u32..30, 1u32..30)];
+    let phase = (0u32..12, 0u32..130, wordy, then);
+    let phase = phase.prop_map(|(kind, keyed, (wordy, times), then)| Phase {
+        kind,
+        keyed,
+        wordy,
+        times,
+        then,
+    });
+    vec(phase, 1..8)
+}
+
 /// A step of a session.
 #[derive(Debug, Clone)]
 enum Step {
@@ -177,6 +233,35 @@ proptest! {
     }
 
     #[test]
+    fn a_snapshot_can_be_read_whatever_templates_are_gone(
+        phases in phases(),
+        room: bool,
+        memory in prop_oneof![Just(16usize << 10), Just(32 << 10), Just(64 << 10)],
+        fields in prop_oneof![Just(0usize), Just(2)],
+    ) {
+        let delivery = if room { Delivery::Room } else { Delivery::Ordered };
+        let mut session = Session::new(config(delivery, memory, true, fields));
+        for Phase { kind, keyed: count, wordy: types, times, then } in &phases {
+            let before = session.packets;
+            let messages = (0..*count).map(|nth| keyed(*kind, before + nth));
+            let others = (0..times * types).map(|nth| wordy(before + nth / times, nth));
+            for message in messages.chain(others) {
+                session.send(&[message]);
+                if session.packets.is_multiple_of(16) {
+                    session.advance(session.packets % 5);
+                }
+            }
+            session.step(then);
+            // Two of the decoders that joined are enough.
+            if session.decoders.len() > 3 {
+                session.decoders.remove(1);
+            }
+        }
+        session.join();
+        session.send(&[keyed(phases[0].kind, 0)]);
+    }
+
+    #[test]
     fn the_content_of_a_snapshot_can_be_written_again(
         steps in steps(),
         memory in prop_oneof![Just(16usize << 10), Just(64 << 10)],
@@ -237,6 +322,19 @@ fn a_new_decoder_acknowledges_like_the_others() {
         });
         assert!(tops.all(|top| top == x + 1));
         session.encoder.advance(session.encoder.newest().saturating_sub(5));
+    }
+}
+
+/// A reader of a snapshot has the strings of a key only later if the key's template is gone.
+#[test]
+fn a_key_outlives_its_template() {
+    for kind in [0, 4] {
+        let mut session = Session::new(config(Delivery::Ordered, 16 << 10, true, 0));
+        (0..20 * 11).for_each(|nth| session.send(&[wordy(nth / 11, nth)]));
+        (220..289).for_each(|nth| session.send(&[keyed(kind, nth)]));
+        session.send(&[wordy(289, 0)]);
+        session.join();
+        (0..20).for_each(|nth| session.send(&[keyed(kind, nth)]));
     }
 }
 
