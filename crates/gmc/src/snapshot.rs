@@ -107,26 +107,29 @@ fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) ->
     let mut stream = empty.empty();
     let position = archive_position(archive, stream.config(), Position::default());
     stream.archive(archive)?;
-    let pending = read_pending(archive, &mut stream, position.epoch)?;
+    let pending = read_pending(archive, &mut stream, position)?;
     Ok(Snapshot { stream, position, pending })
 }
 
 fn read_pending<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     stream: &mut Stream,
-    epoch: PacketNumber,
+    position: Position,
 ) -> Result<Vec<Pending>> {
+    let Position { epoch, newest, .. } = position;
     let mut pending = Vec::new();
     // The encoder only estimates the memory of a packet before the packet is pending. So twice the memory is allowed.
     let mut left = 2 * stream.remaining();
-    let mut last = epoch;
+    // Numbers ascend from the epoch's up to the newest. On an ordered link the two are equal, and no packet waits.
+    let most = newest.since(epoch).min(DISTANCE_MAX);
+    let mut last = 0;
     while archive.flag(MORE, false) {
         let number = PacketNumber::new(archive.raw(32, 0));
-        let ahead = number.since(last);
-        if ahead == 0 || number.since(epoch) > DISTANCE_MAX + 1 {
+        let ahead = number.since(epoch);
+        if ahead <= last || ahead > most {
             return Err(SnapshotError::Malformed);
         }
-        last = number;
+        last = ahead;
         let given = (Batch::default(), Trace::default());
         let (batch, trace) = stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
         let memory = batch.memory() + trace.memory();
@@ -328,6 +331,39 @@ mod tests {
         let mut bytes = Vec::new();
         write(stream.copy(), Position::default(), core::iter::empty(), &mut bytes);
         bytes
+    }
+
+    #[test]
+    fn waiting_packets_are_in_order() {
+        let waiting = |delivery: Delivery, newest: u32, numbers: &[u32]| {
+            let config = Config { memory: 16 << 10, delivery, ..Config::default() };
+            let (mut batch, trace) = (Batch::default(), Trace::default());
+            let message = crate::Message { fields: &[], bytes: b"{}" };
+            batch.add(message, &config).expect("it is small");
+            // Numbers wrap around.
+            let number = |ahead: u32| PacketNumber::new(u32::MAX - 5).plus(ahead);
+            let position =
+                Position { epoch: number(0), newest: number(newest), ..Position::default() };
+            let pending = numbers.iter().map(|&ahead| (number(ahead), &batch, &trace));
+            let mut bytes = Vec::new();
+            write(Stream::new(config.clone()), position, pending, &mut bytes);
+            let read = read(&Stream::new(config), &bytes).map(|read| read.pending);
+            read.map(|packets| packets.iter().map(|it| it.number.since(number(0))).collect())
+        };
+        let in_order: &[&[u32]] = &[&[], &[1], &[2, 3, 9], &[1, 10]];
+        for delivery in [Delivery::Room, Delivery::Datagrams] {
+            for numbers in in_order {
+                assert_eq!(waiting(delivery, 10, numbers), Ok(numbers.to_vec()));
+            }
+            for numbers in [&[0][..], &[1, 1], &[2, 1], &[4, 9, 5], &[11], &[u32::MAX]] {
+                assert_eq!(waiting(delivery, 10, numbers), Err(SnapshotError::Malformed));
+            }
+            assert_eq!(waiting(delivery, 2000, &[1024]), Ok(vec![1024]));
+            assert_eq!(waiting(delivery, 2000, &[1025]), Err(SnapshotError::Malformed));
+        }
+        // An ordered link has no packets that wait.
+        assert_eq!(waiting(Delivery::Ordered, 0, &[]), Ok(vec![]));
+        assert_eq!(waiting(Delivery::Ordered, 10, &[6]), Err(SnapshotError::Malformed));
     }
 
     /// Compaction forgets entries that were used longest ago, of which a newcomer must know the order like all others.
