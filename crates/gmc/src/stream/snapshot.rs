@@ -30,6 +30,10 @@ const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
 const USUAL: u32 = 0x1303;
 
+/// The most keys that a list of possible keys of a table holds. There is one for each label and each sender, and a
+/// hostile snapshot could have far more of both than its bytes. Keys that are not in the list are written in full.
+const CANDIDATES_MAX: usize = 1 << 17;
+
 impl Stream {
     /// A copy of the model without the logs of its changes.
     pub(crate) fn copy(&self) -> Self {
@@ -76,13 +80,14 @@ impl Stream {
         let result = texts.archive(archive, &plain, |texts| {
             // Of the strings only those under these labels are in the archive so far.
             let senders = self.senders(texts, Some(&labels));
-            senders_of(&labels, senders.iter().map(|&sender| hash(sender, 1)), false)
+            let senders: Vec<_> = senders.iter().map(|&sender| hash(sender, 1)).collect();
+            senders_of(&labels, &senders, false)
         });
         self.messages.holes.texts = texts;
         result?;
 
         let senders = self.senders(&self.messages.holes.texts, None);
-        let candidates = senders_of(&labels, senders.iter().copied(), true);
+        let candidates = senders_of(&labels, &senders, true);
         archive_references(archive, &mut self.messages.holes.integers.references, &candidates)?;
         archive_grids(archive, &mut self.messages.holes.grids, &candidates)?;
         self.contexts.archive(archive)
@@ -169,9 +174,11 @@ impl Stream {
                         .extend(category.into_iter().flat_map(|category| category.identities()));
                 }
             }
+            let identities = each_once(&identities);
             for &sender in &first {
-                senders
-                    .extend(identities.iter().map(|&identity| hash(hash(sender, key), identity)));
+                let left = CANDIDATES_MAX - senders.len();
+                let identities = identities.iter().take(left);
+                senders.extend(identities.map(|&identity| hash(hash(sender, key), identity)));
             }
         }
         each_once(&senders)
@@ -190,23 +197,15 @@ fn each_once(values: &[u32]) -> Vec<u32> {
     places.into_iter().map(|value| value as u32).collect()
 }
 
-/// The keys of the series of these senders in these holes; with `all` also those for all senders together.
-fn senders_of(
-    labels: &[u32],
-    senders: impl Iterator<Item = u32> + Clone,
-    all: bool,
-) -> Vec<Candidate> {
-    let mut candidates = Vec::new();
-    for &label in labels {
-        if all {
-            candidates.push(Candidate { key: label, context: 0 });
-        }
-        candidates.extend(senders.clone().enumerate().map(|(index, sender)| Candidate {
-            key: hash(label, sender),
-            context: 1 + index as u32,
-        }));
-    }
-    candidates
+/// The keys of the series of these senders in these holes, up to [`CANDIDATES_MAX`]; with `all` also those for all
+/// senders together.
+fn senders_of(labels: &[u32], senders: &[u32], all: bool) -> Vec<Candidate> {
+    let keys = labels.iter().flat_map(|&label| {
+        let all = all.then_some(Candidate { key: label, context: 0 });
+        let series = move |(&sender, context)| Candidate { key: hash(label, sender), context };
+        all.into_iter().chain(senders.iter().zip(1..).map(series))
+    });
+    keys.take(CANDIDATES_MAX).collect()
 }
 
 fn archive_categories<C: Coder + ?Sized>(
@@ -270,10 +269,70 @@ fn archive_grids<C: Coder + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Config;
+    use crate::range_coder::{RangeDecoder, RangeEncoder, shared};
+    use alloc::format;
+    use alloc::string::String;
 
     #[test]
     fn each_value_stands_once_where_it_stood_first() {
         assert_eq!(each_once(&[7, 3, u32::MAX, 7, 0, 3]), [7, 3, u32::MAX, 0]);
         assert_eq!(each_once(&[]), []);
+    }
+
+    /// Codes a message on an ordered link. Returns the packet.
+    fn say(stream: &mut Stream, channel: u32, message: &str) -> Vec<u8> {
+        let config = stream.config().clone();
+        let (mut batch, mut packet) = (Batch::default(), Vec::new());
+        let message = crate::Message { fields: &[channel, channel], bytes: message.as_bytes() };
+        batch.add(message, &config).expect("it is small");
+        let mut coder = RangeEncoder::new(&mut packet);
+        let said = stream.code_ordered(shared(&mut coder), &batch, &mut Batch::default());
+        said.expect("messages within the limits are coded");
+        coder.finish();
+        packet
+    }
+
+    #[test]
+    fn lists_of_candidates_are_bounded() {
+        let config = Config { fields: 2, memory: 4 << 20, ..Config::default() };
+        let mut stream = Stream::new(config.clone());
+        let message = |kind: u32, nth: u32| {
+            let who = [0, 2, 1, 2, 2, 1, 0, 2, 1][nth as usize % 9];
+            let name = |at: u32| [kind, at].map(|digit| char::from(b'a' + digit as u8));
+            let numbers = (0..26).flat_map(|a| (0..5).map(move |b| (a, b))).map(|(a, b)| {
+                let name = [name(a), name(b)].concat().into_iter().collect::<String>();
+                format!(r#","{name}":{}"#, 20_000 * who + nth * (a + 2))
+            });
+            let who = ["ann", "bob", "carl"][who as usize];
+            format!(r#"{{"who":"{who}"{}}}"#, numbers.collect::<String>())
+        };
+        for nth in 0..120 {
+            say(&mut stream, nth % 16, &message(0, nth));
+        }
+        for kind in 0..26 {
+            for nth in 0..4 {
+                say(&mut stream, nth, &message(kind, nth));
+            }
+        }
+        let (labels, senders) =
+            (stream.labels(), stream.senders(&stream.messages.holes.texts, None));
+        let all = labels.len() * senders.len();
+        assert!(all > CANDIDATES_MAX, "{} labels, {} senders", labels.len(), senders.len());
+        let candidates = senders_of(&labels, &senders, true);
+        assert_eq!(candidates.len(), CANDIDATES_MAX);
+        // What the list leaves out is in the archive all the same.
+        let mut bytes = Vec::new();
+        let mut coder = RangeEncoder::new(&mut bytes);
+        let written = stream.archive(&mut Archive::new(shared(&mut coder)));
+        coder.finish();
+        let mut newcomer = Stream::new(config);
+        let mut coder = RangeDecoder::new(&bytes);
+        let read = newcomer.archive(&mut Archive::new(shared(&mut coder)));
+        assert_eq!((written, read), (Ok(()), Ok(())));
+        for kind in 0..26 {
+            let message = message(kind, kind);
+            assert_eq!(say(&mut newcomer, 1, &message), say(&mut stream, 1, &message));
+        }
     }
 }
