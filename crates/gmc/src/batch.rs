@@ -2,7 +2,6 @@
 //! messages.
 
 use alloc::vec::Vec;
-use core::mem::size_of;
 
 use crate::config::Config;
 use crate::control::Control;
@@ -54,11 +53,10 @@ impl Batch {
         self.control = Control::default();
     }
 
-    /// The memory in use, in bytes.
+    /// The memory in use, in bytes. It decides which packets are learned, and which snapshots are read. So the same
+    /// messages count the same on machines of 32 and of 64 bits.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes.len()
-            + self.fields.len() * size_of::<u32>()
-            + self.ends.len() * size_of::<usize>()
+        self.bytes.len() + self.fields.len() * 4 + self.ends.len() * 8
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -175,4 +173,20 @@ fn read_number(bytes: &mut &[u8]) -> Result<usize, DecodeError> {
         }
     }
     Err(DecodeError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Snapshots are read up to a number of these bytes (`docs/wire/gmc-snapshot.md`, S11).
+    #[test]
+    fn messages_take_the_same_memory_on_all_machines() {
+        let config = Config { fields: 3, ..Config::default() };
+        let mut batch = Batch::default();
+        for bytes in [&b"ab"[..], b"cde"] {
+            batch.add(Message { fields: &[1, 2, 3], bytes }, &config).expect("it is small");
+        }
+        assert_eq!(batch.memory(), 5 + 6 * 4 + 2 * 8);
+    }
 }

@@ -31,13 +31,18 @@ pub(crate) struct Packet {
     pub(crate) trace: Trace,
 }
 
+/// Bytes that each packet takes besides its messages and its trace. The number is fixed, so that packets of the same
+/// messages count the same on all machines.
+const PACKET: usize = 168;
+const _: () = assert!(size_of::<Packet>() <= PACKET);
+
 impl Packet {
     pub(crate) fn number(&self) -> PacketNumber {
         self.number
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + control::RESERVED + self.batch.memory() + self.trace.memory()
+        PACKET + control::RESERVED + self.batch.memory() + self.trace.memory()
     }
 }
 
@@ -362,7 +367,7 @@ impl Received {
         let Some((batch, trace)) = taught else {
             return self.unlearned.add(self.current.number, number);
         };
-        let memory = size_of::<Packet>() + control::RESERVED + batch.memory() + trace.memory();
+        let memory = PACKET + control::RESERVED + batch.memory() + trace.memory();
         // In a room no packet after one that is dropped here can be promised. The encoder therefore limits its packets
         // by an estimate of their memory, and this decoder accepts a packet that needs more than the estimate.
         let needed = if self.skips { memory } else { 0 };
