@@ -257,8 +257,42 @@ impl Templates {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::HOLES_MAX;
     use alloc::string::String;
+    use alloc::vec;
     use proptest::prelude::*;
+
+    /// A binary message in which 8 bytes of each 11 are the same as `byte` says.
+    fn fields(byte: impl Fn(usize) -> u8) -> Vec<u8> {
+        let parts = (0..280).flat_map(|at| (0..11).map(move |within| (at, within)));
+        let parts = parts.map(|(at, within)| if within < 8 { byte(at * 8 + within) } else { 0 });
+        [1, 0, 0, 0].into_iter().chain(parts).collect()
+    }
+
+    /// Fields that are found anew can be more than before. A snapshot would not be read with more holes than
+    /// [`HOLES_MAX`].
+    #[test]
+    fn a_revised_template_has_no_more_holes_than_others() {
+        let random = |seed: usize| {
+            move |at: usize| ((at + seed) as u32).wrapping_mul(0x9e37_79b1).to_le_bytes()[3]
+        };
+        let first = fields(random(0));
+        let mut templates = Templates::new(1 << 20);
+        let mut scratch = Scratch::default();
+        templates.learn(&first, &mut scratch);
+        let id = templates.learn(&fields(random(777)), &mut scratch).expect("it is like the first");
+        let holes = |templates: &Templates| templates.get(id).map(|it| it.holes().len());
+        let before = holes(&templates);
+        assert!(before > Some(100), "{before:?}");
+        // The lowest and the highest bytes of the fields differ a little, so that three fields in the place of each
+        // would take fewer bits.
+        let close = fields(|at| random(777)(at) ^ u8::from(matches!(at % 8, 0 | 7)));
+        for _ in 0..4 {
+            assert_eq!(templates.best(&close, &[], &mut vec![]), Some(id));
+            templates.touch(id, &close);
+        }
+        assert!(holes(&templates) <= Some(HOLES_MAX), "{before:?} {:?}", holes(&templates));
+    }
 
     proptest! {
         /// Likely templates that have text holes shorten the search and do not change its result.

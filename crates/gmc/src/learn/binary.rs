@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::HOLES_MAX;
 use super::envelope;
 use super::grammar::{self, Grammar};
 use super::places;
@@ -55,7 +56,7 @@ pub(crate) fn learn(
 }
 
 /// Searches again for the fields (numbers at fixed places) of a template, given another message that fits it. `None` if
-/// they have not changed.
+/// they have not changed, or if the template with the new ones could not be kept.
 pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
     let holes = template.holes();
     if holes.is_empty() || !holes.iter().all(|hole| is_place(hole.kind)) {
@@ -75,7 +76,9 @@ pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
     if revised.len() == holes.len() && revised.iter().zip(holes).all(is_same) {
         return None;
     }
-    Some(Template::new(message, revised))
+    let revised = Template::new(message, revised);
+    (revised.holes().len() <= HOLES_MAX && revised.matches_itself(&mut Vec::new()))
+        .then_some(revised)
 }
 
 fn is_place(kind: HoleKind) -> bool {
