@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use groupwire_gmc::{Config, Encoder};
+use groupwire_gmc::{Config, Delivery, Encoder};
 
 use crate::common::envelopes::wrap;
 use crate::common::formats::{Value, write as write_value};
@@ -176,4 +176,36 @@ fn the_vectors_of_the_specification_are_those_of_the_code() {
     }
     let recorded = std::fs::read_to_string(path).unwrap();
     assert!(recorded == vectors, "gmc's bit stream has changed: see docs/wire/gmc.md");
+}
+
+/// gmc-snapshot.md, S14, and a model that has learned three messages.
+#[test]
+fn the_snapshots_of_the_specification_are_those_of_the_code() {
+    let snapshot = |encoder: &Encoder| {
+        let mut snapshot = Vec::new();
+        encoder.snapshot(&mut snapshot);
+        hex(&snapshot)
+    };
+    let room = Config {
+        delivery: Delivery::Room,
+        memory: 128 << 10,
+        fields: 6,
+        check: true,
+        max_message: 65_536,
+        ..Config::default()
+    };
+    assert_eq!(
+        snapshot(&Encoder::new(room)),
+        "015152281ec887e268fffe1fff2f05f3c62fffffffffffffffffffff1001f965b7f5a47d75ffc72376c377"
+    );
+    let mut encoder = Encoder::new(Config::default());
+    for x in [1, 2, 4] {
+        encoder
+            .encode(format!(r#"{{"x":{x}}}"#).as_bytes(), &mut Vec::new())
+            .expect("within the limits");
+    }
+    assert_eq!(
+        snapshot(&encoder),
+        "011ce0d08a002154c6ffff0fffffffffff577732621bde1b3208a33a504151c03c6bac1420af1cdb276500c18baba73daaf8ec08d36efe8bfed58d06677302a604983e739272f087ae3d7c9b2533ec3363e3b9f3b8d018b51a160bc2d94734f1406391aa3e372daffcfe3d8fbcaae8285c5534abf959694d539efc68a662efa99bf163119e40cb0fd39eb9b831851212217713c4e818fe0ed3da7845f91e185232f7532363ed514a83471555fcedfe7a5c8b96ad0f0858cdffee6c213a332dec26e93868825ae4c3dd4810d9620f1490375e609b1cd9c32014977b3b4bf195416ba7a970795c5b4be17f9e9c82ef7276c1eb9696c4d656f0e119d400277ae967417a2c1b63efa173d7fb77ccc186df4024085b"
+    );
 }
