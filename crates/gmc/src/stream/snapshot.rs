@@ -176,7 +176,7 @@ impl Stream {
             }
             let identities = each_once(&identities);
             for &sender in &first {
-                let left = CANDIDATES_MAX - senders.len();
+                let left = CANDIDATES_MAX.saturating_sub(senders.len());
                 let identities = identities.iter().take(left);
                 senders.extend(identities.map(|&identity| hash(hash(sender, key), identity)));
             }

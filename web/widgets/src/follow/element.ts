@@ -85,7 +85,8 @@ export class Follower extends StageWidget<FollowTexts> {
       // A key made of an id may belong to another person after this gap.
       room.on(
         "gap",
-        ({ reason }) => reason !== "history" && reason !== "reset" && following.key?.startsWith("id ") && following.set(undefined),
+        ({ reason }) =>
+          reason !== "history" && reason !== "reset" && following.key?.startsWith("id ") && following.set(undefined),
       ),
       ...stage.onMoved(() => this.refresh()),
       ...onInput(stage.element, () => following.set(undefined)),
