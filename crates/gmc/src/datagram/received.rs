@@ -42,8 +42,13 @@ impl Packet {
     }
 
     fn memory(&self) -> usize {
-        PACKET + control::RESERVED + self.batch.memory() + self.trace.memory()
+        memory_of(&self.batch, &self.trace)
     }
+}
+
+/// Bytes that a packet with these messages and this trace takes.
+fn memory_of(batch: &Batch, trace: &Trace) -> usize {
+    PACKET + control::RESERVED + batch.memory() + trace.memory()
 }
 
 /// What a decoder knows of the packets that arrived.
@@ -367,7 +372,7 @@ impl Received {
         let Some((batch, trace)) = taught else {
             return self.unlearned.add(self.current.number, number);
         };
-        let memory = PACKET + control::RESERVED + batch.memory() + trace.memory();
+        let memory = memory_of(batch, trace);
         // In a room no packet after one that is dropped here can be promised. The encoder therefore limits its packets
         // by an estimate of their memory, and this decoder accepts a packet that needs more than the estimate.
         let needed = if self.skips { memory } else { 0 };
