@@ -33,7 +33,7 @@ pub struct Append {
     pub meta: Option<Vec<u8>>,
     /// Participant numbers up to this one are reserved from now on. It never goes down.
     pub reserved: Option<u32>,
-    /// Events for the outbox, whose receiver is told of them once this is stored. Each has at most
+    /// Events for the outbox, which hands them to its receiver once the change is stored. Each has at most
     /// [`limits::MAX_EVENT`](crate::limits::MAX_EVENT) bytes.
     pub events: Vec<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! The store of a simulated room. Changes become durable when the caller says so; a crash loses the other ones.
+//! The store of a simulated room. Changes become durable when the caller says so; a crash loses all changes that are not durable.
 
 use std::collections::VecDeque;
 

@@ -61,8 +61,8 @@ enum Presence {
 pub struct Applied {
     /// The clients whose state has changed, or was renewed: tell all connections.
     pub changed: Vec<u64>,
-    /// Clients that have left, and that the sender takes for present: tell the sender alone. A client that is told that it has left
-    /// itself then says that it is there.
+    /// Clients that have left, although the sender sent a state for them. The correction goes to the sender alone. A client that
+    /// receives its own removal sends its state again.
     pub corrected: Vec<u64>,
 }
 

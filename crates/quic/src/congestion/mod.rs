@@ -61,7 +61,7 @@ const GROWTH_FIRST: f64 = 0.5;
 /// The window when a queue is drained, as a share of what the path holds without one.
 const DRAIN: f64 = 0.9;
 
-/// Who is assumed to cause the queue, which decides how the window changes.
+/// The assumed cause of the queue. It decides how the window changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// No queue was ever seen: the window grows fast.

@@ -85,7 +85,7 @@ struct Restore {
     position: Option<u64>,
 }
 
-/// Takes a room back to a snapshot or position. Its participants are disconnected, and are told of a gap when they come back.
+/// Restores a room to a snapshot or position. Its participants are disconnected, and receive a gap when they come back.
 async fn restore(
     State(hub): State<Arc<Hub>>,
     room: Result<Path<String>, PathRejection>,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// How fast a server takes clients in. When more come than it can serve, such as all of them after a restart, those that can be
-/// served within a second wait, and the others are told when to come back.
+/// How fast a server admits clients. When more connect than it can serve, such as all of them after a restart, the ones that it
+/// can serve within a second wait, and it tells the others when to come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivalLimits {
     /// The most clients that join in a second; 0: as many as the server can serve.

@@ -44,18 +44,18 @@ const MEMORY: Duration = Duration::from_secs(10);
 
 /// The burst of joins: clients that come together after a pause join at once, as many as the rate permits in this time.
 const BURST: Duration = Duration::from_millis(50);
-/// The longest line in which clients wait. With a longer one they are told to come back. A client gives up after 5 s, but one in a
-/// browser tries other transports after 1.5 s.
+/// The longest line in which clients wait. If it is longer, the server tells them to come back later. A client gives up after 5 s,
+/// but one in a browser tries other transports after 1.5 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The longest total wait of a connection if the rate falls meanwhile: the client gives up after 5 s.
 const MOST_PATIENCE: Duration = Duration::from_secs(3);
 /// The longest time after which a client is told to come back.
 const LONGEST_AWAY: Duration = Duration::from_secs(30);
-/// This many times the clients that the rate can serve are told to come back in a period: the rate may grow until then, and some
-/// clients do not come.
+/// For a period, the server tells this many times the clients that it can serve to come back in it: the rate may grow until then,
+/// and some clients do not come.
 const OVERBOOKING: f64 = 1.25;
 
-/// New connections per join: telling a client when to come back costs a fraction of a join, so a few are told for each join.
+/// New connections per join: an answer that says when to come back costs a fraction of a join, so several are sent for each join.
 const CONNECTIONS_PER_JOIN: f64 = 4.0;
 /// A connection with TLS counts as this many others: its handshake costs about as much as a join, and handshakes of clients that
 /// are then told to come back take that time from joins. Further connections wait in the kernel.

@@ -46,8 +46,8 @@ struct Change {
     write: Write,
     /// The events of the change, which are stored in the same commit.
     events: Vec<Event>,
-    /// Events after the change that do not depend on it. They are told after the change, or once the store has refused the change
-    /// for good.
+    /// Events after the change that do not depend on it. The webhook receives them after the change is stored, or once the store has
+    /// refused the change for good.
     later: Vec<Event>,
 }
 

@@ -174,7 +174,7 @@ impl Queue {
         self.put("", vec![Event::gap(1, now, now)]);
     }
 
-    /// Records lost events, together with those that were lost before, so that a gap is told for them.
+    /// Adds `count` events and those in `before` to the lost events that the next gap reports.
     fn lose(&self, count: u64, before: Option<Lost>) {
         self.counts.lost.fetch_add(count, Ordering::Relaxed);
         let mut lost = self.lost();

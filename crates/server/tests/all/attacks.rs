@@ -152,7 +152,7 @@ async fn without_users_a_resume_secret_is_the_session_and_its_owner_is_told() {
     assert_eq!(end(&mut ann).await, "replaced");
 }
 
-/// Waits until the person is told that the user has this session.
+/// Waits until the person receives a list of participants with the participant of this session and its user.
 async fn is_told(person: &mut Person, session: &Session, user: &str) {
     let is_it = |event: &Event| match event {
         Event::Participants { changes, .. } => changes.iter().any(|one| {

@@ -194,7 +194,7 @@ impl Client {
     }
 
     /// The number of own transactions that are not confirmed yet; in a stored room, a confirmed transaction is durable.
-    /// After the client has ended, the number of those that were never confirmed. See [`Event::Pending`].
+    /// After the client has ended: the number of transactions that were never confirmed. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
         self.session.waiting()
     }

@@ -1,4 +1,4 @@
-//! The participants of whom the application knows. After the room was loaded again, participants that
+//! The participants that the application knows. After the room was loaded again, participants that
 //! have not resumed yet stay in this list for a time (wire W94). A large room has further participants,
 //! which are not in the list (wire W103).
 
@@ -15,7 +15,7 @@ use crate::{ParticipantId, PresenceState};
 /// The most messages that wait until their senders are known (wire W104): PARTICIPANTS comes about a round trip after them.
 const MOST_HELD: usize = 256;
 
-/// The participants of whom the application knows. Each list has at most `max_participants` of [`Limits`](crate::Limits).
+/// The participants that the application knows. Each list has at most `max_participants` of [`Limits`](crate::Limits).
 #[derive(Default)]
 pub(super) struct Participants {
     /// The participants that the room announced, in the order of their numbers.
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    /// W103: takes in the number of participants, and whether the application is told of all of them.
+    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of them.
     pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
         if !everybody {
             // A large room does not announce all participants from before its load, so the missing ones count as left at once.

@@ -9,7 +9,7 @@ use crate::wire::frame::Frame;
 use crate::{ParticipantId, Position, Receipt};
 
 impl Room {
-    /// Releases new direct transactions up to this position to their feeds. Gives up those whose receivers are not in the room.
+    /// Releases new direct transactions up to this position to their feeds. Gives up transactions whose receivers are not in the room.
     pub(super) fn deliver_directs(&mut self, until: Position) {
         for id in self.common.log.directs.take_fresh(until) {
             match self.peers.get_mut(&id).map(|peer| &mut peer.state) {

@@ -81,8 +81,8 @@ pub struct Room {
     settling: Order,
     /// The time from which the room asks for a part of the snapshot again, even if the last participant has not sent its part.
     snapshot_due: Option<Duration>,
-    /// In a room that was loaded, participants that have not resumed yet and for whom something is left to do when they
-    /// count as left: departure entries (wire W113), or receipts for direct transactions that wait for them.
+    /// In a room that was loaded: participants that have not resumed yet, and whose leaving will cause departure entries (wire
+    /// W113), or receipts for the direct transactions that wait for them.
     absent: BTreeSet<ParticipantId>,
     /// In a room that was loaded, the time until which its earlier participants may resume. After it they have left.
     absent_until: Option<Duration>,
@@ -433,7 +433,7 @@ impl Room {
         self.common.emit(Event::Left { participant: id });
     }
 
-    /// Writes the departures of those in `absent` once the time to resume is over, and gives up their direct transactions.
+    /// Once the time to resume is over: records that the participants in `absent` left, and gives up their direct transactions.
     fn end_absences(&mut self, now: Duration) {
         if self.absent_until.is_none_or(|until| now < until) {
             return;

@@ -169,7 +169,7 @@ impl Roster {
         self.entries.keys().copied().filter(move |&other| other != participant)
     }
 
-    /// The participants that a newcomer is told of: all others, or in a large room those that acted last.
+    /// The participants in a newcomer's first list: all others, or in a large room the ones that acted last.
     pub(super) fn list_for(&mut self, newcomer: ParticipantId) -> BTreeSet<ParticipantId> {
         if !self.is_large {
             return self.others(newcomer).collect();

@@ -22,7 +22,7 @@ pub(crate) struct Crowd {
     pub(crate) room: Room,
     pub(crate) now: Duration,
     pub(crate) sent: BTreeMap<LinkId, Sent>,
-    /// The packets of those transports whose packets are kept.
+    /// The received packets of the transports that record them.
     pub(crate) kept: BTreeMap<LinkId, Vec<Vec<u8>>>,
     opening: Vec<u8>,
     secrets: Drawn,

@@ -190,7 +190,7 @@ fn w113_a_loaded_room_writes_it_of_those_who_do_not_come_back() {
         assert_eq!(told(&world, stays).len(), 16, "seed {seed}: {:?}", told(&world, stays));
         let holes = |event: &Event| matches!(event, Event::Gap { reason: GapReason::History, .. });
         assert!(!world.people[stays].saw(holes));
-        // It resumes long after, and is told of its own departure, too.
+        // The client resumes long after its participant left, and receives its own departure, too.
         world.people[eve].reachable = true;
         world.run(7000 * MS);
         assert_eq!(id(&world, eve), second);

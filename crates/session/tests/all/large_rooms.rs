@@ -145,7 +145,7 @@ fn w104_a_newcomer_is_told_of_the_senders_of_what_it_is_sent() {
     assert_eq!(person.nobody, 0, "each sender was known before its message");
     assert_eq!(known(&world, newcomer), all_but(&world, newcomer));
     assert_eq!(errors(&world, newcomer), Vec::<String>::new());
-    // The newcomer is told that a participant left that was named to it alone.
+    // A participant that the room has named only to the newcomer leaves. The newcomer receives that change.
     let first = id(&world, 0);
     world.people[0].client.leave();
     world.run(SECOND);

@@ -142,7 +142,7 @@ class SharedRoom implements SharedControls, Context {
   readonly #invalid: ((invalid: Invalid) => void) | undefined;
   readonly #watchers = new Map<string, (key: string) => void>();
   readonly #events = new Emitter<Events>();
-  /** The changed keys that listeners are told at the end of the task, by their tables; undefined if no call is scheduled. */
+  /** The changed keys of each table, for the listeners' call at the end of the task; undefined if no call is scheduled. */
   #changed: Map<string, Set<string>> | undefined;
   /** Operations that the client did not take yet. */
   readonly #outbox: string[] = [];

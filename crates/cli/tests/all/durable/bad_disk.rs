@@ -9,8 +9,8 @@ use super::operator::store;
 use super::server::Server;
 use super::visitor::Visitor;
 
-/// Two people, the first of whom sends more than the store takes. Returns them once the server has logged that, with the number of
-/// lines. `fill` is called when the first line is confirmed: a room of which nothing is stored begins anew with the server.
+/// Joins two people. The first one sends more than the store takes. Returns both once the server has logged the refusal, with the
+/// number of log lines. `fill` is called when the first line is confirmed: a room of which nothing is stored begins anew with the server.
 async fn say_too_much(server: &Server, fill: impl Fn()) -> (Visitor, Visitor, usize) {
     let mut ada = Visitor::join(&server.url(), "full").await;
     let mut bo = Visitor::join(&server.url(), "full").await;
