@@ -34,6 +34,9 @@ const PREFER_REPEATS: f64 = 1.2;
 const NO_REQUESTS: Duration = Duration::from_secs(3600);
 /// The bytes of a report that requests one message, without headers. By the wire format it is about 10.
 const REQUEST_BYTES: f64 = 10.0;
+/// The time without a message after which a channel gets no share of the path's rate, until it sends again. It is longer
+/// than the pauses of a person who draws. Chosen by judgement; not tuned.
+const IDLE: Duration = Duration::from_secs(2);
 /// The least messages per second of a conflated channel on a path with a rate limit. Chosen by judgement; not tuned.
 const SLOWEST: f64 = 1.0;
 /// The most repeats of a settled value. Chosen by judgement; not tuned.
@@ -71,7 +74,7 @@ impl Sender {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
             let choice = best(channel, &situation, &losses, &self.loss);
             choices.push(choice);
-            demands.push(demand(channel, headers, price, choice.cost));
+            demands.push(demand(channel, now, headers, price, choice.cost));
         }
         let shares = share(&demands, self.budget.rate(now));
         let granted = choices.into_iter().zip(shares.iter().zip(&demands));
@@ -175,11 +178,14 @@ struct Price {
     is_limited: bool,
 }
 
-/// The rate that a channel needs, and how far the channel can be slowed down.
-fn demand(channel: &Channel, headers: f64, price: Price, redundancy: f64) -> Demand {
+/// The rate that a channel needs, and how far the channel can be slowed down. A channel that sends nothing needs nothing:
+/// otherwise it would take the rate from those that do send.
+fn demand(channel: &Channel, now: Duration, headers: f64, price: Price, redundancy: f64) -> Demand {
+    let is_used = channel.cadence.last().is_some_and(|last| now <= last + IDLE);
+    let rate = if is_used { channel.cadence.interval().as_secs_f64().recip() } else { 0.0 };
     Demand {
         message: channel.bytes * price.ratio + headers,
-        rate: channel.cadence.interval().as_secs_f64().recip(),
+        rate,
         rate_min: channel.qos.rate_min,
         redundancy,
         priority: channel.qos.priority,

@@ -6,4 +6,5 @@ mod hostile;
 mod pair;
 mod rate;
 mod recorded;
+mod shares;
 mod support;
