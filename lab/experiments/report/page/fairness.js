@@ -17,7 +17,13 @@ export function fairness(rows) {
     const others = here[0].flows ? of("one of the others, in the mean", "other_kbit") : [];
     const data = [...of(OURS, "kbit"), ...others];
     const caption = `A link of ${plain(here[0].link_kbit)} kbit/s, ${plain(here[0].rtt_ms)} ms there and back`;
-    return { name, blocks: [{ charts: [{ spec: "fairness-time", title: "What arrives", caption, data }] }] };
+    const charts = [{ spec: "fairness-time", title: "What arrives", caption, data }];
+    const waits = [...of("half of them", "queue_p50_ms"), ...of("99 of 100", "queue_p99_ms")];
+    const queue = `A queue of ${plain(here[0].buffer_ms)} ms before the link; the wait in our own endpoint counts, too`;
+    // Rows of older versions have no waits.
+    if (waits.length)
+      charts.push({ spec: "fairness-wait", title: "How long our datagrams wait", caption: queue, data: waits });
+    return { name, blocks: [{ charts }] };
   });
   return {
     title: "What does our flow take beside TCP, and what does it leave?",

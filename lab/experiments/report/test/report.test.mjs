@@ -108,6 +108,10 @@ test("fairness shows shares and queues, and what arrives in time", () => {
   assert.match(text, /"nobody","4,000","1,500","–","–",{"text":"40.0","note":"≤ 50","tone":"good"}/);
   assert.match(text, /"2 × cubic","4,000","1,500","2,300",{"text":"1.20","note":"0.5 to 1","tone":"bad"},"90.0"/);
   assert.match(text, /one of the others, in the mean/);
+  assert.doesNotMatch(text, /How long our datagrams wait/);
+  const waits = shown("fairness", [{ ...row(2, 0.5, null, 95), queue_p50_ms: 70 }]);
+  assert.match(waits, /"at_s":0.5,"series":"half of them","value":70/);
+  assert.match(waits, /"at_s":0.5,"series":"99 of 100","value":95/);
 });
 
 test("contract shows promises, and what is left out beside JSON", () => {

@@ -76,12 +76,12 @@ impl Meter {
         steps.iter().map(|step| Step { at: step.at - first, ..*step }).collect()
     }
 
-    /// The delays of our datagrams beyond that of the path, in ms, of those that arrived after this time of the steps.
-    pub(super) fn queues_after(&self, at: Duration) -> Vec<f64> {
+    /// The delays of our datagrams beyond that of the path, in ms, of those that arrived between these times of the steps.
+    pub(super) fn queues_between(&self, from: Duration, to: Duration) -> Vec<f64> {
         let first = lock(&self.0.steps).first().map_or(Duration::ZERO, |step| step.at);
         let queues = lock(&self.0.queues);
-        let late = queues.iter().filter(|(when, _)| *when >= first + at);
-        late.map(|(_, queue)| *queue).collect()
+        let between = |when: &Duration| (first + from..first.saturating_add(to)).contains(when);
+        queues.iter().filter(|(when, _)| between(when)).map(|(_, queue)| *queue).collect()
     }
 }
 

@@ -181,10 +181,11 @@ fn rows(run: &Run, meter: &Meter, common: &Common) -> Vec<Row> {
         .map(|pair| {
             let seconds = (pair[1].at - pair[0].at).as_secs_f64();
             let kbit = |bytes: u64| bytes as f64 / 125.0 / seconds;
-            row()
+            let row = row()
                 .with("at_s", pair[1].at.as_secs_f64())
                 .with("kbit", kbit(pair[1].ours - pair[0].ours))
-                .with("other_kbit", kbit(pair[1].others - pair[0].others) / flows)
+                .with("other_kbit", kbit(pair[1].others - pair[0].others) / flows);
+            with_queue(row, &meter.queues_between(pair[0].at, pair[1].at))
         })
         .collect();
     let settled = steps.iter().find(|step| step.at >= SETTLING.min(run.length / 3));
@@ -193,17 +194,20 @@ fn rows(run: &Run, meter: &Meter, common: &Common) -> Vec<Row> {
         let kbit = |bytes: u64| bytes as f64 / 125.0 / seconds;
         let (ours, others) = (kbit(to.ours - from.ours), kbit(to.others - from.others));
         let fair = ((ours + others) / (run.flows + 1) as f64).min(OFFERED);
-        let queue = Summary::of(&meter.queues_after(from.at));
-        let known = queue.count > 0;
-        rows.push(
-            row()
-                .with("kbit", ours)
-                .with("other_kbit", others / flows)
-                .with("fair_kbit", fair)
-                .with("of_fair", ours / fair)
-                .with("queue_p50_ms", known.then_some(queue.median))
-                .with("queue_p99_ms", known.then_some(queue.p99)),
-        );
+        let row = row()
+            .with("kbit", ours)
+            .with("other_kbit", others / flows)
+            .with("fair_kbit", fair)
+            .with("of_fair", ours / fair);
+        rows.push(with_queue(row, &meter.queues_between(from.at, Duration::MAX)));
     }
     rows
+}
+
+/// A row with the waits of these datagrams; without one, they are unknown.
+fn with_queue(row: Row, queues: &[f64]) -> Row {
+    let queue = Summary::of(queues);
+    let known = queue.count > 0;
+    row.with("queue_p50_ms", known.then_some(queue.median))
+        .with("queue_p99_ms", known.then_some(queue.p99))
 }
