@@ -27,6 +27,8 @@ WEB := web/puzzle/dist/index.html
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed \) -prune \
 	-o -type f -print)
 
+# Where recordings of pointers are, for `make windows`; without any it generates one.
+MOUSE ?= ../shared/data/mouse
 SOAK_CASES ?= 10000
 SOAK_SESSIONS ?= 100000
 SOAK_KILLS ?= 1000
@@ -37,7 +39,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab quick-rows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
+.PHONY: help run build lab quick-rows windows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -56,6 +58,10 @@ lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 
 quick-rows: lab ## run the experiments but fairness and yjs with --quick, and check that no row is missing; not part of test, as it takes minutes
 	node scripts/quick-rows.mjs $(dir $(BINARY))groupwire-lab
+
+windows: lab ## measure how the whiteboard shows a pointer in two browser windows over bad networks, into target/windows; not part of test
+	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" $(dir $(BINARY))groupwire-lab emulate -- \
+		node lab/motion/windows.mjs "$(MOUSE)" --out target/windows
 
 package: web ## pack the Rust crates as for publishing, and build each from its package
 	@scripts/package.sh

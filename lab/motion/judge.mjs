@@ -25,7 +25,7 @@ export class Judge {
 
   result() {
     const lag = this.#bestLag();
-    const [shifted, now] = [this.#errors(lag), this.#errors(0)];
+    const [shifted, now] = [this.errors(lag), this.errors(0)];
     const { jumps, stops, minutes } = this.#glitches(lag);
     return {
       lag_ms: lag,
@@ -72,7 +72,8 @@ export class Judge {
     return this.#best;
   }
 
-  #errors(lag) {
+  /** The distances of all frames around movements from the true place so many milliseconds before. */
+  errors(lag) {
     return this.#recordings.flatMap(({ recording, active }) => active.map((frame) => errorOf(recording, frame, lag)));
   }
 
@@ -124,7 +125,7 @@ function mean(values) {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
 }
 
-function percentile(values, share) {
+export function percentile(values, share) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 }
 

@@ -1,10 +1,6 @@
-// The page with plots and tables of the rows, drawn by Vega-Lite, which the laboratory's report uses, too.
+// The page with plots and tables of the rows.
 
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
-
-const require = createRequire(new URL("../experiments/report/package.json", import.meta.url));
-const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+import { draw } from "./plots.mjs";
 
 /** The plots of rows: title and unit of each field. */
 const PLOTS = {
@@ -25,8 +21,6 @@ th:first-child, td:first-child { text-align: left } svg { max-width: 100%; heigh
 
 /** One self-contained page. */
 export async function page(rows, series) {
-  const [vega, lite] = [await load("vega"), await load("vega-lite")];
-  const draw = (spec) => new vega.View(vega.parse(lite.compile(spec).spec), { renderer: "none" }).toSVG();
   const parts = [];
   for (const transport of unique(rows, "transport")) {
     const ours = rows.filter((row) => row.transport === transport);

@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    Result, Update, browsers, contract, deadlines, durable, fairness, fanout, lossless, messages,
-    report, storm, streams, yjs,
+    Result, Update, browsers, contract, deadlines, durable, emulate, fairness, fanout, lossless,
+    messages, report, storm, streams, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -28,6 +28,8 @@ enum Experiment {
     Contract(contract::Options),
     /// Measure rooms that outlive their server: confirmations, the cost of storing, and the start after a crash.
     Durable(durable::Options),
+    /// Run a program in an emulated network, which that program changes.
+    Emulate(emulate::Options),
     /// Measure our share of a bottleneck beside the kernel's TCP, and the queue that we make alone.
     Fairness(fairness::Options),
     /// Measure the cost of a delivery when few participants send and all receive, for several servers.
@@ -70,6 +72,7 @@ impl Experiment {
             Experiment::Durable(options) => {
                 show(options.common.json, |tell| durable::run(options, tell))
             }
+            Experiment::Emulate(options) => emulate::run(options),
             Experiment::Fairness(options) => {
                 show(options.common.json, |tell| fairness::run(options, tell))
             }

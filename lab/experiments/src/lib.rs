@@ -10,6 +10,7 @@ mod contract;
 mod deadlines;
 mod drawing;
 mod durable;
+mod emulate;
 mod emulator;
 mod error;
 mod fairness;
