@@ -66,11 +66,14 @@ impl Category {
         let general = hash(label, 0xca7e);
         let row = pass.pair(general, hash(general, 1 + u32::from(self.rank)));
         let mut known = self.known().enumerate();
-        known.find(|&(rank, value)| pass.bit(row, rank, value == given)).map(|(_, value)| value)
+        known
+            .find(|&(rank, value)| pass.bit_inlined(row, rank, value == given))
+            .map(|(_, value)| value)
     }
 
     /// Moves a value to the front. If it is new and all places are taken, it replaces the value that was used longest
     /// ago.
+    #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn note(&mut self, value: i64) {
         let unsigned = u32::try_from(value).is_ok_and(|value| value > i32::MAX as u32);
         if i32::try_from(value).is_err() && !unsigned {

@@ -84,7 +84,8 @@ impl Choices {
         given: Option<TemplateId>,
     ) -> Result<Option<TemplateId>, DecodeError> {
         let given = given.map_or(MISS, |id| id.index() as u8);
-        let recent = self.recent(stream);
+        let at = self.recents.index(stream);
+        let recent = at.map(|at| *self.recents.at(at)).unwrap_or_default();
         let context = hash(0xc401ce, u32::from(recent.numbers[0]));
         let general = hash(0xc401ce, 1000 + u32::from(recent.repeats & 7));
         let row = pass.pair(general, hash(context, u32::from(recent.repeats & 3)));
@@ -103,7 +104,7 @@ impl Choices {
             None => code_number(pass, given),
         };
         if !pass.is_read_only() {
-            self.recents.entry(stream).note(number);
+            self.recents.entry_at(stream, at).note(number);
         }
         Ok(template(number))
     }

@@ -6,8 +6,8 @@
 use core::mem::size_of;
 
 use crate::hash::hash;
-use crate::probability::{Probability, code_pair, mix};
-use crate::range_coder::Coder;
+use crate::probability::{Probability, mix};
+use crate::range_coder::{Coder, Learn};
 use crate::table::{Table, Versioned};
 use crate::trace::{Contexts, Trace};
 
@@ -21,14 +21,15 @@ const USES: u16 = 31;
 /// The rows of a set: a context can be in any row of one set.
 const WAYS: usize = 4;
 /// The index of a row that is not in the table. The indices of its cells are not in the table either.
-const NOWHERE: usize = usize::MAX - ROW;
+const NOWHERE: u32 = u32::MAX - ROW as u32;
 
 /// The rows of two contexts of the same decisions: a general context, which learns fast, and a special one, which
 /// predicts better once it has learned.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
-    general: usize,
-    special: usize,
+    /// The index of the row of each context.
+    general: u32,
+    special: u32,
     pub(crate) contexts: Contexts,
 }
 
@@ -37,6 +38,13 @@ impl Pair {
     #[inline]
     pub(crate) fn unused(general: u32, special: u32) -> Self {
         Self { general: 0, special: 0, contexts: [general, special] }
+    }
+
+    /// The indices of the cells of decision `node`.
+    #[inline]
+    fn cells(self, node: usize) -> [usize; 2] {
+        debug_assert!(node + 1 < ROW, "a row has fifteen decisions");
+        [self.general, self.special].map(|row| row as usize + 1 + node)
     }
 }
 
@@ -78,19 +86,42 @@ impl ContextTable {
         }
     }
 
-    /// The probability that decision `node` is `true`, in 1/65536, also for contexts that have no row.
-    pub(crate) fn probability(&self, pair: Pair, node: usize) -> u32 {
-        debug_assert!(node + 1 < ROW, "a row has fifteen decisions");
-        let cell = |row: usize| self.cells.get(row + 1 + node).copied().unwrap_or_default();
-        let general = cell(pair.general);
-        if pair.general == pair.special {
-            general.for_coder()
-        } else {
-            mix(general, cell(pair.special))
+    /// The same as [`ContextTable::pair`] for the contexts that were looked up last: counts another use of their rows.
+    pub(crate) fn again(&mut self, pair: Pair) -> Pair {
+        let [general, special] = pair.contexts;
+        // If the special context took the row of the general one, that gets a row again.
+        if pair.general == pair.special && general != special {
+            return self.pair(general, special, false);
+        }
+        self.count(pair.general as usize);
+        if general != special {
+            self.count(pair.special as usize);
+        }
+        pair
+    }
+
+    /// Counts a use of a row.
+    #[inline]
+    fn count(&mut self, row: usize) {
+        let tag = self.cells[row].0;
+        if tag & USES < USES {
+            *self.cells.change(row) = Probability(tag + 1);
         }
     }
 
-    /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the outcome.
+    /// The probability that decision `node` is `true`, in 1/65536, also for contexts that have no row.
+    pub(crate) fn probability(&self, pair: Pair, node: usize) -> u32 {
+        let [general, special] = pair.cells(node);
+        let cell = |index: usize| self.cells.get(index).copied().unwrap_or_default();
+        if general == special {
+            cell(general).for_coder()
+        } else {
+            mix(cell(general), cell(special))
+        }
+    }
+
+    /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the outcome. `logs` says that the
+    /// table may keep a log.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
@@ -98,36 +129,39 @@ impl ContextTable {
         pair: Pair,
         node: usize,
         bit: bool,
+        logs: bool,
     ) -> bool {
-        debug_assert!(node + 1 < ROW, "a row has fifteen decisions");
-        let general = pair.general + 1 + node;
-        if pair.general == pair.special {
-            return self.cells.change(general).code(coder, bit);
+        let [general, special] = pair.cells(node);
+        let cells = if logs || cfg!(not(feature = "fast")) {
+            self.cells.change_two(general, special)
+        } else {
+            self.cells.unlogged()
+        };
+        if general == special {
+            return cells[general].code(coder, bit);
         }
-        let special = pair.special + 1 + node;
-        let cells = self.cells.change_two(general, special);
-        let (bit, a, b) = code_pair(coder, cells[general], cells[special], bit);
-        cells[general] = a;
-        cells[special] = b;
-        bit
+        let (a, b) = (cells[general], cells[special]);
+        coder.bit_and(mix(a, b), bit, |bit| {
+            cells[general] = a.adapted(bit);
+            cells[special] = b.adapted(bit);
+        })
     }
 
     /// Adapts the probabilities to the decisions of a training trace: a recording of the decisions of one packet.
     pub(crate) fn learn(&mut self, trace: &Trace) {
         let mut pair = Pair::unused(0, 0);
-        for (contexts, is_next, node, bit) in trace.decisions() {
-            if is_next {
-                pair = self.pair(contexts[0], contexts[1], false);
+        trace.decisions(|next, node, bit| {
+            if let Some([general, special]) = next {
+                pair = self.pair(general, special, false);
             }
-            let (general, special) = (pair.general + 1 + node, pair.special + 1 + node);
+            let [general, special] = pair.cells(node);
             if general == special {
-                self.cells.change(general).adapt(bit);
-                continue;
+                return self.cells.change(general).adapt(bit);
             }
             let cells = self.cells.change_two(general, special);
             cells[general].adapt(bit);
             cells[special].adapt(bit);
-        }
+        });
     }
 
     /// The first row of the set in which a context can be, and the context's tag with a use count of zero.
@@ -138,31 +172,29 @@ impl ContextTable {
         (first, context as u16 & !USES)
     }
 
-    /// The row of a set that has the tag `check`, and the whole tag with its use count.
+    /// The row of a set that has the tag `check`.
     #[cfg_attr(feature = "fast", inline)]
-    fn row(&self, first: usize, check: u16) -> Option<(usize, u16)> {
+    fn row(&self, first: usize, check: u16) -> Option<usize> {
         let cells = self.cells.slice(first..first + WAYS * ROW);
         let tags = [cells[0].0, cells[ROW].0, cells[2 * ROW].0, cells[3 * ROW].0];
         let way = tags.iter().position(|tag| (tag ^ check) & !USES == 0)?;
-        Some((first + way * ROW, tags[way]))
+        Some(first + way * ROW)
     }
 
     /// The row of a context, or [`NOWHERE`] if it has none.
     #[cfg_attr(feature = "fast", inline)]
-    fn peek(&mut self, context: u32) -> usize {
+    fn peek(&mut self, context: u32) -> u32 {
         let (first, check) = self.set(context);
-        self.row(first, check).map_or(NOWHERE, |(row, _)| row)
+        self.row(first, check).map_or(NOWHERE, |row| row as u32)
     }
 
     /// The row of a context. If it has none, it gets the least used row of its set.
     #[cfg_attr(feature = "fast", inline)]
-    fn find(&mut self, context: u32) -> usize {
+    fn find(&mut self, context: u32) -> u32 {
         let (first, check) = self.set(context);
-        let Some((row, tag)) = self.row(first, check) else { return self.add(first, check) };
-        if tag & USES < USES {
-            *self.cells.change(row) = Probability(tag + 1);
-        }
-        row
+        let Some(row) = self.row(first, check) else { return self.add(first, check) as u32 };
+        self.count(row);
+        row as u32
     }
 
     /// Gives the least used row of a set to the context with the tag `check`.
@@ -179,9 +211,7 @@ impl ContextTable {
             }
         }
         *self.cells.change(least) = Probability(check);
-        for cell in least + 1..least + ROW {
-            *self.cells.change(cell) = Probability::EVEN;
-        }
+        self.cells.fill(least + 1..least + ROW, Probability::EVEN);
         least
     }
 }
@@ -189,6 +219,7 @@ impl ContextTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_full_table_keeps_its_size() {
@@ -199,5 +230,25 @@ mod tests {
         }
         assert_eq!(contexts.memory(), memory);
         assert!(memory <= 1024);
+    }
+
+    proptest! {
+        /// Rows are counted and replaced as if the contexts were looked up again, also where few rows are shared by many.
+        #[test]
+        fn contexts_are_used_again_as_if_looked_up(
+            pairs in proptest::collection::vec((0u32..40, 0u32..40), 1..200),
+            memory in prop_oneof![Just(128usize), Just(1024)],
+        ) {
+            let mut again = ContextTable::new(memory);
+            let mut anew = ContextTable::new(memory);
+            for (general, special) in pairs {
+                let pair = again.pair(general, special, false);
+                let pair = again.again(pair);
+                anew.pair(general, special, false);
+                let expected = anew.pair(general, special, false);
+                prop_assert_eq!(pair.cells(0), expected.cells(0));
+                prop_assert!(again.cells.iter().eq(anew.cells.iter()));
+            }
+        }
     }
 }

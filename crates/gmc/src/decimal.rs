@@ -34,6 +34,11 @@ impl Format {
         if self.decimals == Self::SPLIT { 0 } else { i32::from(self.decimals) }
     }
 
+    /// Whether a number in this format can have a point.
+    pub(crate) fn has_point(self) -> bool {
+        self.decimals + self.zeros > 0
+    }
+
     /// The power of ten by which a number is multiplied to get the integer.
     pub(crate) fn factor(self) -> i64 {
         10i64.pow(self.scale().unsigned_abs())
@@ -48,7 +53,9 @@ pub(crate) const DECIMALS_MAX: u8 = 4;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) negative: bool,
+    /// The digits before the point, and their value.
     integer: &'a [u8],
+    whole: i64,
     /// The point and the digits after it. Empty if there is no point.
     pub(crate) fraction: &'a [u8],
 }
@@ -57,8 +64,15 @@ impl<'a> Parts<'a> {
     pub(crate) fn of(digits: &'a [u8]) -> Self {
         let negative = digits.first() == Some(&b'-');
         let digits = &digits[usize::from(negative)..];
-        let point = digits.iter().position(|&byte| byte == b'.').unwrap_or(digits.len());
-        Self { negative, integer: &digits[..point], fraction: &digits[point..] }
+        let mut whole = 0i64;
+        let mut point = 0;
+        while let Some(&digit) = digits.get(point)
+            && digit != b'.'
+        {
+            whole = whole.wrapping_mul(10).wrapping_add(i64::from(digit) - i64::from(b'0'));
+            point += 1;
+        }
+        Self { negative, integer: &digits[..point], whole, fraction: &digits[point..] }
     }
 
     /// The format of this number: `before`, the format of the number before it, if that is possible.
@@ -94,7 +108,7 @@ impl<'a> Parts<'a> {
             decimals => &self.fraction[1..=usize::from(decimals)],
         };
         let append = |value, &digit| value * 10 + i64::from(digit - b'0');
-        let value = fraction.iter().fold(self.integer.iter().fold(0i64, append), append);
+        let value = fraction.iter().fold(self.whole, append);
         if self.negative { -value } else { value }
     }
 }

@@ -338,7 +338,7 @@ impl Grid {
             return None;
         }
         let distance = (self.line.place(ordinal) - low).checked_mul(i128::from(self.steps))?;
-        let index = (distance + span / 2).div_euclid(span);
+        let index = divide(distance + span / 2, span);
         (index.abs() <= i128::from(INDEX_MAX)).then(|| index as i64 + i64::from(self.low_index))
     }
 
@@ -350,11 +350,11 @@ impl Grid {
         }
         let low = self.line.place(self.low);
         let span = self.line.place(self.high) - low;
-        Some(low + (span * i128::from(from_low)).div_euclid(i128::from(self.steps)))
+        Some(low + divide(span * i128::from(from_low), self.steps.into()))
     }
 
     fn step(&self) -> i128 {
-        (self.line.place(self.high) - self.line.place(self.low)) / i128::from(self.steps.max(1))
+        divide(self.line.place(self.high) - self.line.place(self.low), self.steps.max(1).into())
     }
 
     /// The largest rounding error to be expected of a number, as a difference of places: about the distance between two
@@ -371,6 +371,14 @@ impl Grid {
     fn grain_of(&self, ordinal: i64) -> u8 {
         let zeros = self.line.place(ordinal).trailing_zeros();
         if self.line.is_binary() { zeros.min(GRAIN_MAX) as u8 } else { 0 }
+    }
+}
+
+/// The quotient, rounded down, of a number and a positive one. Most are small, and division of 128 bits takes long.
+fn divide(number: i128, by: i128) -> i128 {
+    match (i64::try_from(number), i64::try_from(by)) {
+        (Ok(number), Ok(by)) if cfg!(feature = "fast") => number.div_euclid(by).into(),
+        _ => number.div_euclid(by),
     }
 }
 

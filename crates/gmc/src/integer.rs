@@ -47,6 +47,7 @@ const TREE: u32 = 4;
 const SIZES: usize = 13;
 
 /// Codes a signed number. `value` is the number in the encoder.
+#[cfg_attr(feature = "fast", inline)]
 pub(crate) fn code_signed<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,
@@ -60,7 +61,7 @@ pub(crate) fn code_signed<C: Coder + ?Sized>(
         return 0;
     }
     let negative = pass.bit(first, NEGATIVE, value < 0);
-    let size = code_size(pass, contexts, 64 - value.unsigned_abs().leading_zeros());
+    let size = code_size(pass, contexts, first, 64 - value.unsigned_abs().leading_zeros());
     let magnitude = code_bits(pass, contexts, size, value.unsigned_abs());
     if negative { (magnitude as i64).wrapping_neg() } else { magnitude as i64 }
 }
@@ -78,20 +79,26 @@ pub(crate) fn code_unsigned<C: Coder + ?Sized>(
     if pass.bit(first, ZERO, value == 0) {
         return 0;
     }
-    let size = code_size(pass, contexts, 64 - value.leading_zeros());
+    let size = code_size(pass, contexts, first, 64 - value.leading_zeros());
     code_bits(pass, contexts, size, value)
 }
 
 /// Codes the number of significant bits, 1 to 64, in unary: "is it larger than 1?", "than 2?", and so on.
-fn code_size<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, contexts: Contexts, given: u32) -> u32 {
-    let mut row = contexts.pair(pass);
+/// `first` are the rows of the contexts, which are used once more.
+fn code_size<C: Coder + ?Sized>(
+    pass: &mut Pass<'_, C>,
+    contexts: Contexts,
+    first: Pair,
+    given: u32,
+) -> u32 {
+    let mut row = pass.again(first);
     for size in 1..64 {
         let index = size as usize - 1;
         let node = if index < SIZES { SIZE + index } else { (index - SIZES) % 15 };
         if node == 0 {
             row = contexts.with(1000 + size).pair(pass);
         }
-        if !pass.bit(row, node, given > size) {
+        if !pass.bit_inlined(row, node, given > size) {
             return size;
         }
     }
@@ -130,7 +137,7 @@ fn code_bits<C: Coder + ?Sized>(
                 row = pass.single(hash(contexts.general, 100 * size + node as u32));
                 node = 1;
             }
-            pass.bit(row, offset + node - 1, bit)
+            pass.bit_inlined(row, offset + node - 1, bit)
         };
         node = node << 1 | usize::from(bit);
         value = value << 1 | u64::from(bit);

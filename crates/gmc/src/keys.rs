@@ -112,7 +112,8 @@ impl Keys {
         let latest = self.latest[0];
         let name = template.index() as u32;
         let at = self.keys.index(name);
-        let entry = self.keys.entry_at(name, at);
+        let at = Some(self.keys.touch(name, at));
+        let entry = self.keys.touched_at(name, at);
         if entry.wait > 0 {
             entry.wait -= 1;
             return;
@@ -134,7 +135,7 @@ impl Keys {
             key.wait = ((1 << key.failures) - 1) * 2;
             (key.age, key.cost, key.trial_cost) = (0, 0, 0);
         }
-        *self.keys.entry_at(name, at) = key;
+        *self.keys.touched_at(name, at) = key;
     }
 
     /// Compares the key on trial with the one in use: which of them selects last numbers that are nearer to this

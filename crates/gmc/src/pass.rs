@@ -6,7 +6,7 @@
 
 use crate::contexts::{ContextTable, Pair};
 use crate::packet_number::PacketNumber;
-use crate::range_coder::Coder;
+use crate::range_coder::{Coder, Learn};
 use crate::trace::{PREDICTORS, Trace};
 
 /// What the modelling code needs besides the model. Encoder and decoder run the same code with different coders.
@@ -46,6 +46,11 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         learning: Learning<'a>,
         packet: PacketNumber,
     ) -> Self {
+        debug_assert_eq!(
+            coder.replays(),
+            matches!(learning, Learning::Replay(_)),
+            "the coder knows what it serves"
+        );
         Self { coder, contexts, learning, read_only: false, packet }
     }
 
@@ -73,7 +78,12 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     /// Whether the pass learns a packet that was coded earlier, from a training trace.
     #[inline]
     pub(crate) fn is_replay(&self) -> bool {
-        matches!(self.learning, Learning::Replay(_))
+        if cfg!(feature = "fast") {
+            // The type of the coder tells, so that the compiler leaves out what the pass does not do.
+            self.coder.replays()
+        } else {
+            matches!(self.learning, Learning::Replay(_))
+        }
     }
 
     /// Whether the pass does not remember values and choices.
@@ -102,6 +112,14 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.contexts.pair(general, special, self.read_only)
     }
 
+    /// The same as [`Pass::pair`] for contexts that were looked up last.
+    pub(crate) fn again(&mut self, pair: Pair) -> Pair {
+        if !self.read_only {
+            return self.contexts.again(pair);
+        }
+        pair
+    }
+
     /// Looks up the probabilities for one context.
     #[inline]
     pub(crate) fn single(&mut self, context: u32) -> Pair {
@@ -109,21 +127,37 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     }
 
     /// Codes decision `node` of a pair of contexts.
-    #[inline]
+    #[cfg_attr(feature = "fast", inline)]
     pub(crate) fn bit(&mut self, pair: Pair, node: usize, bit: bool) -> bool {
-        match &mut self.learning {
-            Learning::Immediate => self.contexts.code(self.coder, pair, node, bit),
-            Learning::Deferred(trace) => {
-                let bit = if self.read_only {
-                    self.coder.bit(self.contexts.probability(pair, node), bit)
-                } else {
-                    self.contexts.code(self.coder, pair, node, bit)
-                };
-                trace.note(pair.contexts, node, bit);
-                bit
-            }
-            Learning::Replay(_) => bit,
+        if self.is_replay() { bit } else { self.code_bit(pair, node, bit) }
+    }
+
+    /// The same as [`Pass::bit`], compiled into its caller: for loops of many decisions.
+    #[cfg_attr(feature = "fast", inline(always))]
+    pub(crate) fn bit_inlined(&mut self, pair: Pair, node: usize, bit: bool) -> bool {
+        match self.learning {
+            _ if self.is_replay() => bit,
+            Learning::Immediate => self.contexts.code(self.coder, pair, node, bit, false),
+            _ => self.code_deferred(pair, node, bit),
         }
+    }
+
+    #[inline(never)]
+    fn code_bit(&mut self, pair: Pair, node: usize, bit: bool) -> bool {
+        self.bit_inlined(pair, node, bit)
+    }
+
+    /// Codes a decision that is learned when the packet is acknowledged.
+    #[cfg_attr(feature = "fast", inline(never))]
+    fn code_deferred(&mut self, pair: Pair, node: usize, bit: bool) -> bool {
+        let Learning::Deferred(trace) = &mut self.learning else { return bit };
+        if !self.read_only {
+            let bit = self.contexts.code(self.coder, pair, node, bit, true);
+            trace.note(pair.contexts, node, bit);
+            return bit;
+        }
+        let p = self.contexts.probability(pair, node);
+        self.coder.bit_and(p, bit, |bit| trace.note(pair.contexts, node, bit))
     }
 
     /// How many bits the predictors of a hole (a place of messages where values differ) were wrong by when the message

@@ -1,6 +1,6 @@
 //! Adaptive probabilities of yes-or-no decisions.
 
-use crate::range_coder::Coder;
+use crate::range_coder::{Coder, Learn};
 
 mod snapshot;
 
@@ -51,20 +51,18 @@ impl Probability {
     pub(crate) fn adapted(self, bit: bool) -> Self {
         // A step up is a step down of 4095 - p, whose bits are the inverted ones of p. A branch on the outcome, which a
         // processor cannot guess, would take longer.
-        let flip = u32::from(bit).wrapping_neg() & 0xfff;
+        let flip = u32::from(bit).wrapping_neg() & 0xfff0;
         let age = self.age();
-        let p = self.p() ^ flip;
-        let p = p - ((p * RATE[age]) >> 16);
-        Self(((p ^ flip) as u16) << 4 | (age as u16 + 1).min(15))
+        let cell = u32::from(self.0) ^ flip;
+        let cell = cell - ((((cell >> 4) * RATE[age]) >> 16) << 4);
+        Self((cell ^ flip) as u16 + u16::from(age < 15))
     }
 
     /// Codes a decision with this probability, which then adapts to the outcome. To "code" is to write in the encoder
     /// and to read in the decoder.
     #[inline]
     pub(crate) fn code<C: Coder + ?Sized>(&mut self, coder: &mut C, bit: bool) -> bool {
-        let bit = coder.bit(self.for_coder(), bit);
-        self.adapt(bit);
-        bit
+        coder.bit_and(self.for_coder(), bit, |bit| self.adapt(bit))
     }
 }
 

@@ -17,7 +17,21 @@ pub(crate) trait Coder {
 
     /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`. Returns the decision:
     /// `bit` when encoding, and the one that was read when decoding.
-    fn bit(&mut self, p: u32, bit: bool) -> bool;
+    fn bit(&mut self, p: u32, bit: bool) -> bool {
+        let bit = self.narrow(p, bit);
+        self.settle(bit)
+    }
+
+    /// The first part of [`Coder::bit`]: narrows the interval to the part that stands for the decision.
+    fn narrow(&mut self, p: u32, bit: bool) -> bool;
+
+    /// The second part: settles the high bytes that both bounds share. Returns `bit`.
+    fn settle(&mut self, bit: bool) -> bool;
+
+    /// Whether the coder serves a pass that learns from a training trace.
+    fn replays(&self) -> bool {
+        false
+    }
 
     /// Whether more was read than a packet of this length can hold.
     fn is_exhausted(&self) -> bool {
@@ -30,6 +44,26 @@ pub(crate) trait Coder {
         None
     }
 }
+
+/// Codes decisions that teach something.
+pub(crate) trait Learn: Coder {
+    /// The same as [`Coder::bit`]. The outcome is passed to `learn`.
+    #[cfg_attr(feature = "fast", inline(always))]
+    fn bit_and(&mut self, p: u32, bit: bool, learn: impl FnOnce(bool)) -> bool {
+        if cfg!(feature = "fast") {
+            // Settling is a call. If it is the last step, no variable has to be kept until it returns.
+            let bit = self.narrow(p, bit);
+            learn(bit);
+            self.settle(bit)
+        } else {
+            let bit = self.bit(p, bit);
+            learn(bit);
+            bit
+        }
+    }
+}
+
+impl<C: Coder + ?Sized> Learn for C {}
 
 /// The length, in eighths of a bit, of `settled` written bytes and of the narrowing of the interval to `low..=high`.
 #[cfg(feature = "describe")]
@@ -88,14 +122,15 @@ impl<'a> RangeEncoder<'a> {
     }
 
     /// Writes the high bytes that both bounds share. Most decisions settle no byte, so this is not part of
-    /// [`Coder::bit`], which is compiled into many places.
+    /// [`Coder::settle`], which is compiled into many places.
     #[inline(never)]
-    fn settle(&mut self) {
+    fn write_settled(&mut self, bit: bool) -> bool {
         while (self.low ^ self.high) >> 24 == 0 {
             self.out.push((self.low >> 24) as u8);
             self.low <<= 8;
             self.high = self.high << 8 | 0xff;
         }
+        bit
     }
 
     /// Writes the shortest tail that, followed by zeros, lies in the interval.
@@ -129,17 +164,19 @@ impl Coder for RangeEncoder<'_> {
     }
 
     #[inline]
-    fn bit(&mut self, p: u32, bit: bool) -> bool {
+    fn narrow(&mut self, p: u32, bit: bool) -> bool {
         let mid = split(self.low, self.high, p);
         if bit {
             self.high = mid;
         } else {
             self.low = mid + 1;
         }
-        if (self.low ^ self.high) >> 24 == 0 {
-            self.settle();
-        }
         bit
+    }
+
+    #[inline]
+    fn settle(&mut self, bit: bool) -> bool {
+        if (self.low ^ self.high) >> 24 == 0 { self.write_settled(bit) } else { bit }
     }
 
     #[cfg(feature = "describe")]
@@ -157,8 +194,39 @@ impl Coder for Silent {
         false
     }
 
-    fn bit(&mut self, _: u32, bit: bool) -> bool {
+    #[inline]
+    fn narrow(&mut self, _: u32, bit: bool) -> bool {
         bit
+    }
+
+    #[inline]
+    fn settle(&mut self, bit: bool) -> bool {
+        bit
+    }
+}
+
+/// A coder like [`Silent`] for passes that learn from a training trace: its type says so.
+pub(crate) struct Replayer;
+
+impl Coder for Replayer {
+    #[inline]
+    fn decodes(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn narrow(&mut self, _: u32, bit: bool) -> bool {
+        bit
+    }
+
+    #[inline]
+    fn settle(&mut self, bit: bool) -> bool {
+        bit
+    }
+
+    #[inline]
+    fn replays(&self) -> bool {
+        true
     }
 }
 
@@ -189,12 +257,13 @@ impl<'a> RangeDecoder<'a> {
 
     /// Drops the high bytes that both bounds share, and reads as many.
     #[inline(never)]
-    fn settle(&mut self) {
+    fn read_settled(&mut self, bit: bool) -> bool {
         while (self.low ^ self.high) >> 24 == 0 {
             self.low <<= 8;
             self.high = self.high << 8 | 0xff;
             self.read_byte();
         }
+        bit
     }
 
     fn read_byte(&mut self) {
@@ -211,7 +280,7 @@ impl Coder for RangeDecoder<'_> {
     }
 
     #[inline]
-    fn bit(&mut self, p: u32, _: bool) -> bool {
+    fn narrow(&mut self, p: u32, _: bool) -> bool {
         let mid = split(self.low, self.high, p);
         let bit = self.value <= mid;
         if bit {
@@ -219,10 +288,12 @@ impl Coder for RangeDecoder<'_> {
         } else {
             self.low = mid + 1;
         }
-        if (self.low ^ self.high) >> 24 == 0 {
-            self.settle();
-        }
         bit
+    }
+
+    #[inline]
+    fn settle(&mut self, bit: bool) -> bool {
+        if (self.low ^ self.high) >> 24 == 0 { self.read_settled(bit) } else { bit }
     }
 
     fn is_exhausted(&self) -> bool {

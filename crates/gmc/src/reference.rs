@@ -27,6 +27,13 @@ pub(crate) struct Reference {
     seen: bool,
 }
 
+/// Where the last values of a series and of any sender in its hole are in the table, as far as they are there.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    own: Option<usize>,
+    any_sender: Option<usize>,
+}
+
 /// The unit of a mean step is 1/16.
 const RATE: i32 = 16;
 /// The approximate number of values over which the mean step is taken.
@@ -35,32 +42,38 @@ const RATE_WINDOW: i64 = 16;
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The last value of a series, or if there is none, of any sender in the hole; and the index of the series in the
-    /// table.
-    pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Option<usize>) {
-        let at = references.index(series.key());
-        let own = at.map(|at| *references.at(at)).unwrap_or_else(|| {
-            let any_sender = Self::any_sender(references, series.label);
+    /// The last value of a series, or if there is none, of any sender in the hole; and the indices of both in the table.
+    #[cfg_attr(feature = "fast", inline(always))]
+    pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Places) {
+        let own = references.index(series.key());
+        let places = Places { own, any_sender: references.index(series.label) };
+        let reference = own.map(|at| *references.at(at)).unwrap_or_else(|| {
+            let any_sender = Self::any_sender(references, places);
             Self { delta: any_sender.delta / RATE, ..any_sender }
         });
-        (own, at)
+        (reference, places)
     }
 
     /// The last value of any sender in a hole. Its `delta` is the mean step per packet, in 1/[`RATE`].
-    pub(crate) fn any_sender(references: &Cache<Self>, label: u32) -> Self {
-        references.find(label).copied().unwrap_or_default()
+    pub(crate) fn any_sender(references: &Cache<Self>, places: Places) -> Self {
+        places.any_sender.map(|at| *references.at(at)).unwrap_or_default()
     }
 
-    /// Stores the last value of a series, and stores it as the hole's last value of any sender. `at` is the index at
-    /// which the series was found in the table.
+    /// Stores the last value of a series, and stores it as the hole's last value of any sender. `places` is what
+    /// [`Reference::recall`] has returned.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
         series: Series,
-        at: Option<usize>,
+        places: Places,
         reference: Self,
     ) {
-        *references.entry_at(series.key(), at) = reference;
-        let at = references.index(series.label);
+        let key = series.key();
+        *references.entry_at(key, places.own) = reference;
+        // The new entry may have taken the place of the other one, or its name.
+        let at = match places.any_sender {
+            None if key == series.label => references.index(key),
+            at => references.still(series.label, at),
+        };
         let any_sender = at.map(|at| *references.at(at)).unwrap_or_default();
         let packets = i64::from(reference.stamp.wrapping_sub(any_sender.stamp).max(1));
         let step = reference.value.wrapping_sub(any_sender.value);

@@ -19,7 +19,7 @@ use crate::integer::{Contexts, code_unsigned};
 use crate::packet_number::PacketNumber;
 use crate::pass::{Learning, Pass};
 use crate::probability::Probability;
-use crate::range_coder::{Coder, Silent, shared};
+use crate::range_coder::{Coder, Replayer, Silent, shared};
 use crate::table::{Table, Version, Versioned};
 #[cfg(feature = "describe")]
 use crate::templates::Templates;
@@ -188,7 +188,7 @@ impl Stream {
         self.contexts.learn(trace);
         let mut unused = core::mem::take(&mut self.unused);
         unused.clear();
-        let mut coder = Silent;
+        let mut coder = Replayer;
         self.code(shared(&mut coder), Learning::Replay(trace), number, batch, &mut unused)
             .expect("messages within the limits are coded");
         debug_assert!(unused.bytes == batch.bytes, "a replay gives the messages that were coded");

@@ -120,6 +120,13 @@ impl<T: Clone> Table<T> {
         &mut self.items[index]
     }
 
+    /// Gives access to all items for changes, which are not logged: for tables that do not keep a log now.
+    #[inline]
+    pub(crate) fn unlogged(&mut self) -> &mut [T] {
+        debug_assert!(self.changes.version.is_none(), "a change that may be undone is logged");
+        &mut self.items
+    }
+
     /// Gives access to all items for a change of the two items with these indices, which are logged before.
     #[inline]
     pub(crate) fn change_two(&mut self, first: usize, second: usize) -> &mut [T] {
@@ -128,6 +135,14 @@ impl<T: Clone> Table<T> {
             self.log(version, second);
         }
         &mut self.items
+    }
+
+    /// Replaces the items of a range by `item`.
+    pub(crate) fn fill(&mut self, range: Range<usize>, item: T) {
+        if let Some(version) = self.changes.version {
+            range.clone().for_each(|index| self.log(version, index));
+        }
+        self.items[range].fill(item);
     }
 
     /// Replaces an item by `item`, unless the two are equal.
@@ -349,6 +364,9 @@ mod tests {
             for (index, changes) in versions.iter().enumerate() {
                 table.record(Some(version(index + 1)));
                 for &(at, value) in changes {
+                    if value % 4 == 0 {
+                        table.fill(at / 2..at + 1, value);
+                    }
                     *table.change(at) = value;
                 }
                 states.push(items(&table));

@@ -10,7 +10,7 @@ use crate::binary::varint::varint_end;
 use crate::hash::{hash, hash_bytes};
 pub(crate) use crate::hole_kind::HoleKind;
 use crate::nested;
-use crate::token;
+use crate::token::{self, find_either};
 
 /// A hole: a part of the example that differs from message to message.
 #[derive(Debug, Clone)]
@@ -181,7 +181,15 @@ impl Template {
 
     /// A quick test that most messages fail which do not fit the template: of the length, and of the fixed parts at both
     /// ends.
+    #[cfg_attr(feature = "fast", inline)]
     pub(crate) fn can_match(&self, message: &[u8]) -> bool {
+        // In a message of another type another byte is at the end of the first fixed part, as a rule.
+        let first = self.holes.first().map_or(self.example.len(), |hole| hole.start.into());
+        let last = first.wrapping_sub(1);
+        message.get(last) == self.example[..first].get(last) && self.has_ends(message)
+    }
+
+    fn has_ends(&self, message: &[u8]) -> bool {
         message.len() >= self.fixed()
             && message.starts_with(self.fixed_before(0))
             && message.ends_with(self.fixed_before(self.holes.len()))
@@ -212,8 +220,11 @@ impl Template {
 
     fn match_from_left(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> Option<usize> {
         let mut at = 0;
+        let mut before = 0;
         for (index, hole) in self.holes.iter().enumerate() {
-            let fixed = self.fixed_before(index);
+            let range = hole.range();
+            let fixed = &self.example[before..range.start];
+            before = range.end;
             if !message[at..].starts_with(fixed) {
                 return None;
             }
@@ -270,10 +281,14 @@ impl Template {
         let fixed = self.fixed_before(index + 1);
         let spaces = fixed.iter().take_while(|&&byte| byte == b' ').count();
         if let Some(&mark) = fixed.get(spaces).filter(|mark| mark.is_ascii_punctuation()) {
+            let escape = if matches!(mark, b'"' | b'\'') { b'\\' } else { mark };
             let mut end = at;
-            while *message.get(end)? != mark {
-                let escapes = message[end] == b'\\' && matches!(mark, b'"' | b'\'');
-                end += if escapes { 2 } else { 1 };
+            loop {
+                end += find_either(message.get(end..)?, mark, escape)?;
+                if message[end] == mark {
+                    break;
+                }
+                end += 2;
             }
             return end.checked_sub(spaces).filter(|&end| end >= at);
         }

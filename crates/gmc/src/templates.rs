@@ -116,22 +116,15 @@ impl Templates {
         }
         // The search starts from a likely template that fits, so that most others are out of the question without being
         // matched. Of templates with fixed parts of equal length it finds the one with the lowest number.
-        let mut best: Option<(TemplateId, &Template)> = None;
-        let mut is_matched = false;
-        let likely = likely().filter(|(_, template)| template.has_text());
-        for (id, template) in likely.chain(self.all()) {
-            let is_better = best.is_none_or(|(other, than)| {
-                (template.fixed(), other.index()) > (than.fixed(), id.index())
-            });
-            if is_better && template.can_match(message) {
-                is_matched = template.matches(message, spans);
-                if is_matched {
-                    best = Some((id, template));
-                }
-            }
+        let mut search = Search { best: None, rank: 0, is_matched: false };
+        for (id, template) in likely().filter(|(_, template)| template.has_text()) {
+            search.consider(id, template, message, spans);
         }
-        let (id, template) = best?;
-        if !is_matched {
+        for (id, template) in self.all() {
+            search.consider(id, template, message, spans);
+        }
+        let (id, template) = search.best?;
+        if !search.is_matched {
             template.matches(message, spans);
         }
         Some(id)
@@ -250,6 +243,35 @@ impl Templates {
     fn remove(&mut self, index: usize) {
         if let Some(template) = self.slots.change(index).take() {
             *self.memory.change(0) -= template.memory() + OVERHEAD;
+        }
+    }
+}
+
+/// A search for the template with the longest fixed parts, of several the one with the lowest number.
+struct Search<'a> {
+    best: Option<(TemplateId, &'a Template)>,
+    /// The rank of the best one so far. A better one has a higher rank.
+    rank: usize,
+    /// Whether the template that was matched last is the best one.
+    is_matched: bool,
+}
+
+impl<'a> Search<'a> {
+    #[cfg_attr(feature = "fast", inline(always))]
+    fn consider(
+        &mut self,
+        id: TemplateId,
+        template: &'a Template,
+        message: &[u8],
+        spans: &mut Vec<Range<usize>>,
+    ) {
+        let rank = template.fixed() * (TemplateId::COUNT + 1) + TemplateId::COUNT - id.index();
+        if rank > self.rank && template.can_match(message) {
+            self.is_matched = template.matches(message, spans);
+            if self.is_matched {
+                self.best = Some((id, template));
+                self.rank = rank;
+            }
         }
     }
 }

@@ -135,10 +135,9 @@ impl Texts {
         let is_key = if read_only {
             all.is_key()
         } else {
-            let own = self.recents.entry_at(own_key, own_at);
-            *own = Recent { tail, used: 1, ..*own };
-            own.places[0] = place;
-            let all = self.recents.entry_at(series.label, all_at);
+            let own = self.recents.touched_at(own_key, own_at);
+            (own.tail, own.used, own.places[0]) = (tail, 1, place);
+            let all = self.recents.touched_at(series.label, all_at);
             let is_key = all.is_key();
             all.note(place);
             is_key

@@ -101,6 +101,28 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'#' || byte >= 0x80
 }
 
+/// The index of the first byte that is `a` or `b`.
+pub(crate) fn find_either(bytes: &[u8], a: u8, b: u8) -> Option<usize> {
+    let mut start = 0;
+    if cfg!(feature = "fast") {
+        for chunk in bytes.as_chunks().0 {
+            let word = u64::from_le_bytes(*chunk);
+            if has_byte(word, a) || has_byte(word, b) {
+                break;
+            }
+            start += chunk.len();
+        }
+    }
+    bytes[start..].iter().position(|&byte| byte == a || byte == b).map(|at| start + at)
+}
+
+/// Whether one of eight bytes is this one: then its difference is zero, and subtracting one borrows from its highest bit.
+fn has_byte(word: u64, byte: u8) -> bool {
+    const ONES: u64 = u64::MAX / 255;
+    let difference = word ^ (ONES * u64::from(byte));
+    difference.wrapping_sub(ONES) & !difference & (ONES << 7) != 0
+}
+
 /// Whether a message is binary: it has control characters other than white space.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))
@@ -111,6 +133,7 @@ mod tests {
     use super::*;
     use alloc::string::String;
     use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     fn split(text: &str) -> Vec<(Kind, String)> {
         let mut tokens = Vec::new();
@@ -122,6 +145,18 @@ mod tests {
                 .push((token.kind, String::from_utf8_lossy(&text.as_bytes()[token.range]).into()));
         }
         tokens
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_of_two_bytes_is_found(
+            bytes in proptest::collection::vec(prop_oneof![0u8..4, 0x7fu8..0x84, any::<u8>()], 0..40),
+            a in prop_oneof![0u8..4, 0x7fu8..0x84],
+            b in prop_oneof![0u8..4, 0x7fu8..0x84],
+        ) {
+            let expected = bytes.iter().position(|&byte| byte == a || byte == b);
+            prop_assert_eq!(find_either(&bytes, a, b), expected);
+        }
     }
 
     fn numbers(text: &str) -> Vec<String> {

@@ -85,17 +85,15 @@ impl Trace {
         Some(errors.bits)
     }
 
-    /// The decisions: for each its two contexts, whether it is the first with these, its index among their fifteen
-    /// decisions, and its outcome.
-    pub(crate) fn decisions(&self) -> impl Iterator<Item = (Contexts, bool, usize, bool)> + '_ {
+    /// Passes the decisions to `each`: for each its two contexts, if it is the first with these, its index among their
+    /// fifteen decisions, and its outcome.
+    #[inline]
+    pub(crate) fn decisions(&self, mut each: impl FnMut(Option<Contexts>, usize, bool)) {
         let mut contexts = self.contexts.iter();
-        let mut current = [0; 2];
-        self.decisions.iter().map(move |&decision| {
-            let next = decision & NEXT != 0;
-            if next {
-                current = contexts.next().copied().unwrap_or_default();
-            }
-            (current, next, usize::from((decision & !NEXT) >> 1), decision & 1 == 1)
-        })
+        for &decision in &self.decisions {
+            let is_next = decision & NEXT != 0;
+            let next = if is_next { contexts.next().copied() } else { None };
+            each(next, usize::from((decision & !NEXT) >> 1), decision & 1 == 1);
+        }
     }
 }

@@ -228,6 +228,7 @@ impl Sent {
             let came = numbers.next_if_eq(&packet.number).is_some();
             if came && packet.learns {
                 chain_there = chain_there.then(packet.number, &packet.batch);
+                packet.chain = chain_there;
             }
             kept += 1;
         }
@@ -273,10 +274,7 @@ impl Sent {
             self.memory -= packet.memory();
             self.unnamed += packet.memory();
             if packet.learns {
-                self.chain = match self.skips {
-                    true => self.chain.then(packet.number, &packet.batch),
-                    false => packet.chain,
-                };
+                self.chain = packet.chain;
                 return Some(packet);
             }
             self.keep(packet);

@@ -9,7 +9,7 @@ use crate::category::{Category, identity};
 use crate::keys::Seen;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
-use crate::reference::Reference;
+use crate::reference::{Places, Reference};
 use crate::series::Series;
 use crate::table::Versioned;
 
@@ -58,18 +58,20 @@ impl Integers {
         series: Series,
         given: i64,
     ) -> Coded {
-        let (mut reference, at) = self.recall(series);
+        let (mut reference, places) = self.recall(series);
         let before = reference.last();
-        let (value, seen) = self.code_with(pass, series, &mut reference, given);
-        self.remember(pass, series, at, reference);
+        let (value, seen) = self.code_with(pass, series, places, &mut reference, given);
+        self.remember(pass, series, places, reference);
         Coded { before, value, seen }
     }
 
     /// Codes an integer, given the last values of its series in `reference`, and adds it to them.
+    #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn code_with<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
         series: Series,
+        places: Places,
         reference: &mut Reference,
         given: i64,
     ) -> (i64, Seen) {
@@ -85,7 +87,7 @@ impl Integers {
                 value
             }
             None => {
-                let any_sender = Reference::any_sender(&self.references, label);
+                let any_sender = Reference::any_sender(&self.references, places);
                 reference.code(pass, series, &any_sender, given)
             }
         };
@@ -105,22 +107,24 @@ impl Integers {
         (value, seen)
     }
 
-    /// The last values of a series, or if there are none, those of any sender in the hole; and the index of the series
-    /// in the table.
-    pub(crate) fn recall(&self, series: Series) -> (Reference, Option<usize>) {
+    /// The last values of a series, or if there are none, those of any sender in the hole; and where they are in the
+    /// table.
+    #[cfg_attr(feature = "fast", inline(always))]
+    pub(crate) fn recall(&self, series: Series) -> (Reference, Places) {
         Reference::recall(&self.references, series)
     }
 
-    /// Stores the last values of a series. `at` is the index at which the series was found in the table.
+    /// Stores the last values of a series. `places` says where it was found in the table.
+    #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn remember<C: Coder + ?Sized>(
         &mut self,
         pass: &Pass<'_, C>,
         series: Series,
-        at: Option<usize>,
+        places: Places,
         reference: Reference,
     ) {
         if !pass.is_read_only() {
-            Reference::remember(&mut self.references, series, at, reference);
+            Reference::remember(&mut self.references, series, places, reference);
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::line::Numeral;
 use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
 use crate::range_coder::Coder;
-use crate::reference::Reference;
+use crate::reference::{Places, Reference};
 use crate::series::Series;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
@@ -78,18 +78,20 @@ impl NumberCoder<'_> {
         given: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<Seen>, DecodeError> {
-        let (mut reference, at) = self.integers.recall(series);
+        let (mut reference, places) = self.integers.recall(series);
         let Some(mut grid) = Grid::recall(self.grids, series) else {
             let start = out.len();
-            let seen = self.code_digits(pass, series, &mut reference, given, out)?;
-            let numeral = Numeral::with_fraction(&out[start..]);
-            if let Some(grid) = numeral.and_then(Grid::starting) {
+            let seen = self.code_digits(pass, series, places, &mut reference, given, out)?;
+            if reference.format.has_point()
+                && let Some(numeral) = Numeral::with_fraction(&out[start..])
+                && let Some(grid) = Grid::starting(numeral)
+            {
                 if grid.unit() != Unit::Plain {
                     reference.rebase(grid.last_in(grid.unit(), reference.format.factor()));
                 }
                 self.remember_grid(pass, series, grid);
             }
-            self.integers.remember(pass, series, at, reference);
+            self.integers.remember(pass, series, places, reference);
             return Ok(Some(seen));
         };
 
@@ -104,7 +106,7 @@ impl NumberCoder<'_> {
                 reference.rebase(grid.last_in(Unit::Plain, reference.format.factor()));
             }
             let start = out.len();
-            seen = Some(self.code_digits(pass, series, &mut reference, given, out)?);
+            seen = Some(self.code_digits(pass, series, places, &mut reference, given, out)?);
             let moved = Numeral::of(&out[start..]).is_some_and(|numeral| grid.learn(numeral));
             unit != Unit::Plain || moved && grid.unit() != Unit::Plain
         };
@@ -112,7 +114,7 @@ impl NumberCoder<'_> {
             reference.rebase(grid.last_in(grid.unit(), reference.format.factor()));
         }
         self.remember_grid(pass, series, grid);
-        self.integers.remember(pass, series, at, reference);
+        self.integers.remember(pass, series, places, reference);
         Ok(seen)
     }
 
@@ -173,6 +175,7 @@ impl NumberCoder<'_> {
         &mut self,
         pass: &mut Pass<'_, C>,
         series: Series,
+        places: Places,
         reference: &mut Reference,
         text: &[u8],
         out: &mut Vec<u8>,
@@ -188,7 +191,7 @@ impl NumberCoder<'_> {
         }
 
         let given = if decodes { 0 } else { parts.value(format) };
-        let (value, mut seen) = self.integers.code_with(pass, series, reference, given);
+        let (value, mut seen) = self.integers.code_with(pass, series, places, reference, given);
         // The search for keys compares numbers by their whole part, since what is after the point may be in another
         // unit.
         if format.scale() > 0 {

@@ -220,9 +220,9 @@ impl ScalarCoder<'_> {
         grid.learn_ordinal(ordinal);
         if grid.unit() == Unit::Step {
             let steps = series.with_label(hash(series.label, STEPS));
-            let (mut reference, at) = self.integers.recall(steps);
+            let (mut reference, places) = self.integers.recall(steps);
             reference.rebase(grid.last_in(Unit::Step, 1));
-            self.integers.remember(pass, steps, at, reference);
+            self.integers.remember(pass, steps, places, reference);
         }
         if !pass.is_read_only() {
             grid.remember(self.grids, series);
@@ -251,14 +251,14 @@ impl ScalarCoder<'_> {
         }
         let Point { index, error } = point.unwrap_or_default();
         let steps = series.with_label(hash(label, STEPS));
-        let (mut reference, at) = self.integers.recall(steps);
+        let (mut reference, places) = self.integers.recall(steps);
         let index = reference.code(pass, steps, &Reference::default(), index);
         let error = code_signed(pass, Contexts::single(hash(label, STEPS + 2)), error);
         let ordinal = grid.ordinal(Point { index, error }).ok_or(DecodeError::Malformed)?;
         if grid.learn_ordinal(ordinal) {
             reference.rebase(grid.last_in(Unit::Step, 1));
         }
-        self.integers.remember(pass, steps, at, reference);
+        self.integers.remember(pass, steps, places, reference);
         if !pass.is_read_only() {
             grid.remember(self.grids, series);
         }

@@ -273,8 +273,11 @@ impl MessageCoder {
         }
         let mut lengths = [(0, 0); LENGTHS_MAX];
         let mut counted = 0;
+        let mut before = 0;
         for (index, hole) in template.holes().iter().enumerate() {
-            out.extend_from_slice(template.fixed_before(index));
+            let range = hole.range();
+            out.extend_from_slice(&template.example()[before..range.start]);
+            before = range.end;
             if key == Some(index) {
                 out.extend_from_slice(&key_value);
                 continue;
@@ -289,7 +292,7 @@ impl MessageCoder {
                 self.code_value(pass, (index, hole), place, value(index), out)?;
             }
         }
-        out.extend_from_slice(template.fixed_before(template.holes().len()));
+        out.extend_from_slice(&template.example()[before..]);
         // A length counts the lengths after it, so the last one is written first.
         for &(index, at) in lengths[..counted].iter().rev() {
             let HoleKind::Length(prefix) = template.holes()[index].kind else { continue };
@@ -319,8 +322,11 @@ impl MessageCoder {
         let coded = self.holes.code(pass, value, out)?;
         let Buffers { seen, levels, .. } = &mut self.buffers;
         // The search for keys names a hole by its own label, even if the values are coded under another label.
-        seen.extend(coded.map(|seen| Seen { label: hole.label, ..seen }));
-        if hole.shape != shape {
+        if let Some(coded) = coded {
+            seen.push(Seen { label: hole.label, ..coded });
+        }
+        // Only the shapes of binary values change.
+        if !matches!(hole.kind, HoleKind::Number | HoleKind::Text) && hole.shape != shape {
             levels[place.level].shapes.push((index, hole.shape));
         }
         Ok(coded.map_or(0, |seen| seen.identity))
