@@ -68,7 +68,8 @@ pub(crate) fn write<'a>(
     for (number, batch, trace) in pending {
         archive.flag(MORE, true);
         archive.raw(32, number.get());
-        let packet = stream.archive_packet(&mut archive, position.epoch, number, batch, trace);
+        let epoch = position.epoch;
+        let packet = stream.archive_packet(&mut archive, epoch, number, batch, trace, usize::MAX);
         written = written.and(packet.map(|_| ()));
     }
     archive.flag(MORE, false);
@@ -131,10 +132,12 @@ fn read_pending<C: Coder + ?Sized>(
         }
         last = ahead;
         let given = (Batch::default(), Trace::default());
-        let (batch, trace) = stream.archive_packet(archive, epoch, number, &given.0, &given.1)?;
-        let memory = batch.memory() + trace.memory();
         // One packet may be larger than all the memory for pending ones.
-        if memory > left && !pending.is_empty() {
+        let limit = if pending.is_empty() { usize::MAX } else { left };
+        let (batch, trace) =
+            stream.archive_packet(archive, epoch, number, &given.0, &given.1, limit)?;
+        let memory = batch.memory() + trace.memory();
+        if memory > limit {
             return Err(SnapshotError::Malformed);
         }
         left = left.saturating_sub(memory);

@@ -95,7 +95,7 @@ impl Stream {
 
     /// Writes or reads a packet that waits to be learned: the packet as if it were coded under the present model, then
     /// how its own training trace (the record of decisions from which the model learns) differs from the trace of that
-    /// coding.
+    /// coding. A trace of more than `limit` bytes is an error when reading.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -103,6 +103,7 @@ impl Stream {
         number: PacketNumber,
         batch: &Batch,
         trace: &Trace,
+        limit: usize,
     ) -> Result<(Batch, Trace)> {
         let mut done = Batch::default();
         let mut guess = Trace::default();
@@ -115,7 +116,7 @@ impl Stream {
         if result != Ok((number, true)) {
             return Err(SnapshotError::Malformed);
         }
-        let trace = trace.archive(archive, &done, &guess)?;
+        let trace = trace.archive(archive, &done, &guess, limit)?;
         Ok((done, trace))
     }
 

@@ -27,26 +27,33 @@ const ERRORS: u32 = 0x1507;
 const LABEL: u32 = 0x1508;
 const BITS: u32 = 0x1509;
 
-/// The most decisions for each byte, field and message.
+/// The most decisions for each byte of the messages, and the bytes for which a field or a message counts. Coding takes
+/// fewer.
 const DECISIONS_MAX: usize = 64;
+const BYTES: usize = 4;
+/// The fewest decisions that groups have in the mean. In coding they have more.
+const GROUP_MIN: usize = 4;
 
 impl Trace {
-    /// Writes or reads the trace of these messages. `guess` is a trace that is expected to be similar.
+    /// Writes or reads the trace of these messages. `guess` is a trace that is expected to be similar. One that takes more
+    /// than `limit` bytes is an error when reading.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
         batch: &Batch,
         guess: &Self,
+        limit: usize,
     ) -> Result<Self> {
         let most =
-            (batch.bytes.len() + 16 * (batch.len() + batch.fields.len() + 1)) * DECISIONS_MAX;
+            (batch.bytes.len() + BYTES * (batch.len() + batch.fields.len() + 1)) * DECISIONS_MAX;
         let most = most.max(2 * guess.decisions.len());
         let mut read = Self::default();
         if archive.flag(EMPTY, self.decisions.is_empty() && self.errors.is_empty()) {
             return Ok(read);
         }
         let (given, like) = (self.groups(), guess.groups());
-        let count = archive_count(archive, most, like.len(), given.len())?;
+        let most_groups = (most / GROUP_MIN).max(2 * like.len());
+        let count = archive_count(archive, most_groups, like.len(), given.len())?;
         // A context that only one of the two traces has shifts all later ones.
         let mut at = 0;
         for index in 0..count {
@@ -60,12 +67,16 @@ impl Trace {
             } else {
                 archive_decisions(archive, most, expected, given.1)?
             };
+            // A group without decisions would take memory for nothing.
+            let is_empty = decisions.is_empty();
             read.decisions.extend(decisions);
-            if read.decisions.len() > most {
+            if is_empty || read.decisions.len() > most || read.memory() > limit {
                 return Err(SnapshotError::Malformed);
             }
             archive.check()?;
         }
+        // An integer takes at least a byte.
+        let most = batch.bytes.len();
         let count = archive_count(archive, most, guess.errors.len(), self.errors.len())?;
         for index in 0..count {
             let given = self
@@ -173,4 +184,77 @@ fn archive_count<C: Coder + ?Sized>(
 ) -> Result<usize> {
     let count = archive.number_like(COUNT, guess as i64, given as i64);
     usize::try_from(count).ok().filter(|&count| count <= most).ok_or(SnapshotError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::range_coder::{RangeDecoder, RangeEncoder};
+    use crate::{Message, trace};
+    use alloc::vec;
+
+    fn batch(bytes: usize) -> Batch {
+        let mut batch = Batch::default();
+        let message = Message { fields: &[], bytes: &vec![b'x'; bytes] };
+        batch.add(message, &Config::default()).expect("it is small");
+        batch
+    }
+
+    /// What `write` writes.
+    fn written(write: impl FnOnce(&mut Archive<'_, RangeEncoder<'_>>)) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut coder = RangeEncoder::new(&mut bytes);
+        write(&mut Archive::new(&mut coder));
+        coder.finish();
+        bytes
+    }
+
+    fn read(bytes: &[u8], batch: &Batch, limit: usize) -> Result<Trace> {
+        let mut coder = RangeDecoder::new(bytes);
+        let trace = Trace::default();
+        trace.archive(&mut Archive::new(&mut coder), batch, &Trace::default(), limit)
+    }
+
+    /// A trace that was not made of the messages could take any memory.
+    #[test]
+    fn a_trace_takes_no_more_than_its_messages_allow() {
+        let trace = |groups: u32, errors: usize| {
+            let mut trace = Trace::default();
+            (0..groups).for_each(|group| trace.note([7, group % 2], 3, true));
+            (0..errors).for_each(|_| trace.note_errors(5, [1; trace::PREDICTORS]));
+            let all = batch(4000);
+            written(|archive| {
+                let written = trace.archive(archive, &all, &Trace::default(), usize::MAX);
+                written.expect("so many messages may have so large a trace");
+            })
+        };
+        let memory = |trace: Result<Trace>| trace.map(|trace| trace.memory());
+        let groups = 16 * (10 + 4 * 2);
+        let fits = trace(groups, 10);
+        let bytes = groups as usize * 9 + 10 * 12;
+        assert_eq!(memory(read(&fits, &batch(10), bytes)), Ok(bytes));
+        assert_eq!(memory(read(&trace(200, 0), &batch(10), 1799)), Err(SnapshotError::Malformed));
+        for (groups, errors) in [(groups + 1, 0), (1, 11)] {
+            let large = trace(groups, errors);
+            let read = memory(read(&large, &batch(10), usize::MAX));
+            assert_eq!(read, Err(SnapshotError::Malformed), "{groups} {errors}");
+        }
+    }
+
+    #[test]
+    fn a_group_has_decisions() {
+        for (decisions, is_read) in [(&[2][..], true), (&[], false)] {
+            let bytes = written(|archive| {
+                archive.flag(EMPTY, false);
+                archive_count(archive, 1, 0, 1).expect("one is not above one");
+                archive_contexts(archive, &[], &mut 0, [3, 4])
+                    .expect("any contexts can be written");
+                archive.flag(DECISIONS, false);
+                archive_decisions(archive, 1, &[], decisions).expect("at most one can be written");
+                archive_count(archive, 0, 0, 0).expect("there are no errors");
+            });
+            assert_eq!(read(&bytes, &batch(1), usize::MAX).is_ok(), is_read, "{decisions:?}");
+        }
+    }
 }
