@@ -256,7 +256,7 @@ impl Driver {
                 self.room.handle_input(now, Input::Fail { link, error });
             }
             Message::Closed { link } => {
-                self.connections.remove(&link);
+                self.connections.remove(link);
                 self.shrink();
                 self.room.handle_input(now, Input::Closed { link });
             }

@@ -159,6 +159,17 @@ impl Link {
         self.in_flight < MAX_IN_FLIGHT
     }
 
+    /// True if the transport keeps no packet.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight == 0
+    }
+
+    /// The transport keeps one more packet, which the room expected it to send at once. So it may keep one packet more than
+    /// [`MAX_IN_FLIGHT`].
+    pub(crate) fn keeps(&mut self) {
+        self.in_flight = self.in_flight.saturating_add(1);
+    }
+
     /// The transport sent a packet.
     pub(crate) fn sent(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);

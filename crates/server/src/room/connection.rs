@@ -19,7 +19,7 @@ use crate::transport::socket_writer::SocketWriter;
 pub(crate) struct Connection {
     /// Packets for the connection's task.
     pub(crate) packets: Outbox<Outbound>,
-    /// The socket, if the room's task can write packets to it directly.
+    /// The socket, if the room's task can write packets to it directly. [`Connections`] moves it to a table of its own.
     pub(crate) socket_writer: Option<Arc<SocketWriter>>,
     /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
     pub(crate) datagrams: Option<(Outbox<Datagram>, usize)>,
@@ -38,8 +38,22 @@ pub(crate) struct Connection {
     pub(crate) info: ConnInfo,
 }
 
-/// Connections by their ids. The server numbers them, so no client can provoke hash collisions.
-pub(crate) type Connections = HashMap<LinkId, Connection, BuildHasherDefault<LinkIdHasher>>;
+/// The connections of a room by their ids.
+#[derive(Default)]
+pub(crate) struct Connections {
+    all: ByLink<Connection>,
+    /// The sockets of those that have one. They have a small table of their own, because they are needed at each tick.
+    sockets: ByLink<Socket>,
+}
+
+/// The server numbers connections, so no client can provoke hash collisions.
+pub(super) type ByLink<T> = HashMap<LinkId, T, BuildHasherDefault<LinkIdHasher>>;
+
+/// The socket of a connection.
+pub(super) struct Socket {
+    writer: Arc<SocketWriter>,
+    path: Option<PathSlot>,
+}
 
 /// A fast hash of connection ids.
 #[derive(Default)]
@@ -57,6 +71,59 @@ impl Hasher for LinkIdHasher {
 
     fn finish(&self) -> u64 {
         self.0
+    }
+}
+
+impl Connections {
+    pub(super) fn insert(&mut self, link: LinkId, mut connection: Connection) {
+        if let Some(writer) = connection.socket_writer.take() {
+            let path = connection.info.path.clone();
+            self.sockets.insert(link, Socket::new(writer, path));
+        }
+        self.all.insert(link, connection);
+    }
+
+    pub(super) fn remove(&mut self, link: LinkId) -> Option<Connection> {
+        self.sockets.remove(&link);
+        self.all.remove(&link)
+    }
+
+    pub(crate) fn get(&self, link: LinkId) -> Option<&Connection> {
+        self.all.get(&link)
+    }
+
+    pub(super) fn get_mut(&mut self, link: LinkId) -> Option<&mut Connection> {
+        self.all.get_mut(&link)
+    }
+
+    /// The sockets of the connections that have one.
+    pub(super) fn sockets(&self) -> &ByLink<Socket> {
+        &self.sockets
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.all.capacity()
+    }
+
+    pub(super) fn shrink_to(&mut self, connections: usize) {
+        self.all.shrink_to(connections);
+        self.sockets.shrink_to(connections);
+    }
+}
+
+impl Socket {
+    pub(super) fn new(writer: Arc<SocketWriter>, path: Option<PathSlot>) -> Self {
+        Socket { writer, path }
+    }
+
+    /// The socket's writer, unless the connection goes over an emulated network, so that nothing may bypass its task.
+    pub(super) fn writer(&self) -> Option<&Arc<SocketWriter>> {
+        let is_emulated = self.path.as_ref().is_some_and(PathSlot::is_set);
+        (!is_emulated).then_some(&self.writer)
     }
 }
 

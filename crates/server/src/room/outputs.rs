@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::room::{Event, Input, Output, whole_packet};
+use groupwire_session::room::{Event, Input, Output, SharedPacket, whole_packet};
 use groupwire_session::{Error, Identity, LinkId, ParticipantId, PathNeeds};
 use tokio::time::Instant;
 
+use super::connection::Socket;
 use super::writes::Write;
 use super::{Close, Driver, Outbound};
 use crate::webhook::Event as WebhookEvent;
@@ -17,6 +18,10 @@ impl Driver {
         // Events of participants that left. They are told last, because the room outputs the `Store` of their last transactions last.
         let mut leaves = Vec::new();
         loop {
+            if let Some(shared) = self.room.poll_shared() {
+                self.send_shared(now, &shared);
+                continue;
+            }
             match self.room.poll_output() {
                 Output::Send { link, packet, body } => self.send(link, packet, body),
                 Output::Datagram { link, packet, body: Some(body) } => {
@@ -31,13 +36,13 @@ impl Driver {
                     self.close(link, packet, reason);
                 }
                 Output::Token { link, token } => {
-                    if let Some(connection) = self.connections.get(&link) {
+                    if let Some(connection) = self.connections.get(link) {
                         // One token may wait while another one is checked. Further tokens are dropped.
                         connection.tokens.put(token);
                     }
                 }
                 Output::Delay { link, delay } => {
-                    if let Some(connection) = self.connections.get(&link) {
+                    if let Some(connection) = self.connections.get(link) {
                         connection.brake.hold(self.started + now + delay);
                     }
                 }
@@ -61,17 +66,29 @@ impl Driver {
     }
 
     /// Sends a packet, whose second part may be shared with packets to others. An outbox has space for it: the room never has more
-    /// than two packets and two datagrams under way per connection.
+    /// than three packets and two datagrams under way per connection.
     fn send(&mut self, link: LinkId, packet: Vec<u8>, body: Option<Arc<[u8]>>) {
-        let Some(connection) = self.connections.get(&link) else { return };
-        match connection.socket_writer.as_ref().filter(|_| !connection.is_emulated()) {
-            Some(writer) => {
-                self.writes.push(Write { link, writer: Arc::clone(writer), packet, body });
+        if let Some(writer) = self.connections.sockets().get(&link).and_then(Socket::writer) {
+            self.writes.push(Write { link, writer: Arc::clone(writer), packet, body });
+        } else if let Some(connection) = self.connections.get(link) {
+            let packet = whole_packet(packet, body.as_deref());
+            connection.packets.put(Outbound::Packet(packet));
+        }
+    }
+
+    /// Sends a packet to several connections, and tells the room which of them keep it.
+    fn send_shared(&mut self, now: Duration, shared: &SharedPacket) {
+        // Earlier packets to the same connections go first.
+        self.write_all(now);
+        let Driver { writes, connections, room, .. } = self;
+        let left = writes.write_shared(connections.sockets(), shared);
+        for &link in &left.without_socket {
+            if let Some(connection) = connections.get(link) {
+                connection.packets.put(Outbound::Packet(shared.packet.to_vec()));
             }
-            None => {
-                let packet = whole_packet(packet, body.as_deref());
-                connection.packets.put(Outbound::Packet(packet));
-            }
+        }
+        for link in left.unsent.into_iter().chain(left.without_socket) {
+            room.handle_input(now, Input::Unsent { link });
         }
     }
 
@@ -83,7 +100,7 @@ impl Driver {
 
     /// Sends a datagram whose payload is shared with other receivers.
     fn send_shared_datagram(&self, link: LinkId, packet: Vec<u8>, body: &[u8]) {
-        let Some(connection) = self.connections.get(&link) else { return };
+        let Some(connection) = self.connections.get(link) else { return };
         match (&connection.datagram_sink, &connection.datagrams) {
             (Some(sink), _) if !connection.is_emulated() => sink([&packet, body]),
             (_, Some((datagrams, _))) => {
@@ -94,7 +111,7 @@ impl Driver {
     }
 
     fn send_datagram(&mut self, now: Duration, link: LinkId, packet: Vec<u8>) {
-        let connection = self.connections.get(&link);
+        let connection = self.connections.get(link);
         let datagrams = connection.and_then(|connection| connection.datagrams.as_ref());
         let needs = self.room.path_needs(now, link);
         if datagrams.is_none_or(|(datagrams, _)| !datagrams.put((packet, needs))) {
@@ -104,7 +121,7 @@ impl Driver {
     }
 
     fn close(&mut self, link: LinkId, packet: Vec<u8>, reason: Option<Error>) {
-        let Some(mut connection) = self.connections.remove(&link) else { return };
+        let Some(mut connection) = self.connections.remove(link) else { return };
         if let Some(error) = &reason {
             connection.trace.refused(error);
         }
@@ -149,7 +166,7 @@ impl Driver {
                 false => leaves.extend(events),
             }
         }
-        if let Some(connection) = self.connections.get_mut(&link) {
+        if let Some(connection) = self.connections.get_mut(link) {
             connection.trace.joined(resumed);
             self.events.joins.add(connection.opened_at.elapsed());
         }

@@ -10,8 +10,10 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use groupwire_session::LinkId;
+use groupwire_session::room::SharedPacket;
 
-use crate::transport::socket_writer::SocketWriter;
+use super::connection::{ByLink, Socket};
+use crate::transport::socket_writer::{FramedPacket, SocketWriter};
 
 /// From this many packets on, starting threads costs little beside writing.
 const MANY: usize = 512;
@@ -87,6 +89,51 @@ impl Writes {
         });
         taken.into_iter().flatten().for_each(sent);
     }
+
+    /// Writes a packet to several connections. Returns those that have not been sent it.
+    pub(super) fn write_shared(&self, sockets: &ByLink<Socket>, shared: &SharedPacket) -> Left {
+        let (links, packet) = (&shared.links[..], &FramedPacket::new(&shared.packet));
+        if links.len() < MANY || self.processors == 1 {
+            return write_to_each(sockets, links, packet);
+        }
+        let mut shares = links.chunks(links.len().div_ceil(self.processors));
+        thread::scope(|scope| {
+            let own = shares.next().unwrap_or_default();
+            let spawn = |share| (share, scope.spawn(move || write_to_each(sockets, share, packet)));
+            let others: Vec<_> = shares.map(spawn).collect();
+            let mut left = write_to_each(sockets, own, packet);
+            for (share, other) in others {
+                // A thread that panicked has logged why. Its packets count as under way, and their connections stall.
+                let panicked = |_| Left { unsent: share.to_vec(), ..Left::default() };
+                let more = other.join().unwrap_or_else(panicked);
+                left.unsent.extend(more.unsent);
+                left.without_socket.extend(more.without_socket);
+            }
+            left
+        })
+    }
+}
+
+/// The connections that have not been sent a packet.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Their writers keep the packet.
+    pub(super) unsent: Vec<LinkId>,
+    /// They have no socket that the room's task may write to.
+    pub(super) without_socket: Vec<LinkId>,
+}
+
+/// Writes a packet to connections, one after the other.
+fn write_to_each(sockets: &ByLink<Socket>, links: &[LinkId], packet: &FramedPacket) -> Left {
+    let mut left = Left::default();
+    for link in links {
+        match sockets.get(link).and_then(Socket::writer) {
+            Some(writer) if writer.send_framed(packet) => {}
+            Some(_) => left.unsent.push(*link),
+            None => left.without_socket.push(*link),
+        }
+    }
+    left
 }
 
 /// Writes packets one after the other. Returns the links of those that the kernel has taken whole.
@@ -158,5 +205,66 @@ mod tests {
     #[tokio::test]
     async fn one_processor_writes_everything_itself() {
         packets_keep_their_order(100, 1).await;
+    }
+    /// Two ends of a connection over the loopback, whose first end is a room's.
+    async fn connection(framing: Framing) -> (Socket, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        (Socket::new(SocketWriter::new(Link::plain(server), framing), None), client)
+    }
+
+    #[tokio::test]
+    async fn connections_are_sent_a_shared_packet_in_the_framing_of_each() {
+        for processors in [1, 3] {
+            let writes = Writes { processors, ..Writes::default() };
+            let (mut sockets, mut clients) = (ByLink::default(), Vec::new());
+            for number in 0..20 {
+                let framing = if number % 2 == 0 { Framing::WebSocket } else { Framing::Length };
+                let (socket, client) = connection(framing).await;
+                sockets.insert(LinkId(number), socket);
+                clients.push((client, framing));
+            }
+            // Enough packets to divide them among threads.
+            let links: Vec<LinkId> = (0..MANY as u64).map(|nth| LinkId(nth % 21)).collect();
+            let packet = Arc::from(vec![7; 600]);
+            let left =
+                writes.write_shared(&sockets, &SharedPacket { links: links.clone(), packet });
+            let count = |link| links.iter().filter(|&&one| one == LinkId(link)).count();
+            assert_eq!(left.without_socket, vec![LinkId(20); count(20)]);
+            assert!(left.unsent.is_empty());
+            for (number, (client, framing)) in clients.iter_mut().enumerate() {
+                let header: &[u8] = match framing {
+                    Framing::WebSocket => &[0x82, 126, 2, 88],
+                    Framing::Length => &[0xd8, 4],
+                };
+                for _ in 0..count(number as u64) {
+                    let mut received = vec![0; header.len() + 600];
+                    client.read_exact(&mut received).await.unwrap();
+                    assert_eq!(received, [header, &[7; 600]].concat());
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_kernel_does_not_take_of_a_shared_packet_is_sent_later() {
+        let (socket, mut client) = connection(Framing::Length).await;
+        let writer = Arc::clone(socket.writer().unwrap());
+        let sockets: ByLink<Socket> = [(LinkId(1), socket)].into_iter().collect();
+        let (writes, links) = (Writes::default(), vec![LinkId(1)]);
+        let shared = SharedPacket { links, packet: Arc::from(vec![9; 60_000]) };
+        let mut written = 1;
+        while writes.write_shared(&sockets, &shared).unsent.is_empty() {
+            written += 1;
+        }
+        let reading = tokio::spawn(async move {
+            let mut received = vec![0; written * 60_003];
+            client.read_exact(&mut received).await.map(|_| received)
+        });
+        assert_eq!(writer.flush().await.unwrap(), 1);
+        let received = reading.await.unwrap().unwrap();
+        let is_whole = |packet: &[u8]| packet[..3] == [0xe0, 0xd4, 3] && packet[3..] == [9; 60_000];
+        assert!(received.chunks(60_003).all(is_whole));
     }
 }

@@ -25,8 +25,9 @@ const OPENING_LIMIT: Duration = Duration::from_secs(5);
 /// slows the client down.
 const MAX_UNREAD: usize = 16;
 
-/// Messages that may wait for a connection's task: the two packets that a room has under way at most, and a close.
-const MAX_PACKETS: usize = 3;
+/// Messages that may wait for a connection's task: the three packets that a room has under way at most, one of them shared with
+/// other connections, and a close.
+const MAX_PACKETS: usize = 4;
 
 /// Datagrams that may wait for a connection's task: two payloads are under way at most, each of which may need several
 /// datagrams.

@@ -24,7 +24,7 @@ pub(crate) enum Framing {
 /// Most bytes of what precedes a packet: a length takes up to 10 bytes, as does a WebSocket header.
 const MAX_HEADER: usize = MAX_VARINT;
 
-/// Most unsent bytes: two packets, and answers to WebSocket pings. A client that reads nothing and keeps sending pings
+/// Most unsent bytes: three packets, and answers to WebSocket pings. A client that reads nothing and keeps sending pings
 /// is disconnected.
 const MAX_UNSENT: usize = 256 << 10;
 
@@ -60,8 +60,21 @@ impl SocketWriter {
     pub(crate) fn send(&self, header: &[u8], payload: &[u8]) -> bool {
         let mut prefix = [0; MAX_HEADER];
         let prefix = self.framing.header(header.len() + payload.len(), &mut prefix);
+        self.send_parts([prefix, header, payload])
+    }
+
+    /// As [`SocketWriter::send`], for a packet that several connections are sent.
+    pub(crate) fn send_framed(&self, packet: &FramedPacket) -> bool {
+        let bytes = match self.framing {
+            Framing::WebSocket => &packet.websocket,
+            Framing::Length => &packet.length,
+        };
+        self.send_parts([bytes, &[], &[]])
+    }
+
+    fn send_parts(&self, parts: [&[u8]; 3]) -> bool {
         let mut state = self.lock();
-        let is_sent = self.write(&mut state, [prefix, header, payload]);
+        let is_sent = self.write(&mut state, parts);
         if !is_sent {
             state.packets += 1;
             drop(state);
@@ -156,6 +169,21 @@ impl SocketWriter {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A packet with what precedes it on the socket, made once for all connections that are sent the packet.
+pub(crate) struct FramedPacket {
+    websocket: Vec<u8>,
+    length: Vec<u8>,
+}
+
+impl FramedPacket {
+    pub(crate) fn new(packet: &[u8]) -> Self {
+        let framed = |framing: Framing| {
+            [framing.header(packet.len(), &mut [0; MAX_HEADER]), packet].concat()
+        };
+        FramedPacket { websocket: framed(Framing::WebSocket), length: framed(Framing::Length) }
     }
 }
 

@@ -124,6 +124,12 @@ pub enum Input<'a> {
         /// The transport.
         link: LinkId,
     },
+    /// The transport could not send a packet of [`Room::poll_shared`](super::Room::poll_shared) at once, and keeps it.
+    /// [`Input::Sent`] follows.
+    Unsent {
+        /// The transport.
+        link: LinkId,
+    },
     /// A datagram of [`Output::Datagram`] was sent, or dropped unnoticed.
     DatagramSent {
         /// The transport.
@@ -220,6 +226,15 @@ pub enum Output {
     Event(Event),
     /// Nothing to do until the next input. At this time, if one is given, pass [`Input::Timeout`].
     Timeout(Option<Duration>),
+}
+
+/// A packet that several transports are sent at the same time. [`Room::poll_shared`](super::Room::poll_shared) returns it.
+#[derive(Debug)]
+pub struct SharedPacket {
+    /// The transports.
+    pub links: Vec<LinkId>,
+    /// The packet.
+    pub packet: Arc<[u8]>,
 }
 
 /// Joins the two parts of an [`Output::Send`], for transports that need a packet in one piece.

@@ -1,15 +1,16 @@
 //! The state of a room that all its peers share. A peer may change it while the room handles an input for that peer.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::api::{Config, Output, Stats};
+use super::api::{Config, Stats};
 use super::feed::{Groups, SharedStreams};
 use super::inspector::Inspector;
 use super::log::{Cursor, Log};
+use super::outputs::Outputs;
 use super::pieces::Pieces;
 use super::resting::Resting;
 use super::roster::Roster;
@@ -58,7 +59,7 @@ pub(super) struct Common {
     pub(super) chunks: Cache,
     /// Payloads with late-joiner state, kept for further newcomers.
     pub(super) state: StatePayloads,
-    pub(super) outputs: VecDeque<Output>,
+    pub(super) outputs: Outputs,
     pub(super) stats: Stats,
     /// The bytes, deliveries and transactions of the present input, as quotas count them.
     pub(super) used: Used,
@@ -128,7 +129,7 @@ impl Common {
             forms: EncodingCache::default(),
             chunks: Cache::default(),
             state: StatePayloads::default(),
-            outputs: VecDeque::new(),
+            outputs: Outputs::default(),
             stats: Stats::default(),
             used: Used::default(),
             asked_for: 0,

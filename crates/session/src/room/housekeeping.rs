@@ -129,6 +129,7 @@ impl Room {
         let news = has_news.then(|| News::new(changed, counts, &common.roster).map(Arc::new));
         let news = news.flatten();
         let (mut others, mut served) = (Vec::new(), Order(u64::MAX));
+        let mut shared = Vec::new();
         for (&id, peer) in peers {
             let Some(connection) = peer.connection_mut() else { continue };
             connection.release(until);
@@ -136,13 +137,14 @@ impl Room {
                 connection.tell_of(id, (changed, counts), news.as_ref());
             }
             connection.take_turns(now, id, &common.log);
-            match peer.send_plain(now, common) {
+            match peer.send_plain(now, common, &mut shared) {
                 false => others.push(id),
                 true => {
                     served = peer.connection().map_or(served, |one| served.min(one.served()));
                 }
             }
         }
+        shared.into_iter().for_each(|packet| common.outputs.push_shared(packet));
         (others, served)
     }
 

@@ -20,6 +20,7 @@ mod log;
 mod look;
 mod news;
 mod ordered;
+mod outputs;
 mod peer;
 mod pieces;
 mod publication;
@@ -45,7 +46,7 @@ use groupwire_afec::stats::{ReceiverStats, SenderStats};
 pub use administration::{
     ChannelContents, LookedAt, Newest, NotPublished, NotReset, PartFacts, Publication, Published,
 };
-pub use api::{Config, Event, Input, Output, Stats, whole_packet};
+pub use api::{Config, Event, Input, Output, SharedPacket, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
 pub use log::RequestKey;
@@ -253,6 +254,7 @@ impl Room {
                 now,
             ),
             Input::Sent { link } => self.on_sent(now, link),
+            Input::Unsent { link } => self.on_unsent(link),
             Input::Fail { link, error } => self.serve(link, |_, _| Served::Failed(error), now),
             Input::Closed { link } => {
                 if let Some(id) = self.common.links.remove(&link)
@@ -337,20 +339,6 @@ impl Room {
     /// ```
     pub fn space_ticks(&mut self, at_least: Duration) {
         self.common.timers.space_ticks(at_least.max(self.common.config.timing.tick));
-    }
-
-    /// Returns the next thing that the caller has to do.
-    pub fn poll_output(&mut self) -> Output {
-        let Common { outputs, timers, storing, log, config, now, .. } = &mut self.common;
-        if let Some(output) = outputs.pop_front() {
-            return output;
-        }
-        if let Some(storing) = storing
-            && let Some(write) = storing.next(log, config.wall, *now)
-        {
-            return Output::Store(write);
-        }
-        Output::Timeout(timers.next())
     }
 
     /// Calls `serve` for the peer with this transport. Then carries out its effects on other peers, and flushes or

@@ -1,10 +1,10 @@
 //! A room with many transports that only count the packets sent to them, so that tests of rooms of thousands are fast.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::client::{Client, Config as ClientConfig, Input, Output};
-use groupwire_session::room::{self, Room};
+use groupwire_session::room::{self, Publication, Room};
 use groupwire_session::{AllowAll, Identity, LinkId, Opening, Qos};
 
 use crate::support::secrets::Drawn;
@@ -24,6 +24,10 @@ pub(crate) struct Crowd {
     pub(crate) sent: BTreeMap<LinkId, Sent>,
     /// The received packets of the transports that record them.
     pub(crate) kept: BTreeMap<LinkId, Vec<Vec<u8>>>,
+    /// Whether packets for several transports are taken together.
+    pub(crate) polls_shared: bool,
+    /// The transports that keep all packets they are given.
+    pub(crate) stalled: BTreeSet<LinkId>,
     opening: Vec<u8>,
     secrets: Drawn,
     next: Option<Duration>,
@@ -37,6 +41,8 @@ impl Crowd {
             now: Duration::ZERO,
             sent: BTreeMap::new(),
             kept: BTreeMap::new(),
+            polls_shared: false,
+            stalled: BTreeSet::new(),
             opening: opening(),
             secrets: Drawn::default(),
             next: None,
@@ -73,6 +79,15 @@ impl Crowd {
         self.drain();
     }
 
+    /// The room publishes an awareness message.
+    pub(crate) fn publish(&mut self, bytes: &[u8]) {
+        let (channel, text, key, request) = ("pointer", true, None, None);
+        let publication = Publication { channel, bytes, text, key, request };
+        self.room.publish(self.now, &publication).unwrap();
+        self.room.handle_input(self.now, room::Input::Timeout);
+        self.drain();
+    }
+
     pub(crate) fn run(&mut self, time: Duration) {
         let end = self.now + time;
         while let Some(next) = self.next.filter(|next| *next <= end) {
@@ -105,23 +120,48 @@ impl Crowd {
         total
     }
 
+    /// A stalled transport sends all that it was given and keeps nothing any more.
+    pub(crate) fn revive(&mut self, link: u64) {
+        let link = LinkId(link);
+        self.stalled.remove(&link);
+        // More reports than packets do no harm.
+        (0..3).for_each(|_| self.room.handle_input(self.now, room::Input::Sent { link }));
+        self.drain();
+    }
+
+    fn count(&mut self, link: LinkId, packet: Vec<u8>) {
+        if let Some(sent) = self.sent.get_mut(&link) {
+            sent.packets += 1;
+            sent.bytes += packet.len();
+        }
+        if let Some(kept) = self.kept.get_mut(&link) {
+            kept.push(packet);
+        }
+    }
+
     fn drain(&mut self) {
         loop {
+            if self.polls_shared
+                && let Some(shared) = self.room.poll_shared()
+            {
+                for link in shared.links {
+                    self.count(link, shared.packet.to_vec());
+                    if self.stalled.contains(&link) {
+                        self.room.handle_input(self.now, room::Input::Unsent { link });
+                    }
+                }
+                continue;
+            }
             match self.room.poll_output() {
                 room::Output::Timeout(next) => {
                     self.next = next;
                     return;
                 }
                 room::Output::Send { link, packet, body } => {
-                    let packet = room::whole_packet(packet, body.as_deref());
-                    if let Some(sent) = self.sent.get_mut(&link) {
-                        sent.packets += 1;
-                        sent.bytes += packet.len();
+                    self.count(link, room::whole_packet(packet, body.as_deref()));
+                    if !self.stalled.contains(&link) {
+                        self.room.handle_input(self.now, room::Input::Sent { link });
                     }
-                    if let Some(kept) = self.kept.get_mut(&link) {
-                        kept.push(packet);
-                    }
-                    self.room.handle_input(self.now, room::Input::Sent { link });
                 }
                 room::Output::Close { link, reason, .. } => {
                     assert!(!self.sent.contains_key(&link), "a transport ended: {reason:?}");

@@ -1,6 +1,6 @@
 //! Rooms in which not all participants are announced to all (wire W103 to W105).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use groupwire_session::client::{ChannelId, Event};
@@ -246,4 +246,56 @@ fn participants_for_whom_there_is_nothing_to_do_are_hardly_looked_at_between_tic
     // Per participant: a ping may be due every 2 s, which takes one visit, and is due once in these 6 s, which takes
     // four. Housekeeping ran 24 times, and would have visited a participant that does not rest eleven times each.
     assert!(visits <= PRESENT * (SECONDS / 2 + 5), "{visits}");
+}
+
+/// Everybody's packets of a room in which participants come, publish their presence, and stall. `polls_shared`: whether packets for
+/// several transports are taken together.
+fn packets_of_a_room(polls_shared: bool) -> BTreeMap<LinkId, Vec<Vec<u8>>> {
+    let mut crowd = Crowd::new(room_of(10_000, 40 * MS));
+    crowd.polls_shared = polls_shared;
+    for link in 0..40 {
+        crowd.kept.insert(LinkId(link), Vec::new());
+        crowd.join(link);
+    }
+    for round in 0..40 {
+        crowd.run(100 * MS);
+        crowd.publish(format!("round {round}").as_bytes());
+        match round {
+            20 => crowd.stalled = [3, 8].map(LinkId).into(),
+            26 => [3, 8].into_iter().for_each(|link| crowd.revive(link)),
+            _ => {}
+        }
+        if round % 10 == 9 {
+            crowd.keep_alive();
+        }
+    }
+    crowd.run(SECOND);
+    crowd.kept
+}
+
+#[test]
+fn packets_for_several_transports_are_the_same_if_they_are_taken_one_by_one() {
+    let (together, alone) = (packets_of_a_room(true), packets_of_a_room(false));
+    assert!(together.values().all(|packets| packets.len() > 30), "{together:?}");
+    assert_eq!(together, alone);
+}
+
+#[test]
+fn a_transport_that_keeps_its_packets_is_given_no_more_than_a_few() {
+    let mut crowd = Crowd::new(room_of(10_000, 40 * MS));
+    crowd.polls_shared = true;
+    (0..40).for_each(|link| crowd.join(link));
+    crowd.run(4 * SECOND);
+    crowd.stalled = [LinkId(3)].into();
+    crowd.take_total();
+    for _ in 0..10 {
+        crowd.publish(b"a message");
+        crowd.run(50 * MS);
+    }
+    let packets = |crowd: &Crowd, link| crowd.sent[&LinkId(link)].packets;
+    assert!(packets(&crowd, 4) >= 10, "the others are sent everything");
+    assert!((1..=3).contains(&packets(&crowd, 3)), "{}", packets(&crowd, 3));
+    crowd.take_total();
+    crowd.revive(3);
+    assert!(packets(&crowd, 3) > 0, "it is sent the rest once it takes packets again");
 }

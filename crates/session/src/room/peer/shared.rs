@@ -2,6 +2,7 @@
 //! for one member alone.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Peer;
@@ -9,11 +10,12 @@ use super::connection::Connection;
 use super::stage::Stage;
 use super::stream::WORTH_A_POSITION;
 use crate::events::event;
-use crate::room::api::{Output, Stats};
+use crate::room::api::{Output, SharedPacket, Stats};
 use crate::room::common::Common;
 use crate::room::feed::shared_stream::{Member, SharedPayload, SharedStream, SharedStreams};
 use crate::room::inspector::Inspector;
 use crate::room::log::Cursor;
+use crate::room::outputs::share;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 use crate::{GroupId, ParticipantId};
@@ -32,22 +34,32 @@ pub(in crate::room) enum Plain<'a> {
 
 impl Peer {
     /// Sends the newest payload of the shared stream if the member needs nothing else, which is the case for nearly all
-    /// members at every tick. Returns false if the participant has to be served by [`Peer::flush`].
-    pub(in crate::room) fn send_plain(&mut self, now: Duration, common: &mut Common) -> bool {
+    /// members at every tick. If the transport keeps no packet, it is added to `shared`, the packets that several transports
+    /// are sent. Returns false if the participant has to be served by [`Peer::flush`].
+    pub(in crate::room) fn send_plain(
+        &mut self,
+        now: Duration,
+        common: &mut Common,
+        shared: &mut Vec<SharedPacket>,
+    ) -> bool {
         let id = self.id;
         let Some(connection) = self.connection_mut() else { return true };
-        let Common { streams, outputs, stats, inspector, .. } = common;
+        let Common { streams, outputs, stats, inspector, links, .. } = common;
         match connection.take_plain(streams) {
             Plain::Nothing => true,
             Plain::No => false,
             Plain::Payload(payload) => {
                 connection.note_sent(now, id, payload, 0, stats, inspector);
-                connection.link.launched(payload.bytes.len());
                 stats.packets_out += 1;
                 stats.bytes_out_after += payload.bytes.len() as u64;
-                let (link, packet) = (connection.id, alloc::vec::Vec::new());
+                let link = connection.id;
+                if connection.link.is_idle() {
+                    share(shared, link, &payload.bytes, links.len());
+                    return true;
+                }
+                connection.link.launched(payload.bytes.len());
                 let body = Some(Arc::clone(&payload.bytes));
-                outputs.push_back(Output::Send { link, packet, body });
+                outputs.push_back(Output::Send { link, packet: Vec::new(), body });
                 true
             }
         }

@@ -1,0 +1,184 @@
+//! What the room has put out and its caller has not taken yet, in order.
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::Room;
+use super::api::{Output, SharedPacket};
+use super::common::Common;
+use super::peer::Peer;
+use crate::LinkId;
+
+/// See the [module](self).
+#[derive(Default)]
+pub(super) struct Outputs {
+    queue: VecDeque<Output>,
+    shared: VecDeque<Shared>,
+    /// The number of outputs that were taken from `queue`.
+    taken: u64,
+}
+
+/// A packet for several transports.
+struct Shared {
+    /// The number of outputs of `queue`, counted from the first one ever, that come before this packet.
+    after: u64,
+    packet: SharedPacket,
+    /// The number of `packet.links` that were taken one by one.
+    taken: usize,
+}
+
+impl Outputs {
+    pub(super) fn push_back(&mut self, output: Output) {
+        self.queue.push_back(output);
+    }
+
+    pub(super) fn push_shared(&mut self, packet: SharedPacket) {
+        let after = self.taken + self.queue.len() as u64;
+        self.shared.push_back(Shared { after, packet, taken: 0 });
+    }
+
+    /// Takes the next output, if it is a packet for several transports.
+    pub(super) fn pop_shared(&mut self) -> Option<SharedPacket> {
+        self.shared.front().filter(|next| next.after == self.taken)?;
+        let Shared { mut packet, taken, .. } = self.shared.pop_front()?;
+        packet.links.drain(..taken);
+        Some(packet)
+    }
+
+    /// Takes a single transport and its packet from the next output, if that is a packet for several transports.
+    pub(super) fn pop_one_of_shared(&mut self) -> Option<(LinkId, Arc<[u8]>)> {
+        let next = self.shared.front_mut().filter(|one| one.after == self.taken)?;
+        let link = *next.packet.links.get(next.taken)?;
+        let packet = Arc::clone(&next.packet.packet);
+        next.taken += 1;
+        if next.taken == next.packet.links.len() {
+            self.shared.pop_front();
+        }
+        Some((link, packet))
+    }
+
+    /// Takes the next output that is no packet for several transports.
+    pub(super) fn pop_front(&mut self) -> Option<Output> {
+        let output = self.queue.pop_front()?;
+        self.taken += 1;
+        Some(output)
+    }
+
+    /// Shrinks the capacity to this many outputs, or to those that wait.
+    pub(super) fn shrink_to(&mut self, outputs: usize) {
+        self.queue.shrink_to(outputs);
+    }
+}
+
+impl Room {
+    /// Returns the next packet for several transports, if that is the next thing that the caller has to do. A caller whose
+    /// transports usually send a packet at once calls this before each [`Room::poll_output`], and then sends the packet to each
+    /// of the transports. It reports [`Input::Unsent`] for those that could not send it at once, and nothing for all others,
+    /// which saves time in a room of hundreds. Other callers get the same packets as [`Output::Send`], one for each transport.
+    ///
+    /// ```
+    /// use groupwire_session::AllowAll;
+    /// use groupwire_session::room::{Config, Room};
+    ///
+    /// let mut room = Room::new(Config::new("demo", 1), Box::new(AllowAll));
+    /// assert!(room.poll_shared().is_none());
+    /// ```
+    pub fn poll_shared(&mut self) -> Option<SharedPacket> {
+        self.common.outputs.pop_shared()
+    }
+
+    /// Returns the next thing that the caller has to do.
+    pub fn poll_output(&mut self) -> Output {
+        if let Some((link, packet)) = self.common.outputs.pop_one_of_shared() {
+            self.on_unsent(link);
+            return Output::Send { link, packet: Vec::new(), body: Some(packet) };
+        }
+        let Common { outputs, timers, storing, log, config, now, .. } = &mut self.common;
+        if let Some(output) = outputs.pop_front() {
+            return output;
+        }
+        if let Some(storing) = storing
+            && let Some(write) = storing.next(log, config.wall, *now)
+        {
+            return Output::Store(write);
+        }
+        Output::Timeout(timers.next())
+    }
+
+    /// The transport keeps a packet of [`Room::poll_shared`] that it could not send at once.
+    pub(super) fn on_unsent(&mut self, link: LinkId) {
+        let Room { peers, common, .. } = self;
+        let peer = common.links.get(&link).and_then(|id| peers.get_mut(id));
+        if let Some(connection) = peer.and_then(Peer::connection_mut) {
+            connection.link.keeps();
+        }
+    }
+}
+
+/// Adds a transport to the list of those that are sent this packet. `most`: the number of transports that may follow.
+pub(super) fn share(shared: &mut Vec<SharedPacket>, link: LinkId, packet: &Arc<[u8]>, most: usize) {
+    // Searches from the end because most neighbours are members of the same shared stream.
+    match shared.iter_mut().rev().find(|one| Arc::ptr_eq(&one.packet, packet)) {
+        Some(one) => one.links.push(link),
+        None => {
+            let mut links = Vec::with_capacity(most);
+            links.push(link);
+            shared.push(SharedPacket { links, packet: Arc::clone(packet) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    fn shared(links: &[u64]) -> SharedPacket {
+        let links = links.iter().copied().map(LinkId).collect();
+        SharedPacket { links, packet: Arc::from([7]) }
+    }
+
+    fn delay(link: u64) -> Output {
+        Output::Delay { link: LinkId(link), delay: Duration::ZERO }
+    }
+
+    fn is_delay(output: Option<Output>, expected: u64) -> bool {
+        matches!(output, Some(Output::Delay { link, .. }) if link == LinkId(expected))
+    }
+
+    #[test]
+    fn a_shared_packet_keeps_its_place_among_the_outputs() {
+        let mut outputs = Outputs::default();
+        outputs.push_back(delay(1));
+        outputs.push_shared(shared(&[2, 3]));
+        outputs.push_back(delay(4));
+        assert!(outputs.pop_shared().is_none() && outputs.pop_one_of_shared().is_none());
+        assert!(is_delay(outputs.pop_front(), 1));
+        assert_eq!(outputs.pop_shared().map(|packet| packet.links.len()), Some(2));
+        assert!(outputs.pop_shared().is_none());
+        assert!(is_delay(outputs.pop_front(), 4) && outputs.pop_front().is_none());
+    }
+
+    #[test]
+    fn a_shared_packet_can_be_taken_one_transport_at_a_time() {
+        let mut outputs = Outputs::default();
+        outputs.push_shared(shared(&[2, 3, 4]));
+        let first = outputs.pop_one_of_shared().map(|(link, _)| link);
+        assert_eq!(first, Some(LinkId(2)));
+        assert_eq!(outputs.pop_shared().map(|packet| packet.links), Some(shared(&[3, 4]).links));
+        outputs.push_shared(shared(&[5]));
+        assert!(outputs.pop_one_of_shared().is_some() && outputs.pop_one_of_shared().is_none());
+    }
+
+    #[test]
+    fn transports_that_are_sent_the_same_packet_are_listed_together() {
+        let (mut list, packets) = (Vec::new(), [Arc::from([1]), Arc::from([1])]);
+        for link in 0..6 {
+            share(&mut list, LinkId(link), &packets[link as usize % 2], 6);
+        }
+        let links: Vec<_> = list.iter().map(|one| one.links.clone()).collect();
+        assert_eq!(links, [[0, 2, 4].map(LinkId), [1, 3, 5].map(LinkId)]);
+    }
+}
