@@ -9,6 +9,7 @@ mod requests;
 mod writes;
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,19 +125,21 @@ pub(crate) async fn drive(
     let mut pacing = Pacing::default();
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
+    let mut alarm = pin!(tokio::time::sleep_until(started));
     loop {
         let close_at = empty_since.map(|since| since + keep_empty);
         let next = [wake, close_at].into_iter().flatten().min();
-        let asleep = async {
-            match next {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
+        // An alarm that is set too early is left as it is: the room is woken once for nothing, which costs less than to set the
+        // alarm for each message.
+        if let Some(at) = next
+            && (alarm.is_elapsed() || at < alarm.deadline())
+        {
+            alarm.as_mut().reset(at);
+        }
         tokio::select! {
             biased;
             count = messages.recv_many(&mut batch, BATCH) => if count == 0 { return },
-            () = asleep => {}
+            () = alarm.as_mut(), if next.is_some() => {}
         }
         let _logs_room = span.enter();
         let now = driver.started.elapsed();
