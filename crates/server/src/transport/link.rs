@@ -5,7 +5,10 @@ use std::net::Shutdown;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use tokio::io::ReadBuf;
+#[cfg(target_os = "linux")]
+use rustix::{io::Errno, net::SendFlags};
+use socket2::SockRef;
+use tokio::io::{Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::rustls::ServerConnection;
 use tokio_rustls::server::TlsStream;
@@ -19,7 +22,8 @@ const ENCRYPTED: usize = 96 << 10;
 /// A socket with what TLS knows about it.
 pub(crate) struct Link {
     socket: TcpStream,
-    tls: Option<Mutex<ServerConnection>>,
+    /// Boxed, because most of the state of TLS is not needed when a packet is written, and a plain socket has none.
+    tls: Option<Box<Mutex<ServerConnection>>>,
 }
 
 impl Link {
@@ -30,7 +34,7 @@ impl Link {
     pub(crate) fn encrypted(stream: TlsStream<TcpStream>) -> Self {
         let (socket, mut tls) = stream.into_inner();
         tls.set_buffer_limit(Some(ENCRYPTED));
-        Link { socket, tls: Some(Mutex::new(tls)) }
+        Link { socket, tls: Some(Box::new(Mutex::new(tls))) }
     }
 
     pub(crate) fn socket(&self) -> &TcpStream {
@@ -90,10 +94,13 @@ impl Link {
             // If the flush fails, the client sees a broken connection, which does no harm.
             let _ = self.flush(&mut tls);
         }
-        let _ = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Write);
+        let _ = SockRef::from(&self.socket).shutdown(Shutdown::Write);
     }
 
     fn try_write_plain(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
+        if let [whole, [], []] = parts {
+            return write_socket(&self.socket, whole);
+        }
         let length = parts.iter().map(|part| part.len()).sum();
         let mut whole = [0; SHORT];
         let Some(whole) = whole.get_mut(..length) else {
@@ -105,11 +112,11 @@ impl Link {
             place.copy_from_slice(part);
             rest = after;
         }
-        self.socket.try_write(whole)
+        write_socket(&self.socket, whole)
     }
 
     fn try_read(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        let Some(mut tls) = self.lock() else { return self.socket.try_read(bytes) };
+        let Some(mut tls) = self.lock() else { return read_socket(&self.socket, bytes) };
         loop {
             match tls.reader().read(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -135,18 +142,55 @@ impl Link {
     }
 }
 
+/// Writes to a socket.
+#[cfg(not(target_os = "linux"))]
+fn write_socket(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    socket.try_write(bytes)
+}
+
+/// Writes to a socket without asking tokio first whether it takes anything: tokio notes that elsewhere in memory.
+#[cfg(target_os = "linux")]
+fn write_socket(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    match rustix::net::send(socket, bytes, SendFlags::NOSIGNAL) {
+        // Tokio has to learn of it, to wait until the socket takes something.
+        Err(Errno::AGAIN) => socket.try_write(bytes),
+        written => Ok(written?),
+    }
+}
+
+/// Reads from a socket. If the buffer is not filled, the socket has nothing more now, which saves a system call to find that out.
+fn read_socket(socket: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
+    // Windows tells no more of what comes later until a read has found nothing.
+    if !cfg!(target_os = "linux") {
+        return socket.try_read(bytes);
+    }
+    let mut last = None;
+    let outcome = socket.try_io(Interest::READABLE, || {
+        let read = (&*SockRef::from(socket)).read(bytes)?;
+        match 0 < read && read < bytes.len() {
+            // The error tells tokio that the socket has nothing more. What has come after tokio's last look remains noted.
+            true => {
+                last = Some(read);
+                Err(ErrorKind::WouldBlock.into())
+            }
+            false => Ok(read),
+        }
+    });
+    last.map_or(outcome, Ok)
+}
+
 /// A socket for a library that reads and writes without waiting.
 struct NonBlocking<'a>(&'a TcpStream);
 
 impl Read for NonBlocking<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.0.try_read(bytes)
+        read_socket(self.0, bytes)
     }
 }
 
 impl Write for NonBlocking<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.try_write(bytes)
+        write_socket(self.0, bytes)
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -155,5 +199,43 @@ impl Write for NonBlocking<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::transport::socket_writer::{Framing, SocketStream, SocketWriter};
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn bytes_that_come_after_a_buffer_was_not_filled_are_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        let sending = tokio::spawn(async move {
+            for nth in 0..2000_u32 {
+                let bytes = vec![nth as u8; nth as usize % 30 + 1];
+                client.write_all(&bytes).await.unwrap();
+                if nth % 3 == 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+            // The end of the stream comes with the last bytes, or after them.
+        });
+        let mut stream = SocketStream(SocketWriter::new(Link::plain(server), Framing::Length));
+        let (mut received, mut buffer) = (Vec::new(), [0; 16]);
+        loop {
+            match stream.read(&mut buffer).await.unwrap() {
+                0 => break,
+                read => received.extend_from_slice(&buffer[..read]),
+            }
+        }
+        sending.await.unwrap();
+        let expected: Vec<u8> =
+            (0..2000_u32).flat_map(|nth| vec![nth as u8; nth as usize % 30 + 1]).collect();
+        assert_eq!(received, expected);
     }
 }
