@@ -17,6 +17,8 @@ pub(super) struct QueueDelay {
     least: Least,
     /// The least round trip of the last tens of milliseconds.
     standing: Least,
+    /// The same with the waits behind packets of the same burst.
+    whole: Least,
 }
 
 /// The least value of the present period and of the previous one.
@@ -28,12 +30,20 @@ struct Least {
 }
 
 impl QueueDelay {
-    pub(super) fn on_round_trip(&mut self, now: Duration, round_trip: Duration) {
+    /// Notes a round trip, of which the packet waited for `burst` behind others of its own burst. That is no standing queue.
+    pub(super) fn on_round_trip(&mut self, now: Duration, round_trip: Duration, burst: Duration) {
         // At least a microsecond, because the window is computed by dividing by a round trip.
         let round_trip = round_trip.max(Duration::from_micros(1));
         self.least.note(now, round_trip, MEMORY);
         let period = STANDING.max(self.least.value().unwrap_or(round_trip) / 2);
-        self.standing.note(now, round_trip, period);
+        self.standing.note(now, round_trip.saturating_sub(burst), period);
+        self.whole.note(now, round_trip, period);
+    }
+
+    /// Remembers the least round trip from now on for the whole time, because a queue of others hides it at present.
+    pub(super) fn keep_least(&mut self, now: Duration) {
+        self.least.before = self.least.value();
+        self.least.began = now;
     }
 
     /// The least round trip: that of the path without a queue. A microsecond until one was measured.
@@ -44,6 +54,11 @@ impl QueueDelay {
     /// The least of the newest round trips, which includes the standing queue.
     pub(super) fn standing(&self) -> Duration {
         self.standing.value().unwrap_or_else(|| self.least()).max(self.least())
+    }
+
+    /// The same with the waits behind packets of the same burst.
+    pub(super) fn whole(&self) -> Duration {
+        self.whole.value().unwrap_or_else(|| self.least()).max(self.least())
     }
 
     /// The delay of the standing queue, which did not drain during the newest round trips.

@@ -31,10 +31,18 @@ impl Delivery {
 
     /// The bytes that arrive in `time` at the highest remembered rate.
     pub(super) fn bytes_in(&self, now: Duration, time: Duration) -> u64 {
+        (self.rate(now) * time.as_secs_f64()) as u64
+    }
+
+    /// The time in which these bytes arrive at the highest remembered rate.
+    pub(super) fn time_of(&self, now: Duration, bytes: u64) -> Duration {
+        Duration::try_from_secs_f64(bytes as f64 / self.rate(now)).unwrap_or_default()
+    }
+
+    /// The highest remembered rate in bytes per second.
+    fn rate(&self, now: Duration) -> f64 {
         let part = now.saturating_sub(self.began).max(PERIOD);
         let best = self.past.iter().copied().max().unwrap_or(0);
-        let per_second =
-            (best as f64 / PERIOD.as_secs_f64()).max(self.bytes as f64 / part.as_secs_f64());
-        (per_second * time.as_secs_f64()) as u64
+        (best as f64 / PERIOD.as_secs_f64()).max(self.bytes as f64 / part.as_secs_f64())
     }
 }

@@ -4,15 +4,19 @@
 //! A conversation sends little data and needs it delivered soon. Losses alone say nothing about the
 //! capacity of the path, since wireless links lose packets at any rate; what matters is whether packets
 //! wait in a queue. The *queue* is the round trip without the other end's delay of acknowledgements,
-//! above the least round trip of the last 15 to 30 s ([`QueueDelay`]).
+//! above the least round trip of the last 15 to 30 s ([`QueueDelay`]). An acknowledgement for several packets permits as many
+//! at once; their waits for each other are no queue that stays ([`Bursts`]).
 //!
 //! - While there is no queue the window grows, and losses do not lower it below twice the delivery rate.
 //! - A queue above the target is assumed to be this connection's own: the window is lowered to what the path holds without one.
-//! - If the queue stays although the window was lowered three times, other connections cause it. Then the
-//!   window follows losses as TCP's does; otherwise this connection would get nothing beside TCP.
+//! - If the queue stays although the window was lowered three times, or if two losses show that a queue was full, other connections
+//!   cause it. Then the window follows losses as TCP's does; otherwise this connection would get nothing beside TCP. Every
+//!   five seconds the window is lowered for two round trips, to see whether the queue is this connection's own by now ([`Others`]).
 //! - The floor: while acknowledgements arrive and there is no queue above the target, the minimum rates of the channels
 //!   may be sent even if the window is full ([`Floor`]).
 
+mod beside;
+mod bursts;
 mod delay;
 mod delivery;
 mod floor;
@@ -21,6 +25,8 @@ mod tests;
 
 use std::time::Duration;
 
+use beside::Others;
+use bursts::Bursts;
 use delay::QueueDelay;
 use delivery::Delivery;
 use floor::Floor;
@@ -37,9 +43,8 @@ const GROWN: Duration = Duration::from_millis(8);
 
 /// How often in a row, two round trips apart, the window is lowered before the queue is attributed to other connections.
 const PATIENCE: u32 = 3;
-/// The same number for [`REMEMBERED`] after a queue was last attributed to other connections.
+/// The same number for some time after a queue was last attributed to other connections ([`Others`]).
 const IMPATIENCE: u32 = 1;
-const REMEMBERED: Duration = Duration::from_secs(10);
 
 /// Packets of the first window (RFC 9002, section 7.2), below which losses without a queue never lower the window.
 const INITIAL: u64 = 10;
@@ -108,14 +113,17 @@ pub struct Congestion {
     mode: Mode,
     delay: QueueDelay,
     delivery: Delivery,
+    bursts: Bursts,
+    /// The mean time from when a packet is sent until its acknowledgement arrives, with the delay of acknowledgements.
+    in_flight_time: Option<Duration>,
     floor: Floor,
     in_flight: u64,
     /// Whether the receiver of datagrams has measured that the path carries no more than it does now.
     is_limited: bool,
     /// The attempts to drain the present queue, if there were any.
     drains: Option<Drains>,
-    /// When a queue was last attributed to other connections.
-    beside: Option<Duration>,
+    /// What is known of other connections.
+    others: Others,
     /// Whether the window was full at some time since it was lowered.
     was_full: bool,
     /// When the window was last lowered. Packets that were sent before say nothing about the lowered window.
@@ -135,11 +143,13 @@ impl Congestion {
             mode: Mode::Starting,
             delay: QueueDelay::default(),
             delivery: Delivery::default(),
+            bursts: Bursts::default(),
+            in_flight_time: None,
             floor: Floor::default(),
             in_flight: 0,
             is_limited: false,
             drains: None,
-            beside: None,
+            others: Others::default(),
             was_full: false,
             lowered: None,
             quiet_since: None,
@@ -184,6 +194,11 @@ impl Congestion {
         self.in_flight = self.in_flight.saturating_sub(bytes);
         self.floor.on_acknowledged(now);
         self.delivery.on_acknowledged(now, bytes);
+        self.bursts.on_acknowledged(sent, self.delivery.time_of(now, bytes));
+        let time = now.saturating_sub(sent);
+        // As TCP smooths round trips, but for each packet.
+        self.in_flight_time =
+            Some(self.in_flight_time.map_or(time, |mean| mean - mean / 16 + time / 16));
         let is_recent = self.lowered.is_none_or(|at| sent > at);
         self.was_full |= !is_idle && is_recent;
         let has_own_queue = self.mode != Mode::Beside && self.has_queue(TARGET);
@@ -195,19 +210,23 @@ impl Congestion {
     /// Notes a measured round trip, without the time for which the other end held the acknowledgement back.
     pub fn on_round_trip(&mut self, now: Duration, round_trip: Duration) {
         let now = self.advance(now);
-        self.delay.on_round_trip(now, round_trip);
+        self.delay.on_round_trip(now, round_trip, self.bursts.wait());
+        self.others.on_round_trip(self.round_trip());
         if self.has_queue(GROWN) {
             self.quiet_since = None;
             if self.mode == Mode::Starting {
                 self.mode = Mode::Alone;
             }
-        } else if self.delay.standing() + *self.quiet_since.get_or_insert(now) <= now {
-            // The queue of other connections drains for an instant when they lower their windows, so a round trip must pass.
+        } else if self.quiet_time() + *self.quiet_since.get_or_insert(now) <= now {
             self.drains = None;
+            self.others.losses = 0;
             if self.mode == Mode::Beside {
-                self.beside = Some(now);
-                self.mode = Mode::Alone;
+                self.be_alone();
             }
+        }
+        if self.mode == Mode::Beside {
+            self.delay.keep_least(now);
+            self.probe();
         }
         if self.has_queue(TARGET) && self.mode != Mode::Beside && self.has_settled() {
             self.drain();
@@ -221,7 +240,10 @@ impl Congestion {
         if self.lowered.is_some_and(|at| sent <= at) {
             return;
         }
-        if self.has_queue(GROWN) || self.is_limited {
+        if self.delay.whole() > self.delay.least() + GROWN {
+            return self.on_congestion_loss(bytes);
+        }
+        if self.is_limited {
             return self.back_off();
         }
         // Losses alone do not lower the window. But if most of a large window is lost, the path does not carry that much.
@@ -243,6 +265,7 @@ impl Congestion {
     /// Notes that no packet arrived for long: what is known of the path may be out of date.
     pub fn on_outage(&mut self, now: Duration) {
         self.advance(now);
+        self.others.probe = None;
         self.set_window((self.window as f64).min((INITIAL * self.packet) as f64));
     }
 
@@ -263,7 +286,7 @@ impl Congestion {
 
     /// The delay that queues on the path add at present, also those that other connections cause.
     pub fn queue(&self) -> Duration {
-        self.delay.queue()
+        self.round_trip() - self.delay.least()
     }
 
     fn advance(&mut self, now: Duration) -> Duration {
@@ -272,13 +295,22 @@ impl Congestion {
     }
 
     fn has_queue(&self, longer: Duration) -> bool {
-        self.delay.queue() > longer
+        self.queue() > longer
+    }
+
+    /// The present round trip. Waits behind packets of the same burst are no standing queue. Beside other connections they
+    /// count, because they are computed from the rate of the path, which is not this connection's then.
+    fn round_trip(&self) -> Duration {
+        match self.mode {
+            Mode::Beside => self.delay.whole(),
+            Mode::Starting | Mode::Alone => self.delay.standing(),
+        }
     }
 
     /// Whether the last change of the window shows in the delay by now: the queue shrinks within a round trip, and another one
     /// passes until that is measured.
     fn has_settled(&self) -> bool {
-        self.lowered.is_none_or(|at| self.now >= at + 2 * self.delay.standing())
+        self.lowered.is_none_or(|at| self.now >= at + 2 * self.round_trip())
     }
 
     fn grow(&mut self, bytes: u64) {
@@ -286,8 +318,13 @@ impl Congestion {
         let per_packet = GROWTH * self.packet as f64 * bytes / self.window as f64;
         let growth = match self.mode {
             Mode::Starting => bytes * GROWTH_FIRST,
+            // Others may be there again.
+            Mode::Alone if self.others.are_remembered(self.now) => per_packet,
             Mode::Alone => per_packet.max(bytes * GROWTH_ALONE),
-            Mode::Beside => per_packet,
+            // The growth is per round trip, although the other end holds acknowledgements back.
+            Mode::Beside => {
+                per_packet * self.time().as_secs_f64() / self.round_trip().as_secs_f64()
+            }
         };
         self.set_window(self.window as f64 + growth.max(1.0));
     }
@@ -296,23 +333,33 @@ impl Congestion {
     fn drain(&mut self) {
         let queue = self.delay.queue();
         let mut drains = self.drains.unwrap_or(Drains { count: 0, window: self.window, queue });
-        let used = self.window.min(self.delivery.bytes_in(self.now, self.delay.standing()));
-        let is_remembered = self.beside.is_some_and(|at| self.now < at + REMEMBERED);
+        let is_remembered = self.others.are_remembered(self.now);
         let patience = if is_remembered { IMPATIENCE } else { PATIENCE };
         // If this connection causes the queue, the queue shrinks with the window. A connection that never fills the window
         // causes no lasting queue.
         let stays = self.window <= drains.window / 2 && queue > drains.queue / 2;
         if drains.count >= patience && (stays || !self.was_full) {
-            self.drains = None;
-            self.mode = Mode::Beside;
-            self.beside = Some(self.now);
+            let used = self.delivery.bytes_in(self.now, self.time()).min(self.window);
+            self.be_beside();
             self.lower(drains.window.min(2 * used.max(self.packet)) as f64);
             return;
         }
         drains.count = drains.count.saturating_add(1);
         self.drains = Some(drains);
-        let share = self.delay.least().as_secs_f64() / self.delay.standing().as_secs_f64();
-        self.lower(used as f64 * share * DRAIN);
+        self.lower(self.drained());
+    }
+
+    /// The window that makes the queue drain, if it is this connection's own. What the other end has received and not yet
+    /// acknowledged is no queue, so it counts as in flight.
+    fn drained(&self) -> f64 {
+        let time = self.time();
+        let used = self.delivery.bytes_in(self.now, time).min(self.window);
+        used as f64 * (time - self.delay.queue()).as_secs_f64() / time.as_secs_f64() * DRAIN
+    }
+
+    /// The mean time that packets are in flight.
+    fn time(&self) -> Duration {
+        self.in_flight_time.unwrap_or_default().max(self.round_trip())
     }
 
     /// Lowers the window after a sign of congestion.
@@ -325,6 +372,7 @@ impl Congestion {
 
     fn lower(&mut self, window: f64) {
         self.lowered = Some(self.now);
+        self.others.on_lowered(self.round_trip());
         self.was_full = false;
         self.set_window(window);
     }

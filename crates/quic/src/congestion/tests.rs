@@ -66,6 +66,40 @@ fn with_a_queue_losses_count() {
 }
 
 #[test]
+fn waits_within_a_burst_are_no_standing_queue() {
+    let mut congestion = Congestion::new(1200);
+    let mut now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
+    // One acknowledgement is for five packets that left together. The last of them waited 40 ms for the others.
+    for _ in 0..20 {
+        for _ in 0..5 {
+            congestion.on_sent(now, 1000);
+            congestion.on_acknowledged(now + 90 * MS, now, 1000, false);
+        }
+        congestion.on_round_trip(now + 90 * MS, 90 * MS);
+        now += 100 * MS;
+    }
+    assert_eq!(congestion.queue(), Duration::ZERO);
+    assert!(congestion.window(now) >= INITIAL * PACKET);
+    // Without bursts the same round trip is that of a queue.
+    let now = converse(&mut congestion, now, SECOND, 90 * MS, |_| false);
+    assert_eq!(congestion.queue(), 40 * MS);
+    assert!(congestion.window(now) < INITIAL * PACKET);
+}
+
+#[test]
+fn losses_that_go_on_while_others_do_not_yield_lower_the_window_little() {
+    let mut congestion = Congestion::new(1200);
+    let now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
+    let now = converse(&mut congestion, now, 2 * SECOND, 120 * MS, |_| false);
+    assert_eq!(congestion.mode, Mode::Beside);
+    congestion.window = 20 * PACKET;
+    let now = converse(&mut congestion, now, SECOND, 120 * MS, |n| n == 10);
+    assert_eq!(congestion.window(now), 14 * PACKET);
+    let now = converse(&mut congestion, now, SECOND, 120 * MS, |n| n > 0 && n % 10 == 0);
+    assert!(congestion.window(now) > 9 * PACKET, "{}", congestion.window(now));
+}
+
+#[test]
 fn a_measured_limit_makes_losses_count() {
     let mut congestion = Congestion::new(1200);
     congestion.set_limited(true);
@@ -348,6 +382,7 @@ fn alone_it_uses_the_link_without_a_long_queue() {
 
 #[test]
 fn beside_tcp_it_gets_half_to_all_of_its_fair_share() {
+    let mut missed = Vec::new();
     for (kbit, round_trip, buffer) in [
         (4000.0, 50, 50),
         (4000.0, 50, 100),
@@ -361,8 +396,13 @@ fn beside_tcp_it_gets_half_to_all_of_its_fair_share() {
             let (rates, _) = share(kbit, round_trip * MS, buffer * MS, flows.collect());
             let fair = (kbit * 1e3 / f64::from(others + 1)).min(2e6);
             let got = rates[0] / fair;
-            println!("{kbit} kbit/s, {round_trip} ms, buffer {buffer} ms, {others}: {got:.2}");
-            assert!((0.5..=1.0).contains(&got), "{kbit} {round_trip} {buffer} {others}: {got}");
+            let row =
+                format!("{kbit} kbit/s, {round_trip} ms, buffer {buffer} ms, {others}: {got:.2}");
+            println!("{row}");
+            if !(0.5..=1.0).contains(&got) {
+                missed.push(row);
+            }
         }
     }
+    assert!(missed.is_empty(), "{missed:#?}");
 }

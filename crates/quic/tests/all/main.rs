@@ -1,6 +1,7 @@
 //! The integration tests of this crate, in one program: every further program would have to be linked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod bottleneck;
 mod ends;
 mod queues;
 mod support;

@@ -1,0 +1,129 @@
+//! Other connections at the same bottleneck: how they are noticed, how losses beside them are answered, and how it is
+//! noticed that they have gone.
+
+use std::time::Duration;
+
+use super::{Congestion, GROWN, Mode};
+
+/// How long it is remembered that there were other connections.
+const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// So many losses with a queue, between which it never drained, are attributed to other connections: a queue of this
+/// connection's own makes it lower the window before packets are lost.
+const LOSSES: u32 = 2;
+
+/// How long there must be no queue until others are taken to have gone. BBR lets the queue drain for 200 ms every ten
+/// seconds, and Cubic for an instant after losses.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// How often the window is lowered for two round trips, to see whether the queue is this connection's own by now.
+const PROBE: Duration = Duration::from_secs(5);
+
+/// Losses that are less than so many round trips apart go on. Beside TCP that answers losses, a window with a fair share meets fewer.
+const OFTEN: u32 = 5;
+/// If the round trip did not fall to this share after a back-off, the others did not lower their windows.
+const YIELDED: f64 = 0.85;
+/// The share of a lost packet by which the window is lowered if losses go on and others, such as BBR, do not lower their
+/// windows. Measured beside BBR of Linux.
+const PER_LOSS: f64 = 0.2;
+
+/// What is known of other connections.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Others {
+    /// When they were last noticed, or a loss last showed a full queue.
+    noticed: Option<Duration>,
+    /// When a packet was last lost while there was a queue.
+    lost: Option<Duration>,
+    /// Back-offs for losses since the queue was last drained.
+    pub(super) losses: u32,
+    /// The round trip when the window was last lowered, and the least since.
+    fall: Option<(Duration, Duration)>,
+    /// When the window was last lowered to see whether they have gone.
+    probed: Duration,
+    /// The window before that, until the answer is known.
+    pub(super) probe: Option<u64>,
+}
+
+impl Others {
+    /// Whether others were noticed lately.
+    pub(super) fn are_remembered(&self, now: Duration) -> bool {
+        self.noticed.is_some_and(|at| now < at + REMEMBERED)
+    }
+
+    pub(super) fn on_lowered(&mut self, round_trip: Duration) {
+        self.fall = Some((round_trip, round_trip));
+    }
+
+    pub(super) fn on_round_trip(&mut self, round_trip: Duration) {
+        if let Some((_, least)) = &mut self.fall {
+            *least = round_trip.min(*least);
+        }
+    }
+
+    /// Whether the others lowered their windows, too, when this connection last did.
+    fn have_yielded(&self) -> bool {
+        self.fall.is_none_or(|(then, least)| least.as_secs_f64() <= then.as_secs_f64() * YIELDED)
+    }
+}
+
+impl Congestion {
+    /// Answers the loss of a packet that was sent while there was a queue.
+    pub(super) fn on_congestion_loss(&mut self, bytes: u64) {
+        let since_loss = self.others.lost.replace(self.now).map(|at| self.now.saturating_sub(at));
+        let goes_on = since_loss.is_some_and(|passed| passed < OFTEN * self.round_trip());
+        if self.mode == Mode::Beside && goes_on && !self.others.have_yielded() {
+            // A window that is lowered to 70 % for each of these losses ends at nothing.
+            return self.set_window(self.window as f64 - PER_LOSS * bytes as f64);
+        }
+        self.back_off();
+        self.others.noticed = Some(self.now);
+        self.others.losses = self.others.losses.saturating_add(1);
+        if self.others.losses >= LOSSES && self.mode != Mode::Beside {
+            self.be_beside();
+        }
+    }
+
+    /// Attributes the queue to other connections.
+    pub(super) fn be_beside(&mut self) {
+        self.mode = Mode::Beside;
+        self.drains = None;
+        self.others.noticed = Some(self.now);
+        self.others.probed = self.now;
+        self.others.probe = None;
+    }
+
+    /// Attributes the queue to this connection.
+    pub(super) fn be_alone(&mut self) {
+        self.mode = Mode::Alone;
+        self.drains = None;
+        self.others.noticed = Some(self.now);
+        self.others.losses = 0;
+        self.others.probe = None;
+    }
+
+    /// How long there must be no queue until none is expected.
+    pub(super) fn quiet_time(&self) -> Duration {
+        match self.mode {
+            Mode::Beside => self.round_trip().max(QUIET),
+            Mode::Starting | Mode::Alone => self.round_trip(),
+        }
+    }
+
+    /// Lowers the window now and then, because the queue may be this connection's own by now: then it drains.
+    pub(super) fn probe(&mut self) {
+        if let Some(window) = self.others.probe {
+            if self.has_settled() {
+                self.others.probe = None;
+                if self.delay.queue() > GROWN {
+                    self.set_window(window as f64);
+                } else {
+                    self.be_alone();
+                }
+            }
+        } else if self.was_full && self.now >= self.others.probed + PROBE {
+            let others = Others { probed: self.now, probe: Some(self.window), ..self.others };
+            self.lower(self.drained());
+            self.others = others;
+        }
+    }
+}
