@@ -119,7 +119,8 @@ pub enum Notice {
 ///   tail flush, and again for at most four requests, each answered in at most three packets (or [`Code::answers`]). On
 ///   a conflated channel it is repeated up to eleven times. It is not repeated after its deadline.
 /// - Codes are chosen at most every 20 ms, with many channels less often.
-/// - A rate limit from a report is forgotten after four seconds unless another report repeats it.
+/// - A rate limit from a report is forgotten after four seconds unless another report repeats it. For a minute after it,
+///   conflated values are repeated less.
 /// - A copy of a packet is recognised for 15 s; no network is expected to hold a packet for longer.
 /// - Up to five consecutive packets with a false number, clock or index are forgotten after six honest ones; up to
 ///   three false round trips do no harm. While all messages seem to be too late, one is sent every 200 ms all the same,

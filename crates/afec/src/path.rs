@@ -100,9 +100,15 @@ impl Path {
         self.smallest() / 2
     }
 
-    /// The delay to the other end, including the time in queues; zero until [`SURE`] round trips were measured.
+    /// The delay to the other end, including the time in queues, by the smoothed round trip or the newest one, whichever is
+    /// shorter: after a queue has drained the smoothed one takes many reports to fall. Zero until [`SURE`] round trips were
+    /// measured.
     pub(crate) fn certain_one_way(&self) -> Duration {
-        if self.is_sure() { self.one_way() } else { Duration::ZERO }
+        let newest = self.samples[(self.next + SAMPLES - 1) % SAMPLES].unwrap_or_default();
+        match self.is_sure() {
+            true => self.round_trip().min(newest).saturating_sub(self.smallest() / 2),
+            false => Duration::ZERO,
+        }
     }
 
     /// True if no packet ever reached the other end within `time`, as far as round trips tell: a queue that lasts for some
@@ -141,6 +147,17 @@ mod tests {
         path.sample(ms(100));
         (0..100).for_each(|_| path.sample(ms(900)));
         assert!(path.is_longer_than(ms(49)) && !path.is_longer_than(ms(50)));
+    }
+
+    #[test]
+    fn a_queue_that_has_drained_is_soon_forgotten() {
+        let ms = Duration::from_millis;
+        let mut path = Path::new();
+        path.sample(ms(50));
+        (2..SAMPLES).for_each(|_| path.sample(ms(1050)));
+        assert!(path.certain_one_way() > ms(400), "{path:?}");
+        path.sample(ms(50));
+        assert_eq!(path.certain_one_way(), ms(25));
     }
 
     #[test]

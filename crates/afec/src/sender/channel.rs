@@ -46,7 +46,8 @@ const LEAST_AIM: f64 = 0.35;
 /// how many values will be replaced by newer ones in time; the misses that the receiver reports show it better. Tuned
 /// on Table 1 of the paper over two legs that lose 20 % (`groupwire-lab contract --setup table1`).
 const CONFLATED_MOST: f64 = 1.25;
-/// The lowest and the highest aim of a conflated channel on a path with a rate limit, as shares of the target. A repeat
+/// The lowest and the highest aim of a conflated channel on a path with a rate limit, as shares of the target, also for a
+/// minute after the limit. A repeat
 /// takes the place of a newer value there, so more repeats mean more misses (measured with `groupwire-lab contract
 /// --setup modem`).
 const CONFLATED_LIMITED: (f64, f64) = (2.0, 3.0);
@@ -210,10 +211,10 @@ impl Channel {
 
     /// The aim: the share of the next messages that may miss, on a path with loss rate `loss`. It is below the target
     /// if the balance is positive, and above the target if the balance is negative.
-    pub(super) fn aim(&self, loss: f64, is_limited: bool) -> f64 {
+    pub(super) fn aim(&self, loss: f64, is_narrow: bool) -> f64 {
         let target = self.qos.target;
         let (margin, most) = if loss > target * LOSES { CAREFUL } else { CALM };
-        let (least, most) = match (self.conflates(), is_limited) {
+        let (least, most) = match (self.conflates(), is_narrow) {
             (false, _) => (LEAST_AIM, most),
             (true, false) => (LEAST_AIM, CONFLATED_MOST),
             (true, true) => CONFLATED_LIMITED,

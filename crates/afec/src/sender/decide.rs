@@ -66,8 +66,8 @@ impl Sender {
         let headers = self.headers as f64;
         let loss = self.loss.doubted(DOUBT);
         let losses = Losses::new(&loss);
-        let is_limited = self.budget.rate(now).is_some();
-        let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_limited };
+        let is_narrow = self.is_narrow(now);
+        let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_narrow };
         let mut choices = Vec::with_capacity(self.channels.len());
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
@@ -174,8 +174,8 @@ struct Price {
     repeat: Option<f64>,
     /// The compression ratio of messages.
     ratio: f64,
-    /// Whether the path has a known rate limit.
-    is_limited: bool,
+    /// Whether the path has a rate limit, or had one lately.
+    is_narrow: bool,
 }
 
 /// The rate that a channel needs, and how far the channel can be slowed down. A channel that sends nothing needs nothing:
@@ -212,7 +212,7 @@ fn situation<'a>(
         deadline: channel.left(),
         interval,
         cluster: channel.cadence.cluster(),
-        target: channel.aim(loss.rate, price.is_limited),
+        target: channel.aim(loss.rate, price.is_narrow),
         repeat_bytes: price.repeat.unwrap_or(channel.bytes * price.ratio),
         packet_bytes: headers,
         ask_bytes: headers + REQUEST_BYTES,

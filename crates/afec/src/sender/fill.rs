@@ -85,10 +85,9 @@ impl Sender {
     /// Puts those new messages of a channel into the packet that fit. Drops messages that would arrive too late.
     fn take_new(&mut self, now: Duration, place: usize, path: &Path, packet: &mut Filling) {
         let supersedes = self.supersedes(place);
-        // With a rate limit the queue on the path is this sender's own, and sending less empties that queue. So it does
-        // not count as delay of the path.
-        let is_limited = self.budget.rate(now).is_some();
-        let one_way = if is_limited { path.unqueued() } else { path.one_way() };
+        // On a narrow path the queue is this sender's own, and sending less empties that queue. So it does not count as
+        // delay of the path.
+        let one_way = if self.is_narrow(now) { path.unqueued() } else { path.one_way() };
         let delay = one_way + path.jitter();
         let channel = &mut self.channels[place];
         if channel.paced() > now {
