@@ -23,6 +23,9 @@ const JOINING: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(20);
 /// The time between the start command and the first message, so that all clients can be ready.
 const HEAD_START: Duration = Duration::from_millis(50);
+/// Threads, each with a socket, for the clients of WebTransport that only count. All datagrams for the clients of a thread come to
+/// its one socket: with a single thread the socket's buffer was full all the time, while the machine had time left.
+const UDP_THREADS: usize = 4;
 /// The longest wait after the last message.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Octets that a client may still receive in the end: keep-alives, but no message.
@@ -86,7 +89,9 @@ pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Resul
             let shared = Arc::clone(&shared);
             scope.spawn(move || run(&shared, seats))
         };
-        let crowds = [crowd(sampled), crowd(rest)];
+        let threads = if shared.clients == Clients::WebTransport { UDP_THREADS } else { 1 };
+        let mut crowds = vec![crowd(sampled)];
+        crowds.extend(shares(rest, threads).into_iter().map(crowd));
         let used = await_ready(&shared, clients).map(|()| play(&server, &shared, times));
         shared.stage.send_replace(Stage::Over);
         let tallies: Vec<Tally> =
@@ -117,6 +122,17 @@ fn seats(clients: usize, senders: usize, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
     let mut sampled: Vec<Seat> = (0..clients).map(seat).collect();
     let rest = sampled.split_off(SAMPLED.max(senders).min(clients));
     (sampled, rest)
+}
+
+/// The seats in as many parts, of nearly the same size.
+fn shares(mut seats: Vec<Seat>, parts: usize) -> Vec<Vec<Seat>> {
+    let each = seats.len().div_ceil(parts).max(1);
+    let mut shares = Vec::new();
+    while !seats.is_empty() {
+        let others = seats.split_off(each.min(seats.len()));
+        shares.push(std::mem::replace(&mut seats, others));
+    }
+    shares
 }
 
 fn await_ready(shared: &Shared, count: usize) -> Result<()> {
@@ -243,4 +259,22 @@ fn judged(row: Row, system: &System, shared: &Shared, tallies: &[Tally]) -> Row 
         return row.failed(Some(shared.failure().unwrap_or(why)));
     }
     row.failed(shared.failure())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_is_in_one_share() {
+        for (clients, parts, sizes) in
+            [(500, 1, &[468][..]), (42, 4, &[3, 3, 3, 1]), (33, 4, &[1]), (20, 4, &[])]
+        {
+            let (sampled, rest) = seats(clients, 10, 1);
+            let shares = shares(rest, parts);
+            assert_eq!(shares.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
+            let numbers = sampled.iter().chain(shares.iter().flatten()).map(|seat| seat.number);
+            assert!(numbers.eq(0..clients));
+        }
+    }
 }

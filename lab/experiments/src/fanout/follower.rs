@@ -2,7 +2,7 @@
 //! all, counts what it holds, and acknowledges it as every member of a class does (wire W70 to W75). Messages to this
 //! client alone go to its own session.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::frames::{LAST, Parts, frame, frames, varint, write_varint};
 use super::ledger::Ledger;
@@ -61,10 +61,17 @@ struct Place {
 /// The state that followers share, and this follower's own.
 pub(super) struct Desk<'a> {
     pub(super) ledger: &'a Ledger,
-    pub(super) reference: &'a mut Reference,
+    pub(super) reference: &'a Mutex<Reference>,
     pub(super) tally: &'a mut Tally,
     /// Now, by the ledger's clock.
     pub(super) at: u64,
+}
+
+impl Desk<'_> {
+    /// What followers share. Clients of other threads wait meanwhile.
+    fn reference(&self) -> MutexGuard<'_, Reference> {
+        self.reference.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Follower {
@@ -145,13 +152,13 @@ impl Follower {
         arriving.octets.extend_from_slice(piece);
         let is_whole = |arriving: &mut Arriving| arriving.octets.len() >= arriving.total;
         let Some(whole) = self.arriving.take_if(is_whole) else { return Ok(()) };
-        let entry = desk.reference.enter(class, &whole.octets)?;
+        let entry = desk.reference().enter(class, &whole.octets)?;
         self.places.retain(|place| place.class != class);
         if self.places.len() == PLACES {
             self.places.remove(0);
         }
         let mut place = Place::new(class, entry);
-        out.push(Packet::Stream(place.acknowledge(desk.reference)));
+        out.push(Packet::Stream(place.acknowledge(&desk.reference())));
         self.places.push(place);
         Ok(())
     }
@@ -160,7 +167,7 @@ impl Follower {
     fn body(&mut self, desk: &mut Desk<'_>, class: u32, octets: &[u8], is_again: bool) {
         let place = self.places.iter_mut().find(|place| place.class == class);
         let Some(place) = place else { return };
-        let body = desk.reference.read(desk.ledger, class, octets);
+        let body = desk.reference().read(desk.ledger, class, octets);
         if let Some(body) = &body
             && place.take(body.number)
         {
@@ -251,9 +258,9 @@ mod tests {
 
     #[test]
     fn what_is_no_matter_of_a_class_is_left() {
-        let (ledger, mut reference) = (Ledger::new(1, 1), Reference::default());
+        let (ledger, reference) = (Ledger::new(1, 1), Mutex::default());
         let mut tally = Tally::new(None, false);
-        let desk = Desk { ledger: &ledger, reference: &mut reference, tally: &mut tally, at: 0 };
+        let desk = Desk { ledger: &ledger, reference: &reference, tally: &mut tally, at: 0 };
         let (mut desk, mut follower) = (desk, Follower::new(1));
         let leave = frame(LEAVE, &[DATAGRAMS, 3]);
         let ping = frame(0x0e, &[5]);

@@ -153,9 +153,8 @@ fn desk<T>(
     at: u64,
     work: impl FnOnce(&mut Desk<'_>) -> T,
 ) -> T {
-    let mut reference = shared.reference.lock().unwrap_or_else(PoisonError::into_inner);
     let tally = &mut member.tally;
-    work(&mut Desk { ledger: &shared.ledger, reference: &mut reference, tally, at })
+    work(&mut Desk { ledger: &shared.ledger, reference: &shared.reference, tally, at })
 }
 
 /// Where the first packet of a stream begins and ends, if it is all there (T1).
