@@ -24,6 +24,9 @@ const MOST_WRITERS: u32 = 2;
 /// Between two transactions of somebody who writes.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How much lower the priority of these clients is than that of the server, whose process has the one that this process began with.
+const BACK: i32 = 10;
+
 /// See the [module](self). Dropping this ends them.
 pub(super) struct Crowd {
     people: Arc<People>,
@@ -148,7 +151,8 @@ fn stand_back() {
     #[cfg(target_os = "linux")]
     {
         // For Linux that is the thread. Everybody may lower a priority.
-        let _ = rustix::process::setpriority_process(None, 10);
+        let own = rustix::process::getpriority_process(None).unwrap_or_default();
+        let _ = rustix::process::setpriority_process(None, own + BACK);
     }
 }
 
