@@ -63,7 +63,7 @@ impl Http {
         loop {
             let (socket, peer, admission) = self.accept(&listener, Newcomer::Encrypted).await;
             let Http { router, idle, .. } = self.clone();
-            handshakes.begin(socket, peer, move |stream| {
+            let begun = handshakes.begin(socket, peer, move |stream| {
                 let version = match stream.get_ref().1.alpn_protocol() {
                     Some(HTTP2) => HttpVersion::Http2,
                     _ => HttpVersion::Http1,
@@ -73,6 +73,7 @@ impl Http {
                     drop(admission);
                 });
             });
+            begun.await;
         }
     }
 

@@ -1,15 +1,20 @@
 //! TLS over TCP: its configuration, and its handshakes, each of which has a deadline.
 
 use std::collections::VecDeque;
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZero;
+use std::pin::pin;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
@@ -31,6 +36,15 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// Most handshakes under way. Each holds up to some 64 KiB, the largest message of a handshake that TLS permits.
 const MAX_HANDSHAKES: usize = 512;
+
+/// A handshake is not given up for another one before it has lasted this long; new ones wait instead. When many clients come at once,
+/// the server or their common link may take longer than usual for each handshake. If the server then gave up handshakes as fast as new
+/// clients come, none would ever be complete, and each would be work for nothing that its client repeats. Handshakes that never end
+/// let in 512 others in this time.
+const PROTECTED: Duration = Duration::from_secs(3);
+
+/// Handshakes that have ended are forgotten when there are this many: the handle of a task keeps the task's memory, 6 KB.
+const MOST_ENDED: usize = 32;
 
 /// Encrypted bytes of HTTP that may wait for the kernel: one record. More of them would be out of date when they are sent.
 const BUFFER: usize = 16 << 10;
@@ -60,8 +74,10 @@ pub(crate) fn config(
 /// Carries out the handshakes of one listener.
 pub(crate) struct Handshakes {
     config: Arc<ServerConfig>,
-    /// Handshakes in the order in which they began; some have ended.
-    pending: VecDeque<AbortHandle>,
+    under_way: UnderWay,
+    /// One permit for each handshake that may compute at a time, as many as there are threads. If all handshakes under way were in the
+    /// threads' queues at once, rooms would wait behind them for a tenth of a second.
+    turns: Arc<Semaphore>,
 }
 
 impl Handshakes {
@@ -69,7 +85,9 @@ impl Handshakes {
         let question = certificates.question();
         let protocols: Vec<_> = [HTTP2, HTTP1].into_iter().chain(question).collect();
         let config = Arc::new(config(certificates, &[&TLS13, &TLS12], &protocols)?);
-        Ok(Handshakes { config, pending: VecDeque::new() })
+        let turns = thread::available_parallelism().map_or(1, NonZero::get);
+        let turns = Arc::new(Semaphore::new(turns));
+        Ok(Handshakes { config, under_way: UnderWay::new(), turns })
     }
 
     /// Lets clients resume sessions of TLS 1.3 by tickets, in place of the server's memory of a few recent sessions.
@@ -77,23 +95,16 @@ impl Handshakes {
         Arc::make_mut(&mut self.config).ticketer = Arc::new(Tickets::new(secrets));
     }
 
-    /// Begins a handshake in a task of its own; calls `done` when it is complete. With [`MAX_HANDSHAKES`] under way, the
-    /// oldest one is given up: clients that want to be served need a few round trips, attackers wait.
-    pub(crate) fn begin(
+    /// Begins a handshake in a task of its own, as soon as there is a place for it; calls `done` when it is complete.
+    pub(crate) async fn begin(
         &mut self,
         socket: TcpStream,
         peer: SocketAddr,
         done: impl FnOnce(TlsStream<TcpStream>) + Send + 'static,
     ) {
-        if self.pending.len() >= MAX_HANDSHAKES {
-            self.pending.retain(|handshake| !handshake.is_finished());
-        }
-        if self.pending.len() >= MAX_HANDSHAKES {
-            tracing::debug!("the oldest TLS handshake was given up: too many are under way");
-            self.pending.pop_front().inspect(AbortHandle::abort);
-        }
-        let handshake = shake_hands(TlsAcceptor::from(Arc::clone(&self.config)), socket);
-        let task = tokio::spawn(async move {
+        let acceptor = TlsAcceptor::from(Arc::clone(&self.config));
+        let handshake = shake_hands(acceptor, socket, Arc::clone(&self.turns));
+        let handshake = async move {
             match timeout(HANDSHAKE, handshake).await {
                 Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) => {
                     answered(stream, peer).await;
@@ -102,8 +113,52 @@ impl Handshakes {
                 Ok(Err(error)) => tracing::debug!(%peer, %error, "TLS handshake failed"),
                 Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
             }
+        };
+        self.under_way.begin(handshake).await;
+    }
+}
+
+/// The handshakes under way, [`MAX_HANDSHAKES`] at most.
+struct UnderWay {
+    /// One permit for each handshake that may begin.
+    places: Arc<Semaphore>,
+    /// Handshakes in the order in which they began. Some have ended, but not while all places are taken.
+    begun: VecDeque<(Instant, AbortHandle)>,
+}
+
+impl UnderWay {
+    fn new() -> Self {
+        UnderWay { places: Arc::new(Semaphore::new(MAX_HANDSHAKES)), begun: VecDeque::new() }
+    }
+
+    /// Waits for a place, and begins a handshake in a task of its own.
+    async fn begin(&mut self, handshake: impl Future<Output = ()> + Send + 'static) {
+        let place = self.place().await;
+        let task = tokio::spawn(async move {
+            handshake.await;
+            drop(place);
         });
-        self.pending.push_back(task.abort_handle());
+        self.begun.push_back((Instant::now(), task.abort_handle()));
+    }
+
+    /// Waits until there is a place: a handshake has ended, or the oldest one has lasted [`PROTECTED`] and is given up.
+    async fn place(&mut self) -> OwnedSemaphorePermit {
+        let free = self.places.available_permits();
+        if free == 0 || self.begun.len() >= MAX_HANDSHAKES - free + MOST_ENDED {
+            self.begun.retain(|(_, task)| !task.is_finished());
+        }
+        let mut place = pin!(Arc::clone(&self.places).acquire_owned());
+        let oldest = self.begun.front().map_or_else(Instant::now, |(began, _)| *began);
+        let place = match timeout_at(oldest + PROTECTED, place.as_mut()).await {
+            Ok(place) => place,
+            Err(_) => {
+                tracing::debug!("the oldest TLS handshake was given up: too many are under way");
+                self.begun.pop_front().inspect(|(_, task)| task.abort());
+                // Its task gives the place back when it is dropped.
+                place.await
+            }
+        };
+        place.expect("nobody closes this semaphore")
     }
 }
 
@@ -117,6 +172,7 @@ async fn answered(mut stream: TlsStream<TcpStream>, peer: SocketAddr) {
 async fn shake_hands(
     acceptor: TlsAcceptor,
     mut socket: TcpStream,
+    turns: Arc<Semaphore>,
 ) -> io::Result<TlsStream<TcpStream>> {
     let mut first = [0];
     if socket.peek(&mut first).await? > 0 && first != [HANDSHAKE_RECORD] {
@@ -127,16 +183,57 @@ async fn shake_hands(
         while socket.read(&mut dropped).await? > 0 {}
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not TLS"));
     }
-    acceptor.accept_with(socket, |connection| connection.set_buffer_limit(Some(BUFFER))).await
+    // A client that has waited for long in the kernel's queue may be gone: it is not worth a signature.
+    if socket.ready(Interest::READABLE).await?.is_read_closed() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut handshake =
+        pin!(acceptor.accept_with(socket, |connection| connection.set_buffer_limit(Some(BUFFER))));
+    // The client's first message is there, so that the first poll takes nearly all of the processor's time.
+    let turn = turns.acquire().await.map_err(io::Error::other)?;
+    tokio::select! {
+        biased;
+        stream = handshake.as_mut() => return stream,
+        () = std::future::ready(()) => {}
+    }
+    drop(turn);
+    handshake.await
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot;
+
     use super::*;
 
     #[test]
     fn the_answer_without_tls_states_its_length() {
         let (head, body) = NOT_TLS.split_once("\r\n\r\n").unwrap();
         assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{}", body.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handshake_is_given_up_for_another_one_only_when_it_has_lasted_long() {
+        let (mut under_way, began) = (UnderWay::new(), Instant::now());
+        let mut ends = Vec::new();
+        for _ in 0..MAX_HANDSHAKES {
+            let (end, ended) = oneshot::channel::<()>();
+            under_way.begin(async { _ = ended.await }).await;
+            ends.push(end);
+        }
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        // One ends, and another one takes its place at once. None is given up for that.
+        drop(ends.pop());
+        under_way.begin(std::future::pending()).await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        assert!(ends.iter().all(|end| !end.is_closed()));
+        // None ends: the oldest one is given up, and no other.
+        under_way.begin(std::future::pending()).await;
+        assert_eq!(began.elapsed(), PROTECTED);
+        assert!(ends[0].is_closed() && ends[1..].iter().all(|end| !end.is_closed()));
+        // The others began at the same time.
+        under_way.begin(std::future::pending()).await;
+        assert_eq!(began.elapsed(), PROTECTED);
+        assert!(ends[1].is_closed() && ends[2..].iter().all(|end| !end.is_closed()));
     }
 }
