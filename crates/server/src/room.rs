@@ -39,7 +39,8 @@ use crate::webhook::{Event as WebhookEvent, RoomEvents};
 /// A message to a room's task.
 pub(crate) enum Message {
     /// The first packet of a connection, whose form is already checked, of a client that may join.
-    Join { link: LinkId, opening: Bytes, identity: Identity, connection: Connection },
+    /// The connection is boxed, because every message that may wait for the room takes the memory of the largest kind.
+    Join { link: LinkId, opening: Bytes, identity: Identity, connection: Box<Connection> },
     /// The participant's token was renewed.
     Renewed { link: LinkId, identity: Identity },
     /// The participant's token expires soon.
@@ -71,6 +72,9 @@ pub(crate) enum Message {
     /// A closure of another task, to be run with the room.
     Call(Call),
 }
+
+/// A room's queue holds memory for at least 32 messages, and its task for as many as came at once.
+const _: () = assert!(size_of::<Message>() <= 112);
 
 /// A closure that runs in the room's task, with the time since the room was created.
 pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
@@ -121,7 +125,8 @@ pub(crate) async fn drive(
         is_over: false,
     };
     let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
-    let mut batch = Vec::with_capacity(BATCH);
+    // It grows to what the room needs: most rooms never have many messages at a time.
+    let mut batch = Vec::new();
     let mut pacing = Pacing::default();
     let mut wake = None;
     let mut empty_since: Option<Instant> = None;
@@ -233,7 +238,7 @@ impl Driver {
     fn handle(&mut self, now: Duration, message: Message) {
         match message {
             Message::Join { link, opening, identity, connection } => {
-                self.join(now, link, &opening, &identity, connection);
+                self.join(now, link, &opening, &identity, *connection);
             }
             Message::Renewed { link, identity } => {
                 self.room.handle_input(now, Input::Renewed { link, identity: &identity });

@@ -159,7 +159,8 @@ async fn ask_to_join(
         authenticate(hub, &name, first.token(), &connection.trace.join).await?;
     connection.trace.room = connection.trace.join.part("room");
     connection.handed_over_at = Instant::now();
-    let room = hub.join(&name, Message::Join { link, opening, identity, connection })?;
+    let room = hub
+        .join(&name, Message::Join { link, opening, identity, connection: Box::new(connection) })?;
     Ok((name, room, access))
 }
 

@@ -222,6 +222,7 @@ impl Member {
             info: ConnInfo { transport: IN_PROCESS, path: None },
         };
         let identity = self.hub.own_identity();
+        let connection = Box::new(connection);
         let join = Message::Join { link: self.link, opening, identity, connection };
         self.hub.join(&self.name, join)
     }
