@@ -49,10 +49,7 @@ impl ByteContexts {
         for shift in (0..8).rev() {
             let (a, b) = (self.slot(hash(general, node)), self.slot(hash(special, node)));
             let given = byte >> shift & 1 == 1;
-            let bits = self.bits.change_two(a, b);
-            let (bit, general, special) = code_pair(coder, bits[a], bits[b], given);
-            bits[a] = general;
-            bits[b] = special;
+            let bit = code_pair(coder, self.bits.change_two(a, b), [a, b], given);
             node = node << 1 | u32::from(bit);
         }
         node as u8

@@ -76,8 +76,8 @@ impl<T: Clone + Default> Cache<T> {
     /// The same as [`Cache::entry_at`], but a key that is still where [`Cache::touch`] found it is not marked again.
     pub(crate) fn touched_at(&mut self, key: u32, at: Option<usize>) -> &mut T {
         match self.still(key, at) {
-            Some(at) => &mut self.entries.change(at).value,
-            None => self.entry_at(key, None),
+            Some(at) if cfg!(feature = "fast") => &mut self.entries.change(at).value,
+            at => self.entry_at(key, at),
         }
     }
 
@@ -140,7 +140,7 @@ impl<T: Clone + Default> Cache<T> {
     #[inline]
     pub(crate) fn index(&self, key: u32) -> Option<usize> {
         // Many tables stay empty.
-        if self.clock[0] == 0 {
+        if cfg!(feature = "fast") && self.clock[0] == 0 {
             return None;
         }
         let first = self.set(key);

@@ -6,8 +6,8 @@
 use core::mem::size_of;
 
 use crate::hash::hash;
-use crate::probability::{Probability, mix};
-use crate::range_coder::{Coder, Learn};
+use crate::probability::{Probability, code_pair, mix};
+use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 use crate::trace::{Contexts, Trace};
 
@@ -140,11 +140,7 @@ impl ContextTable {
         if general == special {
             return cells[general].code(coder, bit);
         }
-        let (a, b) = (cells[general], cells[special]);
-        coder.bit_and(mix(a, b), bit, |bit| {
-            cells[general] = a.adapted(bit);
-            cells[special] = b.adapted(bit);
-        })
+        code_pair(coder, cells, [general, special], bit)
     }
 
     /// Adapts the probabilities to the decisions of a training trace: a recording of the decisions of one packet.

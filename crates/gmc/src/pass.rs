@@ -6,7 +6,7 @@
 
 use crate::contexts::{ContextTable, Pair};
 use crate::packet_number::PacketNumber;
-use crate::range_coder::{Coder, Learn};
+use crate::range_coder::{Coder, bit_and};
 use crate::trace::{PREDICTORS, Trace};
 
 /// What the modelling code needs besides the model. Encoder and decoder run the same code with different coders.
@@ -46,6 +46,7 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         learning: Learning<'a>,
         packet: PacketNumber,
     ) -> Self {
+        #[cfg(feature = "fast")]
         debug_assert_eq!(
             coder.replays(),
             matches!(learning, Learning::Replay(_)),
@@ -78,12 +79,11 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     /// Whether the pass learns a packet that was coded earlier, from a training trace.
     #[inline]
     pub(crate) fn is_replay(&self) -> bool {
-        if cfg!(feature = "fast") {
-            // The type of the coder tells, so that the compiler leaves out what the pass does not do.
-            self.coder.replays()
-        } else {
-            matches!(self.learning, Learning::Replay(_))
-        }
+        // The type of the coder tells, so that the compiler leaves out what the pass does not do.
+        #[cfg(feature = "fast")]
+        return self.coder.replays();
+        #[cfg(not(feature = "fast"))]
+        matches!(self.learning, Learning::Replay(_))
     }
 
     /// Whether the pass does not remember values and choices.
@@ -114,10 +114,11 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
 
     /// The same as [`Pass::pair`] for contexts that were looked up last.
     pub(crate) fn again(&mut self, pair: Pair) -> Pair {
-        if !self.read_only {
-            return self.contexts.again(pair);
+        match pair.contexts {
+            _ if self.read_only => pair,
+            _ if cfg!(feature = "fast") => self.contexts.again(pair),
+            [general, special] => self.contexts.pair(general, special, false),
         }
-        pair
     }
 
     /// Looks up the probabilities for one context.
@@ -157,7 +158,7 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
             return bit;
         }
         let p = self.contexts.probability(pair, node);
-        self.coder.bit_and(p, bit, |bit| trace.note(pair.contexts, node, bit))
+        bit_and(self.coder, p, bit, |bit| trace.note(pair.contexts, node, bit))
     }
 
     /// How many bits the predictors of a hole (a place of messages where values differ) were wrong by when the message

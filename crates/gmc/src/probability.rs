@@ -1,6 +1,6 @@
 //! Adaptive probabilities of yes-or-no decisions.
 
-use crate::range_coder::{Coder, Learn};
+use crate::range_coder::{Coder, bit_and};
 
 mod snapshot;
 
@@ -62,7 +62,7 @@ impl Probability {
     /// and to read in the decoder.
     #[inline]
     pub(crate) fn code<C: Coder + ?Sized>(&mut self, coder: &mut C, bit: bool) -> bool {
-        coder.bit_and(self.for_coder(), bit, |bit| self.adapt(bit))
+        bit_and(coder, self.for_coder(), bit, |bit| self.adapt(bit))
     }
 }
 
@@ -108,17 +108,20 @@ pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     p | 8
 }
 
-/// Codes a decision with its probabilities in a general and in a special context. Returns the decision, and both
-/// probabilities after adaptation.
-#[inline]
+/// Codes a decision with its probabilities in a general and in a special context, which are at two places of `cells`, and
+/// adapts both to the outcome. Returns the decision.
+#[cfg_attr(feature = "fast", inline(always))]
 pub(crate) fn code_pair<C: Coder + ?Sized>(
     coder: &mut C,
-    general: Probability,
-    special: Probability,
+    cells: &mut [Probability],
+    [general, special]: [usize; 2],
     bit: bool,
-) -> (bool, Probability, Probability) {
-    let bit = coder.bit(mix(general, special), bit);
-    (bit, general.adapted(bit), special.adapted(bit))
+) -> bool {
+    let (a, b) = (cells[general], cells[special]);
+    bit_and(coder, mix(a, b), bit, |bit| {
+        cells[general] = a.adapted(bit);
+        cells[special] = b.adapted(bit);
+    })
 }
 
 #[cfg(test)]

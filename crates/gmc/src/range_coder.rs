@@ -17,18 +17,18 @@ pub(crate) trait Coder {
 
     /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`. Returns the decision:
     /// `bit` when encoding, and the one that was read when decoding.
-    fn bit(&mut self, p: u32, bit: bool) -> bool {
-        let bit = self.narrow(p, bit);
-        self.settle(bit)
-    }
+    fn bit(&mut self, p: u32, bit: bool) -> bool;
 
     /// The first part of [`Coder::bit`]: narrows the interval to the part that stands for the decision.
+    #[cfg(feature = "fast")]
     fn narrow(&mut self, p: u32, bit: bool) -> bool;
 
     /// The second part: settles the high bytes that both bounds share. Returns `bit`.
+    #[cfg(feature = "fast")]
     fn settle(&mut self, bit: bool) -> bool;
 
     /// Whether the coder serves a pass that learns from a training trace.
+    #[cfg(feature = "fast")]
     fn replays(&self) -> bool {
         false
     }
@@ -45,25 +45,28 @@ pub(crate) trait Coder {
     }
 }
 
-/// Codes decisions that teach something.
-pub(crate) trait Learn: Coder {
-    /// The same as [`Coder::bit`]. The outcome is passed to `learn`.
-    #[cfg_attr(feature = "fast", inline(always))]
-    fn bit_and(&mut self, p: u32, bit: bool, learn: impl FnOnce(bool)) -> bool {
-        if cfg!(feature = "fast") {
-            // Settling is a call. If it is the last step, no variable has to be kept until it returns.
-            let bit = self.narrow(p, bit);
-            learn(bit);
-            self.settle(bit)
-        } else {
-            let bit = self.bit(p, bit);
-            learn(bit);
-            bit
-        }
+/// The same as [`Coder::bit`]. The outcome is passed to `learn`.
+#[cfg_attr(feature = "fast", inline(always))]
+pub(crate) fn bit_and<C: Coder + ?Sized>(
+    coder: &mut C,
+    p: u32,
+    bit: bool,
+    learn: impl FnOnce(bool),
+) -> bool {
+    #[cfg(feature = "fast")]
+    {
+        // Settling is a call. If it is the last step, no variable has to be kept until it returns.
+        let bit = coder.narrow(p, bit);
+        learn(bit);
+        coder.settle(bit)
+    }
+    #[cfg(not(feature = "fast"))]
+    {
+        let bit = coder.bit(p, bit);
+        learn(bit);
+        bit
     }
 }
-
-impl<C: Coder + ?Sized> Learn for C {}
 
 /// The length, in eighths of a bit, of `settled` written bytes and of the narrowing of the interval to `low..=high`.
 #[cfg(feature = "describe")]
@@ -121,8 +124,24 @@ impl<'a> RangeEncoder<'a> {
         Self { low: LOW, high: u32::MAX, start: out.len(), out }
     }
 
+    #[inline]
+    fn narrowed(&mut self, p: u32, bit: bool) -> bool {
+        let mid = split(self.low, self.high, p);
+        if bit {
+            self.high = mid;
+        } else {
+            self.low = mid + 1;
+        }
+        bit
+    }
+
+    #[inline]
+    fn settled(&mut self, bit: bool) -> bool {
+        if (self.low ^ self.high) >> 24 == 0 { self.write_settled(bit) } else { bit }
+    }
+
     /// Writes the high bytes that both bounds share. Most decisions settle no byte, so this is not part of
-    /// [`Coder::settle`], which is compiled into many places.
+    /// [`Coder::bit`], which is compiled into many places.
     #[inline(never)]
     fn write_settled(&mut self, bit: bool) -> bool {
         while (self.low ^ self.high) >> 24 == 0 {
@@ -164,19 +183,21 @@ impl Coder for RangeEncoder<'_> {
     }
 
     #[inline]
-    fn narrow(&mut self, p: u32, bit: bool) -> bool {
-        let mid = split(self.low, self.high, p);
-        if bit {
-            self.high = mid;
-        } else {
-            self.low = mid + 1;
-        }
-        bit
+    fn bit(&mut self, p: u32, bit: bool) -> bool {
+        let bit = self.narrowed(p, bit);
+        self.settled(bit)
     }
 
+    #[cfg(feature = "fast")]
+    #[inline]
+    fn narrow(&mut self, p: u32, bit: bool) -> bool {
+        self.narrowed(p, bit)
+    }
+
+    #[cfg(feature = "fast")]
     #[inline]
     fn settle(&mut self, bit: bool) -> bool {
-        if (self.low ^ self.high) >> 24 == 0 { self.write_settled(bit) } else { bit }
+        self.settled(bit)
     }
 
     #[cfg(feature = "describe")]
@@ -195,10 +216,17 @@ impl Coder for Silent {
     }
 
     #[inline]
+    fn bit(&mut self, _: u32, bit: bool) -> bool {
+        bit
+    }
+
+    #[cfg(feature = "fast")]
+    #[inline]
     fn narrow(&mut self, _: u32, bit: bool) -> bool {
         bit
     }
 
+    #[cfg(feature = "fast")]
     #[inline]
     fn settle(&mut self, bit: bool) -> bool {
         bit
@@ -206,12 +234,21 @@ impl Coder for Silent {
 }
 
 /// A coder like [`Silent`] for passes that learn from a training trace: its type says so.
+#[cfg(feature = "fast")]
 pub(crate) struct Replayer;
+#[cfg(not(feature = "fast"))]
+pub(crate) use Silent as Replayer;
 
+#[cfg(feature = "fast")]
 impl Coder for Replayer {
     #[inline]
     fn decodes(&self) -> bool {
         false
+    }
+
+    #[inline]
+    fn bit(&mut self, _: u32, bit: bool) -> bool {
+        bit
     }
 
     #[inline]
@@ -255,6 +292,23 @@ impl<'a> RangeDecoder<'a> {
         self.read >= self.input.len() && !self.is_exhausted()
     }
 
+    #[inline]
+    fn narrowed(&mut self, p: u32) -> bool {
+        let mid = split(self.low, self.high, p);
+        let bit = self.value <= mid;
+        if bit {
+            self.high = mid;
+        } else {
+            self.low = mid + 1;
+        }
+        bit
+    }
+
+    #[inline]
+    fn settled(&mut self, bit: bool) -> bool {
+        if (self.low ^ self.high) >> 24 == 0 { self.read_settled(bit) } else { bit }
+    }
+
     /// Drops the high bytes that both bounds share, and reads as many.
     #[inline(never)]
     fn read_settled(&mut self, bit: bool) -> bool {
@@ -280,20 +334,21 @@ impl Coder for RangeDecoder<'_> {
     }
 
     #[inline]
-    fn narrow(&mut self, p: u32, _: bool) -> bool {
-        let mid = split(self.low, self.high, p);
-        let bit = self.value <= mid;
-        if bit {
-            self.high = mid;
-        } else {
-            self.low = mid + 1;
-        }
-        bit
+    fn bit(&mut self, p: u32, _: bool) -> bool {
+        let bit = self.narrowed(p);
+        self.settled(bit)
     }
 
+    #[cfg(feature = "fast")]
+    #[inline]
+    fn narrow(&mut self, p: u32, _: bool) -> bool {
+        self.narrowed(p)
+    }
+
+    #[cfg(feature = "fast")]
     #[inline]
     fn settle(&mut self, bit: bool) -> bool {
-        if (self.low ^ self.high) >> 24 == 0 { self.read_settled(bit) } else { bit }
+        self.settled(bit)
     }
 
     fn is_exhausted(&self) -> bool {

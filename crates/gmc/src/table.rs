@@ -140,7 +140,15 @@ impl<T: Clone> Table<T> {
     /// Replaces the items of a range by `item`.
     pub(crate) fn fill(&mut self, range: Range<usize>, item: T) {
         if let Some(version) = self.changes.version {
-            range.clone().for_each(|index| self.log(version, index));
+            let Changes { places, is_marked, .. } = &mut self.changes;
+            let spare =
+                (self.log.capacity() - self.log.len()).min(places.capacity() - places.len());
+            if cfg!(feature = "fast") && *is_marked && range.len() <= spare {
+                places.extend(range.clone().map(place));
+                self.log.extend_from_slice(&self.items[range.clone()]);
+            } else {
+                range.clone().for_each(|index| self.log(version, index));
+            }
         }
         self.items[range].fill(item);
     }
