@@ -191,3 +191,9 @@ test("rows that failed are left out and counted", () => {
   assert.match(text, /not what was sent: 1 of 2 rows/);
   assert.doesNotMatch(text, /99/);
 });
+
+test("the page has a place for everything that is put into it", () => {
+  const page = readFileSync(new URL("../page/page.html", import.meta.url), "utf8");
+  for (const place of ["style", "script", "libraries", "data"])
+    assert.equal(page.split(`{{${place}}}`).length, 2, `{{${place}}} has to be in page.html once, as it is`);
+});
