@@ -1,5 +1,5 @@
 // The experiment `fairness`: our flow beside the kernel's TCP, and alone.
-import { OURS, groupBy, number, plain, tone } from "./rows.js";
+import { OURS, groupBy, number, plain, tone, unique } from "./rows.js";
 
 const FAIRNESS_LEAD = `One flow of ours that offers 2 Mbit/s, and flows of the kernel's TCP that send as much as they may, through one
 emulated link with a drop-tail queue.`;
@@ -17,13 +17,21 @@ export function fairness(rows) {
     const others = here[0].flows ? of("one of the others, in the mean", "other_kbit") : [];
     const data = [...of(OURS, "kbit"), ...others];
     const caption = `A link of ${plain(here[0].link_kbit)} kbit/s, ${plain(here[0].rtt_ms)} ms there and back`;
-    const charts = [{ spec: "fairness-time", title: "What arrives", caption, data }];
+    const blocks = [
+      {
+        charts: [{ spec: "fairness-time", title: "What arrives", caption, data }],
+        series: seriesOf(data),
+        strong: OURS,
+      },
+    ];
     const waits = [...of("half of them", "queue_p50_ms"), ...of("99 of 100", "queue_p99_ms")];
     const queue = `A queue of ${plain(here[0].buffer_ms)} ms before the link; the wait in our own endpoint counts, too`;
     // Rows of older versions have no waits.
-    if (waits.length)
-      charts.push({ spec: "fairness-wait", title: "How long our datagrams wait", caption: queue, data: waits });
-    return { name, blocks: [{ charts }] };
+    if (waits.length) {
+      const title = "How long our datagrams wait";
+      blocks.push({ charts: [{ spec: "fairness-wait", title, caption: queue, data: waits }], series: seriesOf(waits) });
+    }
+    return { name, blocks };
   });
   return {
     title: "What does our flow take beside TCP, and what does it leave?",
@@ -31,6 +39,7 @@ export function fairness(rows) {
   };
 }
 
+const seriesOf = (data) => unique(data.map((row) => row.series));
 const beside = (row) => (row.flows ? `${plain(row.flows)} × ${row.control}` : "nobody");
 
 function shares(rows) {

@@ -112,6 +112,9 @@ test("fairness shows shares and queues, and what arrives in time", () => {
   const waits = shown("fairness", [{ ...row(2, 0.5, null, 95), queue_p50_ms: 70 }]);
   assert.match(waits, /"at_s":0.5,"series":"half of them","value":70/);
   assert.match(waits, /"at_s":0.5,"series":"99 of 100","value":95/);
+  // A chart shows the series that its block names, and no others.
+  assert.match(waits, /"series":\["groupwire","one of the others, in the mean"\]/);
+  assert.match(waits, /"series":\["half of them","99 of 100"\]/);
 });
 
 test("contract shows promises, and what is left out beside JSON", () => {
