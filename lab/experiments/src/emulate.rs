@@ -93,7 +93,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 enum Order {
     /// `path CLIENT DELAY LOSS`: both directions of a client's path have this delay, in ms, and lose packets as the
     /// channel of this name.
-    Path { client: usize, path: Path },
+    Path { client: usize, path: Box<Path> },
     /// `move CLIENT`: the client has another address from now on, or its first one again.
     Move { client: usize },
 }
@@ -115,7 +115,7 @@ impl Order {
                 }
                 let delay = Duration::from_secs_f64(delay / 1e3);
                 let link = LinkConfig { delay, loss, ..LinkConfig::default() };
-                Order::Path { client, path: Path { up: link.clone(), down: link, seed } }
+                Order::Path { client, path: Box::new(Path { up: link.clone(), down: link, seed }) }
             }
             "move" => Order::Move { client },
             _ => return Err(format!("no such order: {kind}").into()),
