@@ -7,8 +7,8 @@ pub(crate) const PLAIN: &[(&str, u64)] = &[
     ("adaptive, bursts", 0x84b7_0f5d_829f_a444),
     ("adaptive, outages", 0xec51_fcf8_5406_4e1d),
     ("adaptive, steps", 0x8dcd_e296_61a0_f07a),
-    ("adaptive, narrow", 0x04fa_38db_0c29_139a),
-    ("adaptive, rough", 0x9dcf_aaa7_ac47_b41a),
+    ("adaptive, narrow", 0x18c7_d801_8ad8_5cc6),
+    ("adaptive, rough", 0x530b_ccb2_a299_e383),
     ("plain, clean", 0xea69_1118_c223_e776),
     ("plain, random 3 %", 0xa248_2097_b02c_f799),
     ("plain, random 20 %", 0x682e_d4be_8af5_041d),
@@ -34,8 +34,8 @@ pub(crate) const CODED: &[(&str, u64)] = &[
     ("bursts", 0x4d30_56fd_6f0a_7cd7),
     ("outages", 0x000f_1655_3dd2_2e90),
     ("steps", 0x4727_5c76_c898_24b6),
-    ("narrow", 0xcf72_9c15_e48e_9954),
-    ("rough", 0xa05a_e688_5a41_5a1e),
+    ("narrow", 0x3258_3629_1c68_e945),
+    ("rough", 0xee91_6c5e_f5a4_26d2),
 ];
 
 pub(crate) const CHOICES: &[(&str, u64)] = &[
