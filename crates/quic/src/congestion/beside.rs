@@ -27,6 +27,10 @@ const YIELDED: f64 = 0.85;
 /// windows. Measured beside BBR of Linux.
 const PER_LOSS: f64 = 0.2;
 
+/// The time within which queues of others vary. Cubic fills a queue and drains some of it within seconds, BBR drains it every ten
+/// seconds.
+const PERIOD: Duration = Duration::from_secs(15);
+
 /// What is known of other connections.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Others {
@@ -38,10 +42,32 @@ pub(super) struct Others {
     pub(super) losses: u32,
     /// The round trip when the window was last lowered, and the least since.
     fall: Option<(Duration, Duration)>,
+    /// How the round trip varied beside them.
+    span: Span,
     /// When the window was last lowered to see whether they have gone.
     probed: Duration,
     /// The window before that, until the answer is known.
     pub(super) probe: Option<u64>,
+}
+
+/// How much the round trip varied, in the present period and in the previous one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    began: Duration,
+    least: Duration,
+    greatest: Duration,
+    /// Whether it varied in the previous period.
+    varied: bool,
+}
+
+impl Span {
+    fn new(now: Duration, round_trip: Duration, varied: bool) -> Self {
+        Span { began: now, least: round_trip, greatest: round_trip, varied }
+    }
+
+    fn varies(&self) -> bool {
+        self.greatest - self.least > GROWN
+    }
 }
 
 impl Others {
@@ -86,6 +112,7 @@ impl Congestion {
     /// Attributes the queue to other connections.
     pub(super) fn be_beside(&mut self) {
         self.mode = Mode::Beside;
+        self.others.span = Span::new(self.now, self.round_trip(), true);
         self.drains = None;
         self.others.noticed = Some(self.now);
         self.others.probed = self.now;
@@ -99,6 +126,21 @@ impl Congestion {
         self.others.noticed = Some(self.now);
         self.others.losses = 0;
         self.others.probe = None;
+    }
+
+    /// Keeps the least round trip while others hide it. A round trip that does not vary is no queue of others: the route has become
+    /// longer, and then the old least is forgotten.
+    pub(super) fn keep_least(&mut self) {
+        let (now, round_trip) = (self.now, self.round_trip());
+        let span = &mut self.others.span;
+        if now >= span.began + PERIOD {
+            *span = Span::new(now, round_trip, span.varies());
+        }
+        span.least = span.least.min(round_trip);
+        span.greatest = span.greatest.max(round_trip);
+        if span.varied || span.varies() {
+            self.delay.keep_least(now);
+        }
     }
 
     /// How long there must be no queue until none is expected.

@@ -225,7 +225,7 @@ impl Congestion {
             }
         }
         if self.mode == Mode::Beside {
-            self.delay.keep_least(now);
+            self.keep_least();
             self.probe();
         }
         if self.has_queue(TARGET) && self.mode != Mode::Beside && self.has_settled() {
@@ -365,6 +365,9 @@ impl Congestion {
     /// Lowers the window after a sign of congestion.
     fn back_off(&mut self) {
         self.lower(self.window as f64 * AFTER_LOSS);
+        if let Some(window) = &mut self.others.probe {
+            *window = (*window as f64 * AFTER_LOSS) as u64;
+        }
         if self.mode == Mode::Starting {
             self.mode = Mode::Alone;
         }

@@ -66,6 +66,21 @@ fn with_a_queue_losses_count() {
 }
 
 #[test]
+fn a_route_that_became_longer_is_no_queue_of_others_for_long() {
+    let mut congestion = Congestion::new(1200);
+    let now = converse(&mut congestion, Duration::ZERO, 10 * SECOND, 50 * MS, |_| false);
+    let now = converse(&mut congestion, now, 5 * SECOND, 90 * MS, |_| false);
+    assert_eq!(congestion.mode, Mode::Beside);
+    let now = converse(&mut congestion, now, 60 * SECOND, 90 * MS, |_| false);
+    assert_eq!(congestion.queue(), Duration::ZERO);
+    assert_eq!(congestion.mode, Mode::Alone);
+    // A loss is not taken for congestion any more.
+    let window = congestion.window(now);
+    converse(&mut congestion, now, SECOND, 90 * MS, |n| n == 10);
+    assert!(congestion.window >= window, "{} {window}", congestion.window);
+}
+
+#[test]
 fn waits_within_a_burst_are_no_standing_queue() {
     let mut congestion = Congestion::new(1200);
     let mut now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
