@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::num::NonZero;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -42,6 +43,10 @@ const MAX_HANDSHAKES: usize = 512;
 /// clients come, none would ever be complete, and each would be work for nothing that its client repeats. Handshakes that never end
 /// let in 512 others in this time.
 const PROTECTED: Duration = Duration::from_secs(3);
+
+/// A handshake whose client has sent nothing for this long is given up for another one. A client's first message comes one way after
+/// its connection. Handshakes of silent clients let in a thousand others per second, several times what one address may begin.
+const SILENT: Duration = Duration::from_millis(500);
 
 /// Handshakes that have ended are forgotten when there are this many: the handle of a task keeps the task's memory, 6 KB.
 const MOST_ENDED: usize = 32;
@@ -103,7 +108,9 @@ impl Handshakes {
         done: impl FnOnce(TlsStream<TcpStream>) + Send + 'static,
     ) {
         let acceptor = TlsAcceptor::from(Arc::clone(&self.config));
-        let handshake = shake_hands(acceptor, socket, Arc::clone(&self.turns));
+        let has_spoken = Arc::new(AtomicBool::new(false));
+        let turns = Arc::clone(&self.turns);
+        let handshake = shake_hands(acceptor, socket, Arc::clone(&has_spoken), turns);
         let handshake = async move {
             match timeout(HANDSHAKE, handshake).await {
                 Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) => {
@@ -114,7 +121,7 @@ impl Handshakes {
                 Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
             }
         };
-        self.under_way.begin(handshake).await;
+        self.under_way.begin(has_spoken, handshake).await;
     }
 }
 
@@ -123,7 +130,15 @@ struct UnderWay {
     /// One permit for each handshake that may begin.
     places: Arc<Semaphore>,
     /// Handshakes in the order in which they began. Some have ended, but not while all places are taken.
-    begun: VecDeque<(Instant, AbortHandle)>,
+    begun: VecDeque<Begun>,
+}
+
+/// A handshake that has begun.
+struct Begun {
+    at: Instant,
+    /// Whether its client has sent something.
+    has_spoken: Arc<AtomicBool>,
+    task: AbortHandle,
 }
 
 impl UnderWay {
@@ -132,33 +147,52 @@ impl UnderWay {
     }
 
     /// Waits for a place, and begins a handshake in a task of its own.
-    async fn begin(&mut self, handshake: impl Future<Output = ()> + Send + 'static) {
+    async fn begin(
+        &mut self,
+        has_spoken: Arc<AtomicBool>,
+        handshake: impl Future<Output = ()> + Send + 'static,
+    ) {
         let place = self.place().await;
         let task = tokio::spawn(async move {
             handshake.await;
             drop(place);
         });
-        self.begun.push_back((Instant::now(), task.abort_handle()));
+        let task = task.abort_handle();
+        self.begun.push_back(Begun { at: Instant::now(), has_spoken, task });
     }
 
-    /// Waits until there is a place: a handshake has ended, or the oldest one has lasted [`PROTECTED`] and is given up.
+    /// Waits until there is a place: a handshake has ended, or one is given up.
     async fn place(&mut self) -> OwnedSemaphorePermit {
         let free = self.places.available_permits();
         if free == 0 || self.begun.len() >= MAX_HANDSHAKES - free + MOST_ENDED {
-            self.begun.retain(|(_, task)| !task.is_finished());
+            self.begun.retain(|one| !one.task.is_finished());
         }
         let mut place = pin!(Arc::clone(&self.places).acquire_owned());
-        let oldest = self.begun.front().map_or_else(Instant::now, |(began, _)| *began);
-        let place = match timeout_at(oldest + PROTECTED, place.as_mut()).await {
-            Ok(place) => place,
-            Err(_) => {
-                tracing::debug!("the oldest TLS handshake was given up: too many are under way");
-                self.begun.pop_front().inspect(|(_, task)| task.abort());
-                // Its task gives the place back when it is dropped.
-                place.await
+        let place = loop {
+            let until = self.next().map_or_else(|| Instant::now() + SILENT, |(_, at)| at);
+            if let Ok(place) = timeout_at(until, place.as_mut()).await {
+                break place;
+            }
+            // Its client may have begun to speak meanwhile.
+            let next = self.next().filter(|(_, at)| *at <= Instant::now());
+            if let Some(one) = next.and_then(|(index, _)| self.begun.remove(index)) {
+                tracing::debug!("a TLS handshake was given up: too many are under way");
+                one.task.abort();
+                // The task gives the place back when it is dropped.
+                break place.await;
             }
         };
         place.expect("nobody closes this semaphore")
+    }
+
+    /// The handshake that is given up next, and when: the oldest one whose client is silent after [`SILENT`], or the oldest of all after
+    /// [`PROTECTED`].
+    fn next(&self) -> Option<(usize, Instant)> {
+        let mut begun = self.begun.iter();
+        let silent = begun.position(|one| !one.has_spoken.load(Ordering::Relaxed));
+        let silent = silent.map(|index| (index, self.begun[index].at + SILENT));
+        let oldest = self.begun.front().map(|one| (0, one.at + PROTECTED));
+        silent.into_iter().chain(oldest).min_by_key(|(_, at)| *at)
     }
 }
 
@@ -172,10 +206,13 @@ async fn answered(mut stream: TlsStream<TcpStream>, peer: SocketAddr) {
 async fn shake_hands(
     acceptor: TlsAcceptor,
     mut socket: TcpStream,
+    has_spoken: Arc<AtomicBool>,
     turns: Arc<Semaphore>,
 ) -> io::Result<TlsStream<TcpStream>> {
     let mut first = [0];
-    if socket.peek(&mut first).await? > 0 && first != [HANDSHAKE_RECORD] {
+    let has_sent = socket.peek(&mut first).await? > 0;
+    has_spoken.store(has_sent, Ordering::Relaxed);
+    if has_sent && first != [HANDSHAKE_RECORD] {
         socket.write_all(NOT_TLS.as_bytes()).await?;
         socket.shutdown().await?;
         // Closing a socket with unread bytes resets the connection, and the client would lose the answer.
@@ -212,27 +249,50 @@ mod tests {
         assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{}", body.len());
     }
 
+    fn spoken(has_spoken: bool) -> Arc<AtomicBool> {
+        Arc::new(AtomicBool::new(has_spoken))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn handshakes_whose_clients_are_silent_are_given_up_first() {
+        let (mut under_way, began) = (UnderWay::new(), Instant::now());
+        let mut ends = Vec::new();
+        for nth in 0..MAX_HANDSHAKES {
+            let (end, ended) = oneshot::channel::<()>();
+            // Every second client has sent something. The third one will.
+            under_way.begin(spoken(nth % 2 == 0 && nth != 2), async { _ = ended.await }).await;
+            ends.push(end);
+        }
+        under_way.begin(spoken(false), std::future::pending()).await;
+        assert_eq!(began.elapsed(), SILENT);
+        assert!(ends[1].is_closed() && ends.iter().filter(|end| end.is_closed()).count() == 1);
+        under_way.begun[1].has_spoken.store(true, Ordering::Relaxed);
+        under_way.begin(spoken(false), std::future::pending()).await;
+        assert_eq!(began.elapsed(), SILENT);
+        assert!(ends[3].is_closed() && !ends[2].is_closed() && !ends[0].is_closed());
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_handshake_is_given_up_for_another_one_only_when_it_has_lasted_long() {
         let (mut under_way, began) = (UnderWay::new(), Instant::now());
         let mut ends = Vec::new();
         for _ in 0..MAX_HANDSHAKES {
             let (end, ended) = oneshot::channel::<()>();
-            under_way.begin(async { _ = ended.await }).await;
+            under_way.begin(spoken(true), async { _ = ended.await }).await;
             ends.push(end);
         }
         assert_eq!(began.elapsed(), Duration::ZERO);
         // One ends, and another one takes its place at once. None is given up for that.
         drop(ends.pop());
-        under_way.begin(std::future::pending()).await;
+        under_way.begin(spoken(true), std::future::pending()).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
         assert!(ends.iter().all(|end| !end.is_closed()));
         // None ends: the oldest one is given up, and no other.
-        under_way.begin(std::future::pending()).await;
+        under_way.begin(spoken(true), std::future::pending()).await;
         assert_eq!(began.elapsed(), PROTECTED);
         assert!(ends[0].is_closed() && ends[1..].iter().all(|end| !end.is_closed()));
         // The others began at the same time.
-        under_way.begin(std::future::pending()).await;
+        under_way.begin(spoken(true), std::future::pending()).await;
         assert_eq!(began.elapsed(), PROTECTED);
         assert!(ends[1].is_closed() && ends[2..].iter().all(|end| !end.is_closed()));
     }
