@@ -45,7 +45,7 @@ const OVERFLOW_NOTICE: Duration = Duration::from_secs(30);
 /// times its size (before compression), however well earlier messages compressed. Chosen by judgement; not tuned.
 const LEAST_RATIO: f64 = 0.125;
 /// How long a reported rate limit stays in force. A receiver that still sees a limit reports it every second, so three
-/// reports may be lost. One forged report slows a path for no longer than this.
+/// reports may be lost. One forged report limits the rate of a path for no longer than this.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
 /// How long a path counts as narrow after its last rate limit. While a channel sends less than a limit the receiver drops
 /// the limit, but repeats as on a path without one would fill the path's queue again. At 28.8 kbit/s and 20 % loss this

@@ -206,6 +206,7 @@ mod tests {
     async fn one_processor_writes_everything_itself() {
         packets_keep_their_order(100, 1).await;
     }
+
     /// Two ends of a connection over the loopback, whose first end is a room's.
     async fn connection(framing: Framing) -> (Socket, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

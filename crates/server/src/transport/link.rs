@@ -160,7 +160,7 @@ fn write_socket(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
 
 /// Reads from a socket. If the buffer is not filled, the socket has nothing more now, which saves a system call to find that out.
 fn read_socket(socket: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
-    // Windows tells no more of what comes later until a read has found nothing.
+    // Other systems may say nothing of what comes later until a read has found nothing, so tokio reads there.
     if !cfg!(target_os = "linux") {
         return socket.try_read(bytes);
     }

@@ -74,7 +74,7 @@ impl Outputs {
 impl Room {
     /// Returns the next packet for several transports, if that is the next thing that the caller has to do. A caller whose
     /// transports usually send a packet at once calls this before each [`Room::poll_output`], and then sends the packet to each
-    /// of the transports. It reports [`Input::Unsent`] for those that could not send it at once, and nothing for all others,
+    /// of the transports. It reports [`Input::Unsent`](super::Input::Unsent) for those that could not send it at once, and nothing for all others,
     /// which saves time in a room of hundreds. Other callers get the same packets as [`Output::Send`], one for each transport.
     ///
     /// ```

@@ -15,8 +15,8 @@ use crate::traces::{JoinTrace, Span};
 use crate::transport::conn_info::{ConnInfo, IN_PROCESS};
 use crate::transport::outbox::{Outgoing, outbox};
 
-/// Messages that may wait for this end: the two packets that a room has under way at most, and a close.
-const MAX_PACKETS: usize = 3;
+/// Messages that may wait for this end: the three packets that a room has under way at most, and a close.
+const MAX_PACKETS: usize = 4;
 
 /// Packets of this end that may wait for the room.
 const MAX_UNREAD: u32 = 2;
