@@ -274,24 +274,24 @@ impl PayloadReader {
         batch: &'p mut Batch,
     ) -> Messages<'p> {
         let mut reader = Reader::new(payload, "datagram");
-        let mut error = None;
-        match kind {
-            NONE | PLAIN => {}
+        let (coded, error) = match kind {
+            NONE | PLAIN => (0, None),
             CODED => self.decode(reader.rest(), batch),
             _ => match reader.bytes(payload.len(), "body") {
                 Ok(coded) => self.decode(coded, batch),
-                Err(wrong) => error = Some(wrong),
+                // `batch` still holds an earlier payload, which may be another participant's.
+                Err(wrong) => (0, Some(wrong)),
             },
-        }
-        let coded = if kind & CODED != 0 { batch.len() } else { 0 };
-        let error = error.or_else(|| batch.error().cloned().filter(|_| kind & CODED != 0));
+        };
         Messages { batch, coded, next: 0, reader, count: 0, error }
     }
 
-    /// Decodes a coded body into `batch`.
-    fn decode(&mut self, payload: &[u8], batch: &mut Batch) {
+    /// Decodes a coded body into `batch`. Returns the number of its messages, and the error that stopped decoding after them,
+    /// if there was one.
+    fn decode(&mut self, payload: &[u8], batch: &mut Batch) -> (usize, Option<Error>) {
         let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(coder_config())));
         batch.decode(coder, payload);
+        (batch.len(), batch.error().cloned())
     }
 }
 
@@ -356,4 +356,45 @@ impl<'p> Messages<'p> {
 /// True if a body of this kind is coded, at least in part, so that it has to be acknowledged.
 pub(super) fn is_coded(kind: u8) -> bool {
     kind & CODED != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// A coded body with one message.
+    fn coded(content: &[u8]) -> Vec<u8> {
+        let mut kept = vec![0; KEPT];
+        kept[KEPT - 1] = 1;
+        kept.extend_from_slice(content);
+        let payload = &kept;
+        let mut writer = PayloadWriter::default();
+        writer.push(&Planned { channel: 1, index: 0, back: 0, age: 0, repeated: false, payload });
+        let mut body = Vec::new();
+        assert_eq!(writer.write(0..1, true, &mut body), Ok(CODED));
+        body
+    }
+
+    /// All participants of a room share one batch.
+    #[test]
+    fn a_body_brings_nothing_of_the_body_before_it() {
+        let body = coded(b"from one participant");
+        let too_long = [100];
+        for (kind, payload, is_whole) in [
+            (BOTH, &too_long[..], false),
+            (BOTH, &[], false),
+            (PLAIN, &[], true),
+            (NONE, &[], true),
+        ] {
+            let mut batch = Batch::default();
+            let mut messages = PayloadReader::default().open(CODED, &body, &mut batch);
+            let first = messages.next(100).unwrap().map(|message| message.bytes.to_vec());
+            assert_eq!(first.as_deref(), Some(&b"from one participant"[..]));
+            let mut messages = PayloadReader::default().open(kind, payload, &mut batch);
+            let next = messages.next(100);
+            assert!(if is_whole { matches!(next, Ok(None)) } else { next.is_err() });
+            assert_eq!(messages.finish(Ok(())).is_ok(), is_whole);
+        }
+    }
 }

@@ -177,7 +177,9 @@ fn w82_where_losses_come_one_by_one_each_is_copied_about_twice_on_each_leg() {
 
 #[test]
 fn order_and_once_hold_whatever_becomes_of_datagrams_and_transports() {
-    for seed in 0..25 {
+    // In sessions 14 and 427 and the later ones, damage to the length of a coded body once made the room take the messages of
+    // another participant's datagram in its place.
+    for seed in (0..25).chain([427, 488, 587, 653, 970]) {
         let bad = Air { max: 1200, lost: 25, repeated: 20, damaged: 0, jitter_ms: 80 };
         let air = Air { damaged: seed % 3 * 20, ..bad };
         let mut world = people(seed, &[air, air, air], Redundancy::Adaptive);

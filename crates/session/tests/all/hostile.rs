@@ -70,6 +70,23 @@ fn w26_a_datagram_has_a_bounded_number_of_records() {
     assert_eq!(world.room.stats().messages_in, 4096);
 }
 
+#[test]
+fn w38_a_datagram_never_brings_the_messages_of_another_participant_s() {
+    let mut world = crowd(2);
+    for step in 1..=10 {
+        world.send_key(0, POINTING, "", &format!(r#"{{"user":"u0","x":{step}}}"#));
+        // The room has just read the datagram of person 0.
+        world.run(MS * 25);
+        // The coded body of the next one has 100 octets, as it says, and ends after the length.
+        world.inject_datagram(1, &[0x43, step, 0, step, 100]);
+        world.run(MS * 40);
+    }
+    assert_eq!(world.room.stats().datagrams_unread, 10);
+    assert_eq!(world.people[1].texts(POINTING).len(), 10);
+    // Person 1 has sent no message.
+    assert!(world.people[0].messages.iter().all(|message| message.own));
+}
+
 fn point(world: &mut World, ticks: usize) {
     for _ in 0..ticks {
         for at in 0..4 {
