@@ -23,6 +23,7 @@ mod ordered;
 mod outputs;
 mod peer;
 mod pieces;
+mod poll;
 mod publication;
 mod rate_limit;
 mod reset;

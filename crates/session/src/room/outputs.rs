@@ -4,10 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::Room;
 use super::api::{Output, SharedPacket};
-use super::common::Common;
-use super::peer::Peer;
 use crate::LinkId;
 
 /// See the [module](self).
@@ -68,51 +65,6 @@ impl Outputs {
     /// Shrinks the capacity to this many outputs, or to those that wait.
     pub(super) fn shrink_to(&mut self, outputs: usize) {
         self.queue.shrink_to(outputs);
-    }
-}
-
-impl Room {
-    /// Returns the next packet for several transports, if that is the next thing that the caller has to do. A caller whose
-    /// transports usually send a packet at once calls this before each [`Room::poll_output`], and then sends the packet to each
-    /// of the transports. It reports [`Input::Unsent`](super::Input::Unsent) for those that could not send it at once, and nothing for all others,
-    /// which saves time in a room of hundreds. Other callers get the same packets as [`Output::Send`], one for each transport.
-    ///
-    /// ```
-    /// use groupwire_session::AllowAll;
-    /// use groupwire_session::room::{Config, Room};
-    ///
-    /// let mut room = Room::new(Config::new("demo", 1), Box::new(AllowAll));
-    /// assert!(room.poll_shared().is_none());
-    /// ```
-    pub fn poll_shared(&mut self) -> Option<SharedPacket> {
-        self.common.outputs.pop_shared()
-    }
-
-    /// Returns the next thing that the caller has to do.
-    pub fn poll_output(&mut self) -> Output {
-        if let Some((link, packet)) = self.common.outputs.pop_one_of_shared() {
-            self.on_unsent(link);
-            return Output::Send { link, packet: Vec::new(), body: Some(packet) };
-        }
-        let Common { outputs, timers, storing, log, config, now, .. } = &mut self.common;
-        if let Some(output) = outputs.pop_front() {
-            return output;
-        }
-        if let Some(storing) = storing
-            && let Some(write) = storing.next(log, config.wall, *now)
-        {
-            return Output::Store(write);
-        }
-        Output::Timeout(timers.next())
-    }
-
-    /// The transport keeps a packet of [`Room::poll_shared`] that it could not send at once.
-    pub(super) fn on_unsent(&mut self, link: LinkId) {
-        let Room { peers, common, .. } = self;
-        let peer = common.links.get(&link).and_then(|id| peers.get_mut(id));
-        if let Some(connection) = peer.and_then(Peer::connection_mut) {
-            connection.link.keeps();
-        }
     }
 }
 
