@@ -111,6 +111,17 @@ fn split(low: u32, high: u32, p: u32) -> u32 {
     low + ((u64::from(high - low) * u64::from(p)) >> 16) as u32
 }
 
+/// Narrows an interval to the part that stands for the outcome `bit`, and returns `bit`. `mid` is what [`split`] returned.
+#[inline]
+fn narrow_to(low: &mut u32, high: &mut u32, mid: u32, bit: bool) -> bool {
+    if bit {
+        *high = mid;
+    } else {
+        *low = mid + 1;
+    }
+    bit
+}
+
 /// Appends a packet to a buffer.
 pub(crate) struct RangeEncoder<'a> {
     low: u32,
@@ -127,12 +138,7 @@ impl<'a> RangeEncoder<'a> {
     #[inline]
     fn narrowed(&mut self, p: u32, bit: bool) -> bool {
         let mid = split(self.low, self.high, p);
-        if bit {
-            self.high = mid;
-        } else {
-            self.low = mid + 1;
-        }
-        bit
+        narrow_to(&mut self.low, &mut self.high, mid, bit)
     }
 
     #[inline]
@@ -233,7 +239,7 @@ impl Coder for Silent {
     }
 }
 
-/// A coder like [`Silent`] for passes that learn from a training trace: its type says so.
+/// The same as [`Silent`], for passes that learn from a training trace: a type of its own, so that the compiler knows it of a pass.
 #[cfg(feature = "fast")]
 pub(crate) struct Replayer;
 #[cfg(not(feature = "fast"))]
@@ -296,12 +302,7 @@ impl<'a> RangeDecoder<'a> {
     fn narrowed(&mut self, p: u32) -> bool {
         let mid = split(self.low, self.high, p);
         let bit = self.value <= mid;
-        if bit {
-            self.high = mid;
-        } else {
-            self.low = mid + 1;
-        }
-        bit
+        narrow_to(&mut self.low, &mut self.high, mid, bit)
     }
 
     #[inline]
