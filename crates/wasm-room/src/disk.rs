@@ -1,4 +1,4 @@
-//! The store of a simulated room. Changes become durable when the caller says so; a crash loses all changes that are not durable.
+//! The store of a simulated room. The caller decides when changes become durable. A crash loses all other changes.
 
 use std::collections::VecDeque;
 

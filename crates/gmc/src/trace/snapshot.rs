@@ -216,7 +216,7 @@ mod tests {
         trace.archive(&mut Archive::new(&mut coder), batch, &Trace::default(), limit)
     }
 
-    /// A trace that was not made of the messages could take any memory.
+    /// A snapshot may come from a hostile peer, so the size of its traces must be bounded by its messages.
     #[test]
     fn a_trace_takes_no_more_than_its_messages_allow() {
         let trace = |groups: u32, errors: usize| {
@@ -226,7 +226,7 @@ mod tests {
             let all = batch(4000);
             written(|archive| {
                 let written = trace.archive(archive, &all, &Trace::default(), usize::MAX);
-                written.expect("so many messages may have so large a trace");
+                written.expect("4,000 bytes permit a trace of this size");
             })
         };
         let memory = |trace: Result<Trace>| trace.map(|trace| trace.memory());

@@ -5,21 +5,22 @@ use std::time::Duration;
 
 use super::{Congestion, GROWN, Mode};
 
-/// How long it is remembered that there were other connections.
+/// The time for which this connection remembers that it met other connections.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// So many losses with a queue, between which it never drained, are attributed to other connections: a queue of this
-/// connection's own makes it lower the window before packets are lost.
+/// The number of losses at a queue, between which the queue never drained, that are attributed to other connections: this
+/// connection lowers its window for a queue of its own before packets are lost.
 const LOSSES: u32 = 2;
 
-/// How long there must be no queue until others are taken to have gone. BBR lets the queue drain for 200 ms every ten
-/// seconds, and Cubic for an instant after losses.
+/// After this time without a queue the other connections count as ended. BBR lets the queue drain for 200 ms every ten seconds,
+/// and Cubic for an instant after losses.
 const QUIET: Duration = Duration::from_millis(500);
 
 /// How often the window is lowered for two round trips, to see whether the queue is this connection's own by now.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// Losses that are less than so many round trips apart go on. Beside TCP that answers losses, a window with a fair share meets fewer.
+/// Losses go on if less than this number of round trips is between two of them. Beside TCP flows that answer losses, a window with
+/// a fair share has fewer losses.
 const OFTEN: u32 = 5;
 /// If the round trip did not fall to this share after a back-off, the others did not lower their windows.
 const YIELDED: f64 = 0.85;
@@ -27,8 +28,8 @@ const YIELDED: f64 = 0.85;
 /// windows. Measured beside BBR of Linux.
 const PER_LOSS: f64 = 0.2;
 
-/// The time within which queues of others vary. Cubic fills a queue and drains some of it within seconds, BBR drains it every ten
-/// seconds.
+/// The time within which queues of other connections vary. Cubic fills a queue and drains some of it within seconds, and BBR
+/// drains the queue every ten seconds.
 const PERIOD: Duration = Duration::from_secs(15);
 
 /// What is known of other connections.

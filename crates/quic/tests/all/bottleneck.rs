@@ -17,10 +17,10 @@ use quinn_proto::{Connection, ConnectionHandle, DatagramEvent, Endpoint, Transpo
 const STEP: Duration = Duration::from_micros(500);
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
-/// Bytes of our datagrams, and of those of others, which fill a packet.
+/// The bytes of our datagrams, and of the other connections' packets, which are full.
 const OURS: usize = 1000;
 const OTHERS: usize = 1350;
-/// Until then rates are found.
+/// The time in which connections find their rates. Measurements begin after it.
 const SETTLED: Duration = Duration::from_secs(8);
 
 #[derive(Clone, Copy, PartialEq)]

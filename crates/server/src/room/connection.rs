@@ -42,7 +42,7 @@ pub(crate) struct Connection {
 #[derive(Default)]
 pub(crate) struct Connections {
     all: ByLink<Connection>,
-    /// The sockets of those that have one. They have a small table of their own, because they are needed at each tick.
+    /// The sockets of the connections that have one. They are in a small table of their own, because each tick needs them.
     sockets: ByLink<Socket>,
 }
 

@@ -68,7 +68,7 @@ impl Outputs {
     }
 }
 
-/// Adds a transport to the list of those that are sent this packet. `most`: the number of transports that may follow.
+/// Adds a transport to the receivers of this packet. `most` is the largest number of receivers that the packet can have.
 pub(super) fn share(shared: &mut Vec<SharedPacket>, link: LinkId, packet: &Arc<[u8]>, most: usize) {
     // Searches from the end because most neighbours are members of the same shared stream.
     match shared.iter_mut().rev().find(|one| Arc::ptr_eq(&one.packet, packet)) {
