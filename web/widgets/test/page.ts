@@ -33,6 +33,12 @@ for (const name of [
 window.HTMLCanvasElement.prototype.getContext = () => null;
 // Once there is a page: without one the widgets have no elements.
 const widgets = await import("../src/index.js");
+// Parts that widgets load when they need them. Simulated time does not wait for a file to load.
+await Promise.all([
+  import("../src/avatars/activity.js"),
+  import("../src/cursors/chat.js"),
+  import("../src/cursors/traces.js"),
+]);
 
 export const { configure } = widgets;
 
