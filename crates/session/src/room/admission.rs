@@ -290,11 +290,9 @@ impl Common {
 /// Logs that a client could not resume its session, and is the new participant `participant`.
 fn log_lost(participant: ParticipantId, resume: &Resume, log: &Log) {
     let before = resume.participant;
-    if resume.incarnation == log.incarnation() {
-        event!(INFO, "session not resumed: it is not known", %participant, %before);
-    } else {
-        event!(INFO, "session not resumed: the incarnation changed", %participant, %before);
-    }
+    let is_same = resume.incarnation == log.incarnation();
+    let reason = if is_same { "it is not known" } else { "the incarnation changed" };
+    event!(INFO, "session not resumed", %participant, %before, reason);
 }
 
 /// Refuses a client that does not accept messages or packets as large as the room's limits permit.
