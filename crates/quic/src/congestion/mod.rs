@@ -14,6 +14,7 @@
 //!   five seconds the window is lowered for two round trips, to see whether the queue is this connection's own by now ([`Others`]).
 //! - The floor: while acknowledgements arrive and there is no queue above the target, the minimum rates of the channels
 //!   may be sent even if the window is full ([`Floor`]).
+//! - Signs of life: in silence a packet may be sent now and then even if the window is full ([`SILENCE`]).
 
 mod beside;
 mod bursts;
@@ -65,6 +66,11 @@ const GROWTH_FIRST: f64 = 0.5;
 
 /// The window when a queue is drained, as a share of what the path holds without one.
 const DRAIN: f64 = 0.9;
+
+/// After this time, or two round trips without a queue if that is longer, without a packet sent or acknowledged one packet may
+/// be sent even if the window is full. QUIC's own probes (RFC 9002, section 6.2) may come seconds later, because they wait for the
+/// smoothed round trip, which a handshake behind a slow link makes long; the other end would give up the connection.
+const SILENCE: Duration = Duration::from_millis(250);
 
 /// The assumed cause of the queue. It decides how the window changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +124,8 @@ pub struct Congestion {
     in_flight_time: Option<Duration>,
     floor: Floor,
     in_flight: u64,
+    /// When a packet was last sent or acknowledged.
+    active: Duration,
     /// Whether the receiver of datagrams has measured that the path carries no more than it does now.
     is_limited: bool,
     /// The attempts to drain the present queue, if there were any.
@@ -147,6 +155,7 @@ impl Congestion {
             in_flight_time: None,
             floor: Floor::default(),
             in_flight: 0,
+            active: Duration::ZERO,
             is_limited: false,
             drains: None,
             others: Others::default(),
@@ -166,8 +175,9 @@ impl Congestion {
     /// Forgets all measurements, because packets take another path from now on. Packets that were sent before do not count.
     pub fn start_over(&mut self) {
         let packet = u16::try_from(self.packet).unwrap_or(u16::MAX);
-        let (in_flight, now) = (self.in_flight, self.now);
-        *self = Congestion { in_flight, now, lowered: Some(now), ..Congestion::new(packet) };
+        let (in_flight, active, now) = (self.in_flight, self.active, self.now);
+        *self =
+            Congestion { in_flight, active, now, lowered: Some(now), ..Congestion::new(packet) };
     }
 
     /// Sets the minimum rate of the channels in bytes per second. It counts up to [`FLOOR_MOST`].
@@ -185,6 +195,7 @@ impl Congestion {
     pub fn on_sent(&mut self, now: Duration, bytes: u64) {
         let now = self.advance(now);
         self.in_flight = self.in_flight.saturating_add(bytes);
+        self.active = now;
         self.floor.on_sent(now, bytes);
     }
 
@@ -192,6 +203,7 @@ impl Congestion {
     pub fn on_acknowledged(&mut self, now: Duration, sent: Duration, bytes: u64, is_idle: bool) {
         let now = self.advance(now);
         self.in_flight = self.in_flight.saturating_sub(bytes);
+        self.active = now;
         self.floor.on_acknowledged(now);
         self.delivery.on_acknowledged(now, bytes);
         self.bursts.on_acknowledged(sent, self.delivery.time_of(now, bytes));
@@ -277,7 +289,8 @@ impl Congestion {
     /// Bytes that may be in flight.
     pub fn window(&self, now: Duration) -> u64 {
         let now = now.max(self.now);
-        if self.has_queue(TARGET) || !self.floor.permits(now) {
+        let is_within_floor = !self.has_queue(TARGET) && self.floor.permits(now);
+        if !is_within_floor && !self.is_silent(now) {
             return self.window;
         }
         // The transport sends while a full packet fits into the window in addition to the bytes in flight.
@@ -287,6 +300,11 @@ impl Congestion {
     /// The delay that queues on the path add at present, also those that other connections cause.
     pub fn queue(&self) -> Duration {
         self.round_trip() - self.delay.least()
+    }
+
+    /// Whether nothing was sent or acknowledged for long.
+    fn is_silent(&self, now: Duration) -> bool {
+        now.saturating_sub(self.active) >= SILENCE.max(2 * self.delay.least())
     }
 
     fn advance(&mut self, now: Duration) -> Duration {

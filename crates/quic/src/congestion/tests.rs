@@ -66,6 +66,30 @@ fn with_a_queue_losses_count() {
 }
 
 #[test]
+fn in_silence_a_packet_may_be_sent_now_and_then_though_the_window_is_full() {
+    let mut congestion = Congestion::new(1200);
+    let now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
+    // The smallest window, which a lost packet and another one fill.
+    let mut now = converse(&mut congestion, now, SECOND / 5, 120 * MS, |_| false);
+    congestion.on_sent(now, 1452);
+    congestion.on_sent(now, 550);
+    let may_send = |congestion: &Congestion, now| {
+        congestion.window(now) > congestion.in_flight.saturating_add(PACKET)
+    };
+    for _ in 0..20 {
+        assert!(!may_send(&congestion, now + SILENCE - MS));
+        now += SILENCE;
+        assert!(may_send(&congestion, now));
+        congestion.on_sent(now, 60);
+    }
+    // It is no more than this on a path whose round trip is longer.
+    let mut far = Congestion::new(1200);
+    far.on_sent(SECOND, INITIAL * PACKET);
+    far.on_round_trip(SECOND, 700 * MS);
+    assert!(!may_send(&far, SECOND + 1399 * MS) && may_send(&far, SECOND + 1400 * MS));
+}
+
+#[test]
 fn a_route_that_became_longer_is_no_queue_of_others_for_long() {
     let mut congestion = Congestion::new(1200);
     let now = converse(&mut congestion, Duration::ZERO, 10 * SECOND, 50 * MS, |_| false);
@@ -159,6 +183,9 @@ fn the_floor_ends_with_acknowledgements_and_with_a_queue() {
     congestion.set_in_flight(50_000);
     assert!(congestion.window(now) > 50_000 + PACKET);
     assert!(congestion.window(now + SECOND * 9 / 10) > 50_000 + PACKET);
+    // Only a sign of life is left of it.
+    congestion.on_sent(now + SECOND, 100);
+    congestion.set_in_flight(50_000);
     assert_eq!(congestion.window(now + SECOND + MS), LEAST * PACKET);
     let now = converse(&mut congestion, now, SECOND, 120 * MS, |_| false);
     congestion.set_in_flight(50_000);
