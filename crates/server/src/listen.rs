@@ -73,9 +73,9 @@ impl Http {
                 let (socket, peer, admission) = backlog.next(&self.arrivals).await;
                 let Http { router, idle, .. } = self.clone();
                 let begun = handshakes.begin(socket, peer, move |stream| {
-                    let version = match stream.get_ref().1.alpn_protocol() {
-                        Some(HTTP2) => HttpVersion::Http2,
-                        _ => HttpVersion::Http1,
+                    let version = match stream.speaks(HTTP2) {
+                        true => HttpVersion::Http2,
+                        false => HttpVersion::Http1,
                     };
                     tokio::spawn(async move {
                         serve(stream, peer, version, router, idle).await;

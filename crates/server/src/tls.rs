@@ -13,20 +13,18 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::AbortHandle;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion};
-use tokio_rustls::server::TlsStream;
 
 use crate::certificate::acme::challenge::ACME_TLS;
 use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
 use crate::durable::HmacSecrets;
 use crate::tickets::Tickets;
+use crate::transport::link::TlsStream;
 
 /// The protocol names of HTTP in TLS (RFC 7301).
 pub(crate) const HTTP2: &[u8] = b"h2";
@@ -48,11 +46,8 @@ const PROTECTED: Duration = Duration::from_secs(3);
 /// its connection. Handshakes of silent clients let in a thousand others per second, several times what one address may begin.
 const SILENT: Duration = Duration::from_millis(500);
 
-/// Handshakes that have ended are forgotten when there are this many: the handle of a task keeps the task's memory, 6 KB.
+/// Handshakes that have ended are forgotten when there are this many.
 const MOST_ENDED: usize = 32;
-
-/// Encrypted bytes of HTTP that may wait for the kernel: one record. More of them would be out of date when they are sent.
-const BUFFER: usize = 16 << 10;
 
 /// The first byte of a TLS connection: that of a record with a part of the handshake (RFC 8446, section 5.1).
 const HANDSHAKE_RECORD: u8 = 0x16;
@@ -105,23 +100,21 @@ impl Handshakes {
         &mut self,
         socket: TcpStream,
         peer: SocketAddr,
-        done: impl FnOnce(TlsStream<TcpStream>) + Send + 'static,
+        done: impl FnOnce(TlsStream) + Send + 'static,
     ) {
-        let acceptor = TlsAcceptor::from(Arc::clone(&self.config));
-        let has_spoken = Arc::new(AtomicBool::new(false));
+        let config = Arc::clone(&self.config);
+        let progress = Arc::new(Progress::default());
         let turns = Arc::clone(&self.turns);
-        let handshake = shake_hands(acceptor, socket, Arc::clone(&has_spoken), turns);
+        let handshake = shake_hands(config, socket, Arc::clone(&progress), turns);
         let handshake = async move {
             match timeout(HANDSHAKE, handshake).await {
-                Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(ACME_TLS) => {
-                    answered(stream, peer).await;
-                }
+                Ok(Ok(stream)) if stream.speaks(ACME_TLS) => answered(stream, peer).await,
                 Ok(Ok(stream)) => done(stream),
                 Ok(Err(error)) => tracing::debug!(%peer, %error, "TLS handshake failed"),
                 Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
             }
         };
-        self.under_way.begin(has_spoken, handshake).await;
+        self.under_way.begin(progress, handshake).await;
     }
 }
 
@@ -133,12 +126,30 @@ struct UnderWay {
     begun: VecDeque<Begun>,
 }
 
-/// A handshake that has begun.
+/// A handshake that has begun. It is known by this instead of by the handle of its task, because a handle keeps the memory of a task
+/// that has ended, 9 KB: after many have come at once, those of up to 512 handshakes would stay until the next client comes.
 struct Begun {
     at: Instant,
+    progress: Arc<Progress>,
+}
+
+/// How far a handshake is.
+#[derive(Default)]
+struct Progress {
     /// Whether its client has sent something.
-    has_spoken: Arc<AtomicBool>,
-    task: AbortHandle,
+    has_spoken: AtomicBool,
+    has_ended: AtomicBool,
+    /// Notified when the handshake is given up.
+    given_up: Notify,
+}
+
+/// Notes that a handshake has ended, when it is dropped.
+struct Ending(Arc<Progress>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.has_ended.store(true, Ordering::Relaxed);
+    }
 }
 
 impl UnderWay {
@@ -149,23 +160,27 @@ impl UnderWay {
     /// Waits for a place, and begins a handshake in a task of its own.
     async fn begin(
         &mut self,
-        has_spoken: Arc<AtomicBool>,
+        progress: Arc<Progress>,
         handshake: impl Future<Output = ()> + Send + 'static,
     ) {
         let place = self.place().await;
-        let task = tokio::spawn(async move {
-            handshake.await;
+        self.begun.push_back(Begun { at: Instant::now(), progress: Arc::clone(&progress) });
+        tokio::spawn(async move {
+            let ending = Ending(progress);
+            tokio::select! {
+                () = handshake => {}
+                () = ending.0.given_up.notified() => {}
+            }
+            drop(ending);
             drop(place);
         });
-        let task = task.abort_handle();
-        self.begun.push_back(Begun { at: Instant::now(), has_spoken, task });
     }
 
     /// Waits until there is a place: a handshake has ended, or one is given up.
     async fn place(&mut self) -> OwnedSemaphorePermit {
         let free = self.places.available_permits();
         if free == 0 || self.begun.len() >= MAX_HANDSHAKES - free + MOST_ENDED {
-            self.begun.retain(|one| !one.task.is_finished());
+            self.begun.retain(|one| !one.progress.has_ended.load(Ordering::Relaxed));
         }
         let mut place = pin!(Arc::clone(&self.places).acquire_owned());
         let place = loop {
@@ -177,8 +192,8 @@ impl UnderWay {
             let next = self.next().filter(|(_, at)| *at <= Instant::now());
             if let Some(one) = next.and_then(|(index, _)| self.begun.remove(index)) {
                 tracing::debug!("a TLS handshake was given up: too many are under way");
-                one.task.abort();
-                // The task gives the place back when it is dropped.
+                one.progress.given_up.notify_one();
+                // Its task gives the place back.
                 break place.await;
             }
         };
@@ -189,7 +204,7 @@ impl UnderWay {
     /// [`PROTECTED`].
     fn next(&self) -> Option<(usize, Instant)> {
         let mut begun = self.begun.iter();
-        let silent = begun.position(|one| !one.has_spoken.load(Ordering::Relaxed));
+        let silent = begun.position(|one| !one.progress.has_spoken.load(Ordering::Relaxed));
         let silent = silent.map(|index| (index, self.begun[index].at + SILENT));
         let oldest = self.begun.front().map(|one| (0, one.at + PROTECTED));
         silent.into_iter().chain(oldest).min_by_key(|(_, at)| *at)
@@ -197,35 +212,45 @@ impl UnderWay {
 }
 
 /// Closes the connection of an authority that has seen the proof in the handshake (RFC 8737, section 3).
-async fn answered(mut stream: TlsStream<TcpStream>, peer: SocketAddr) {
+async fn answered(mut stream: TlsStream, peer: SocketAddr) {
     tracing::info!(%peer, "a proof for an ACME authority was asked for and given");
     // The authority may have closed the connection before.
     let _ = timeout(HANDSHAKE, stream.shutdown()).await;
 }
 
-async fn shake_hands(
-    acceptor: TlsAcceptor,
-    mut socket: TcpStream,
-    has_spoken: Arc<AtomicBool>,
-    turns: Arc<Semaphore>,
-) -> io::Result<TlsStream<TcpStream>> {
-    let mut first = [0];
-    let has_sent = socket.peek(&mut first).await? > 0;
-    has_spoken.store(has_sent, Ordering::Relaxed);
-    if has_sent && first != [HANDSHAKE_RECORD] {
+/// Answers a client that does not speak TLS.
+async fn refuse(mut socket: TcpStream) -> io::Error {
+    let answering = async {
         socket.write_all(NOT_TLS.as_bytes()).await?;
         socket.shutdown().await?;
         // Closing a socket with unread bytes resets the connection, and the client would lose the answer.
         let mut dropped = [0; 1024];
         while socket.read(&mut dropped).await? > 0 {}
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not TLS"));
+        Ok(())
+    };
+    let answered: io::Result<()> = answering.await;
+    let not_tls = || io::Error::new(io::ErrorKind::InvalidData, "it is not TLS");
+    answered.err().unwrap_or_else(not_tls)
+}
+
+async fn shake_hands(
+    config: Arc<ServerConfig>,
+    socket: TcpStream,
+    progress: Arc<Progress>,
+    turns: Arc<Semaphore>,
+) -> io::Result<TlsStream> {
+    let mut first = [0];
+    let has_sent = socket.peek(&mut first).await? > 0;
+    progress.has_spoken.store(has_sent, Ordering::Relaxed);
+    if has_sent && first != [HANDSHAKE_RECORD] {
+        // Boxed, so that a handshake does not hold memory for it.
+        return Err(Box::pin(refuse(socket)).await);
     }
     // A client that has waited for long in the kernel's queue may be gone: it is not worth a signature.
     if socket.ready(Interest::READABLE).await?.is_read_closed() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let mut handshake =
-        pin!(acceptor.accept_with(socket, |connection| connection.set_buffer_limit(Some(BUFFER))));
+    let mut handshake = pin!(TlsStream::accept(socket, config));
     // The client's first message is there, so that the first poll takes nearly all of the processor's time.
     let turn = turns.acquire().await.map_err(io::Error::other)?;
     tokio::select! {
@@ -249,8 +274,8 @@ mod tests {
         assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{}", body.len());
     }
 
-    fn spoken(has_spoken: bool) -> Arc<AtomicBool> {
-        Arc::new(AtomicBool::new(has_spoken))
+    fn spoken(has_spoken: bool) -> Arc<Progress> {
+        Arc::new(Progress { has_spoken: AtomicBool::new(has_spoken), ..Progress::default() })
     }
 
     #[tokio::test(start_paused = true)]
@@ -266,7 +291,7 @@ mod tests {
         under_way.begin(spoken(false), std::future::pending()).await;
         assert_eq!(began.elapsed(), SILENT);
         assert!(ends[1].is_closed() && ends.iter().filter(|end| end.is_closed()).count() == 1);
-        under_way.begun[1].has_spoken.store(true, Ordering::Relaxed);
+        under_way.begun[1].progress.has_spoken.store(true, Ordering::Relaxed);
         under_way.begin(spoken(false), std::future::pending()).await;
         assert_eq!(began.elapsed(), SILENT);
         assert!(ends[3].is_closed() && !ends[2].is_closed() && !ends[0].is_closed());

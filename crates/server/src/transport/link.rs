@@ -1,29 +1,34 @@
 //! A TCP socket, encrypted by TLS or not, that one task reads and several write without waiting.
 
-use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read};
 use std::net::Shutdown;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 #[cfg(target_os = "linux")]
 use rustix::{io::Errno, net::SendFlags};
 use socket2::SockRef;
-use tokio::io::{Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::rustls::ServerConnection;
-use tokio_rustls::server::TlsStream;
+use tokio_rustls::rustls::ServerConfig;
+
+use super::tls_state::TlsState;
 
 /// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and `send`.
 const SHORT: usize = 512;
 
-/// Most encrypted bytes that wait for the kernel: the largest packet, so that its rest need not be encrypted later.
+/// Most encrypted bytes of packets that wait for the kernel: the largest packet, so that its rest need not be encrypted later.
 const ENCRYPTED: usize = 96 << 10;
+
+/// Most encrypted bytes of HTTP that wait for the kernel: one record. More of them would be out of date when they are sent.
+const ENCRYPTED_HTTP: usize = 16 << 10;
 
 /// A socket with what TLS knows about it.
 pub(crate) struct Link {
     socket: TcpStream,
     /// Boxed, because most of the state of TLS is not needed when a packet is written, and a plain socket has none.
-    tls: Option<Box<Mutex<ServerConnection>>>,
+    tls: Option<Box<Mutex<TlsState>>>,
 }
 
 impl Link {
@@ -31,10 +36,12 @@ impl Link {
         Link { socket, tls: None }
     }
 
-    pub(crate) fn encrypted(stream: TlsStream<TcpStream>) -> Self {
-        let (socket, mut tls) = stream.into_inner();
-        tls.set_buffer_limit(Some(ENCRYPTED));
-        Link { socket, tls: Some(Box::new(Mutex::new(tls))) }
+    pub(crate) fn encrypted(stream: TlsStream) -> Self {
+        let TlsStream(link) = stream;
+        if let Some(mut tls) = link.lock() {
+            tls.set_limit(ENCRYPTED);
+        }
+        link
     }
 
     pub(crate) fn socket(&self) -> &TcpStream {
@@ -49,7 +56,7 @@ impl Link {
     pub(crate) fn try_write(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
         let Some(mut tls) = self.lock() else { return self.try_write_plain(parts) };
         self.flush(&mut tls)?;
-        let taken = tls.writer().write_vectored(&parts.map(IoSlice::new))?;
+        let taken = tls.encrypt(parts)?;
         match self.flush(&mut tls) {
             Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error),
             _ => Ok(taken),
@@ -66,7 +73,7 @@ impl Link {
 
     /// True if no encrypted bytes wait for the kernel.
     pub(crate) fn is_flushed(&self) -> bool {
-        self.lock().is_none_or(|tls| !tls.wants_write())
+        self.lock().is_none_or(|tls| tls.waiting().is_empty())
     }
 
     pub(crate) fn poll_read(
@@ -87,10 +94,34 @@ impl Link {
         }
     }
 
+    /// Does something until the kernel takes the bytes.
+    fn poll_until_taken<T>(
+        &self,
+        cx: &mut Context<'_>,
+        mut write: impl FnMut() -> io::Result<T>,
+    ) -> Poll<io::Result<T>> {
+        loop {
+            match write() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+            ready!(self.socket.poll_write_ready(cx))?;
+        }
+    }
+
+    /// Goes on with a handshake. Returns whether it goes on after that.
+    fn shake_hands(&self) -> io::Result<bool> {
+        let Some(mut tls) = self.lock() else { return Ok(false) };
+        if tls.is_handshaking() {
+            self.receive(&mut tls)?;
+        }
+        Ok(tls.is_handshaking() || !tls.waiting().is_empty())
+    }
+
     /// Shuts the sending direction down, so that the client sees the end of the stream.
     pub(crate) fn finish(&self) {
         if let Some(mut tls) = self.lock() {
-            tls.send_close_notify();
+            tls.finish();
             // If the flush fails, the client sees a broken connection, which does no harm.
             let _ = self.flush(&mut tls);
         }
@@ -118,26 +149,31 @@ impl Link {
     fn try_read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         let Some(mut tls) = self.lock() else { return read_socket(&self.socket, bytes) };
         loop {
-            match tls.reader().read(bytes) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                read => return read,
+            if let Some(read) = tls.take(bytes) {
+                return Ok(read);
             }
-            tls.read_tls(&mut NonBlocking(&self.socket))?;
-            let processed = tls.process_new_packets();
-            // TLS may have an answer, such as an alert. Bytes that the kernel does not take are sent later.
-            let _ = self.flush(&mut tls);
-            processed.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            self.receive(&mut tls)?;
         }
     }
 
-    fn flush(&self, tls: &mut ServerConnection) -> io::Result<()> {
-        while tls.wants_write() {
-            tls.write_tls(&mut NonBlocking(&self.socket))?;
+    fn receive(&self, tls: &mut TlsState) -> io::Result<()> {
+        let received = tls.receive(|buffer| read_socket(&self.socket, buffer));
+        // TLS may have an answer, such as an alert. Bytes that the kernel does not take are sent later.
+        let _ = self.flush(tls);
+        received
+    }
+
+    fn flush(&self, tls: &mut TlsState) -> io::Result<()> {
+        while !tls.waiting().is_empty() {
+            match write_socket(&self.socket, tls.waiting())? {
+                0 => return Err(ErrorKind::WriteZero.into()),
+                sent => tls.sent(sent),
+            }
         }
         Ok(())
     }
 
-    fn lock(&self) -> Option<MutexGuard<'_, ServerConnection>> {
+    fn lock(&self) -> Option<MutexGuard<'_, TlsState>> {
         self.tls.as_ref().map(|tls| tls.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -179,26 +215,68 @@ fn read_socket(socket: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
     last.map_or(outcome, Ok)
 }
 
-/// A socket for a library that reads and writes without waiting.
-struct NonBlocking<'a>(&'a TcpStream);
+/// An encrypted connection as a stream, for HTTP.
+pub(crate) struct TlsStream(Link);
 
-impl Read for NonBlocking<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        read_socket(self.0, bytes)
+impl TlsStream {
+    /// Carries out the handshake of a server.
+    pub(crate) async fn accept(socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<Self> {
+        let tls = TlsState::new(config, ENCRYPTED_HTTP)?;
+        let link = Link { socket, tls: Some(Box::new(Mutex::new(tls))) };
+        loop {
+            if let Err(error) = link.try_flush() {
+                if error.kind() != ErrorKind::WouldBlock {
+                    return Err(error);
+                }
+                link.socket.writable().await?;
+                continue;
+            }
+            match link.shake_hands() {
+                Ok(true) => {}
+                Ok(false) => return Ok(TlsStream(link)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    link.socket.readable().await?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// True if both ends have agreed on this protocol (RFC 7301).
+    pub(crate) fn speaks(&self, protocol: &[u8]) -> bool {
+        self.0.lock().is_some_and(|tls| tls.protocol() == Some(protocol))
     }
 }
 
-impl Write for NonBlocking<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        write_socket(self.0, bytes)
+impl AsyncRead for TlsStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.0.poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for TlsStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.0.poll_until_taken(cx, || self.0.try_write([bytes, &[], &[]]))
     }
 
-    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.0.try_write_vectored(parts)
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.poll_until_taken(cx, || self.0.try_flush())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(mut tls) = self.0.lock() {
+            tls.finish();
+        }
+        ready!(self.0.poll_until_taken(cx, || self.0.try_flush()))?;
+        Poll::Ready(SockRef::from(&self.0.socket).shutdown(Shutdown::Write))
     }
 }
 

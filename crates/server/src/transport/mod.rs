@@ -11,4 +11,5 @@ pub(crate) mod outbox;
 pub(crate) mod serve;
 pub(crate) mod socket;
 pub(crate) mod socket_writer;
+mod tls_state;
 pub(crate) mod websocket;

@@ -240,11 +240,9 @@ async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&So
     let Some(socket_writer) = socket_writer else { return std::future::pending().await };
     loop {
         socket_writer.wait_for_unsent().await;
-        // The same time limit as in [`write`].
-        let Ok(Ok(packets)) = timeout(hub.config.room.timing.dead, socket_writer.flush()).await
-        else {
-            return;
-        };
+        // The same time limit as in [`write`]. Boxed, so that an idle connection does not hold memory for it.
+        let flushed = Box::pin(timeout(hub.config.room.timing.dead, socket_writer.flush()));
+        let Ok(Ok(packets)) = flushed.await else { return };
         (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));
     }
 }

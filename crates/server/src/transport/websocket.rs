@@ -11,7 +11,6 @@ use groupwire_session::{Error, Fault};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio_rustls::server::TlsStream;
 use tokio_tungstenite::WebSocketStream;
 use tungstenite::Message as Frame;
 use tungstenite::error::{CapacityError, ProtocolError};
@@ -20,7 +19,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
-use super::link::Link;
+use super::link::{Link, TlsStream};
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::addresses::Counted;
 use crate::answers::{refused_address, too_many};
@@ -82,7 +81,7 @@ pub(crate) fn count_connection(
 /// The socket under HTTP.
 pub(crate) enum Under {
     Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream>),
 }
 
 /// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8 KB.
@@ -95,7 +94,7 @@ pub(crate) async fn under(upgrade: OnUpgrade) -> Option<(Under, Vec<u8>)> {
         }
         Err(upgraded) => upgraded,
     };
-    let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream<TcpStream>>>>().ok()?;
+    let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream>>>().ok()?;
     let socket = parts.io.into_inner().into_inner();
     Some((Under::Tls(Box::new(socket)), parts.read_buf.to_vec()))
 }
@@ -159,7 +158,8 @@ impl Transmit for Sink {
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        self.0.flush().await.map(drop).map_err(|_| Gone)
+        // Boxed, so that an idle connection does not hold memory for it: the room writes to the socket itself, except for a last packet.
+        Box::pin(self.0.flush()).await.map(drop).map_err(|_| Gone)
     }
 
     async fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>) {

@@ -57,14 +57,9 @@ pub(crate) async fn serve<R, T, D>(
     let receive = switch.receive(receive, wanted);
     let transmit = switch.transmit(transmit, wanted);
     let datagrams = datagrams.map(|(one, max)| (switch.datagrams(one, wanted), max));
-    super::serve::serve(
-        hub,
-        ConnInfo { transport, path: Some(slot) },
-        receive,
-        transmit,
-        datagrams,
-    )
-    .await;
+    let info = ConnInfo { transport, path: Some(slot) };
+    // Boxed, so that connections of a server without emulated networks do not hold memory for it.
+    Box::pin(super::serve::serve(hub, info, receive, transmit, datagrams)).await;
 }
 
 #[cfg(test)]
