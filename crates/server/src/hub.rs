@@ -224,7 +224,7 @@ impl Hub {
             Box::new(SharedAuthority::new(Arc::clone(&self.config.authority), self.own_identity()));
         let durable = self.durable.clone().map(|durable| (durable.mode(&name), durable));
         let (room, store) = match durable {
-            None | Some((Durability::Memory, _)) => (Room::new(config, authority), None),
+            None | Some((Durability::Memory, _)) => (Box::new(Room::new(config, authority)), None),
             Some((durability, durable)) => {
                 let limits = Limits {
                     max_former: MAX_STORED_FORMER,
@@ -242,7 +242,7 @@ impl Hub {
                 match loading.await.expect("loading a room does not panic") {
                     Ok(room) => {
                         let store = RoomStore::new(store, &room, sender, self.webhook.clone());
-                        (room, Some(store))
+                        (Box::new(room), Some(store))
                     }
                     Err(error) => {
                         span.fail("not-loaded");

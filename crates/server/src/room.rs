@@ -95,7 +95,7 @@ const BATCH: usize = 256;
 /// Runs a room until it has had no participants for `keep_empty`, or for [`KEEP_STORED`] if it is stored, and `close` has removed it
 /// from the hub. If further messages for the room are waiting, `close` returns false and the room keeps running.
 pub(crate) async fn drive(
-    room: Room,
+    room: Box<Room>,
     store: Option<RoomStore>,
     task: RoomTask,
     close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
@@ -210,7 +210,8 @@ pub(crate) struct RoomTask {
 pub(crate) struct Driver {
     /// The time at which the room's clock is 0.
     started: Instant,
-    pub(crate) room: Room,
+    /// Boxed, because the future of each async function that it passes through would hold memory for it.
+    pub(crate) room: Box<Room>,
     pub(crate) connections: Connections,
     /// Packets of this turn, which are written together.
     writes: Writes,

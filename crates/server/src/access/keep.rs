@@ -136,7 +136,8 @@ pub(crate) async fn keep_access(
             Some(token) = tokens.next() => {
                 let span = traces.begin("renew");
                 traces.name_room(&span, name);
-                let answer = gate.ask(name, &token, &span).await;
+                // Boxed, so that an idle connection does not hold memory for it.
+                let answer = Box::pin(gate.ask(name, &token, &span)).await;
                 if let Err(refusal) = &answer {
                     span.fail(Error::from(refusal.clone()).name());
                 }
