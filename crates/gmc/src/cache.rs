@@ -21,6 +21,20 @@ pub(crate) struct Cache<T> {
     /// The number of sets.
     sets: u64,
     clock: Table<u32>,
+    /// Where keys were marked last, by a hash of the key. A key may be elsewhere, or not in the table.
+    #[cfg(feature = "fast")]
+    hints: [u16; HINTS],
+}
+
+/// The number of hints: enough for the keys of a few types of messages.
+#[cfg(feature = "fast")]
+const HINTS: usize = 64;
+
+/// The index of a key's hint.
+#[cfg(feature = "fast")]
+#[inline]
+fn hint(key: u32) -> usize {
+    (key.wrapping_mul(0x9e37_79b1) >> 26) as usize % HINTS
 }
 
 #[derive(Clone)]
@@ -43,6 +57,8 @@ impl<T: Clone + Default> Cache<T> {
             sets: sets as u64,
             entries: Table::new(Entry { key: 0, used: 0, value: T::default() }, sets * ways),
             clock: Table::new(0, 1),
+            #[cfg(feature = "fast")]
+            hints: [0; HINTS],
         }
     }
 
@@ -88,6 +104,10 @@ impl<T: Clone + Default> Cache<T> {
             Some(at) if self.entries[at].key == key => at,
             _ => self.index(key).unwrap_or_else(|| self.add(key)),
         };
+        #[cfg(feature = "fast")]
+        {
+            self.hints[hint(key)] = at as u16;
+        }
         let entry = self.entries.change(at);
         entry.used = used;
         (at, entry)
@@ -143,6 +163,19 @@ impl<T: Clone + Default> Cache<T> {
         if cfg!(feature = "fast") && self.clock[0] == 0 {
             return None;
         }
+        #[cfg(feature = "fast")]
+        {
+            let at = self.hints[hint(key)].into();
+            if self.entries.get(at).is_some_and(|entry| entry.key == key && entry.used != 0) {
+                return Some(at);
+            }
+        }
+        self.search(key)
+    }
+
+    /// Looks for a key in all entries of its set.
+    #[cfg_attr(feature = "fast", inline(never))]
+    fn search(&self, key: u32) -> Option<usize> {
         let first = self.set(key);
         let set = self.entries.slice(first..first + self.ways);
         let has_key = |entry: &Entry<T>| entry.key == key && entry.used != 0;
@@ -175,6 +208,25 @@ impl<T: Clone> Cache<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A key is found where it is, also where many keys share few entries.
+        #[test]
+        fn a_key_is_found_where_it_is(
+            keys in proptest::collection::vec(0u32..200, 0..300),
+            entries in 1usize..40,
+        ) {
+            let mut cache = Cache::<u32>::new(12 * entries);
+            for key in keys {
+                *cache.entry(key) = key;
+                for key in 0..200 {
+                    let is_there = |entry: &Entry<u32>| entry.key == key && entry.used != 0;
+                    prop_assert_eq!(cache.index(key), cache.entries.iter().position(is_there));
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_least_recently_used_gives_way() {

@@ -46,7 +46,7 @@ impl Recent {
         self.repeats = self.repeats << 1 | u8::from(self.numbers[0] == number);
         let rank =
             self.numbers.iter().position(|&known| known == number).unwrap_or(Self::COUNT - 1);
-        self.numbers[..=rank].rotate_right(1);
+        self.numbers.copy_within(..rank, 1);
         self.numbers[0] = number;
     }
 }

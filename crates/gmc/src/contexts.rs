@@ -48,6 +48,36 @@ impl Pair {
     }
 }
 
+/// A copy of the rows of a pair: for decisions that follow each other in the same contexts, so that their rows are not
+/// looked for in the table at each decision.
+#[cfg(feature = "fast")]
+pub(crate) struct Rows {
+    general: [Probability; ROW],
+    special: [Probability; ROW],
+    /// Whether both contexts have the same row. Then only `general` is used.
+    is_single: bool,
+}
+
+#[cfg(feature = "fast")]
+impl Rows {
+    /// The index of decision `node` in a row.
+    #[inline(always)]
+    fn cell(node: usize) -> usize {
+        debug_assert!(node + 1 < ROW, "a row has fifteen decisions");
+        (node + 1) % ROW
+    }
+
+    /// The probability that decision `node` is `true`, in 1/65536.
+    #[inline(always)]
+    pub(crate) fn probability(&self, node: usize) -> u32 {
+        let cell = Self::cell(node);
+        match self.is_single {
+            true => self.general[cell].for_coder(),
+            false => mix(self.general[cell], self.special[cell]),
+        }
+    }
+}
+
 /// Rows of probabilities, found by the hash of a context. When all four rows of a set are taken, a new context replaces
 /// the row that is used least.
 #[derive(Clone)]
@@ -117,6 +147,21 @@ impl ContextTable {
             cell(general).for_coder()
         } else {
             mix(cell(general), cell(special))
+        }
+    }
+
+    /// Copies the rows of a pair. Contexts without row have even probabilities.
+    #[cfg(feature = "fast")]
+    #[inline(always)]
+    pub(crate) fn rows(&self, pair: Pair) -> Rows {
+        let row = |index: u32| {
+            let cells = self.cells.get_from(index as usize).and_then(|cells| cells.first_chunk());
+            cells.copied().unwrap_or([Probability::EVEN; ROW])
+        };
+        Rows {
+            general: row(pair.general),
+            special: row(pair.special),
+            is_single: pair.general == pair.special,
         }
     }
 
@@ -226,6 +271,28 @@ mod tests {
         }
         assert_eq!(contexts.memory(), memory);
         assert!(memory <= 1024);
+    }
+
+    #[cfg(feature = "fast")]
+    proptest! {
+        /// A copy of rows has the probabilities of the table, also for contexts that have no row.
+        #[test]
+        fn copied_rows_are_those_of_the_table(
+            learned in proptest::collection::vec((0u32..9, 0u32..9, 0usize..15, any::<bool>()), 0..200),
+            general in 0u32..12,
+            special in 0u32..12,
+        ) {
+            let mut contexts = ContextTable::new(1024);
+            for (general, special, node, bit) in learned {
+                let pair = contexts.pair(general, special, false);
+                contexts.code(&mut crate::range_coder::Silent, pair, node, bit, false);
+            }
+            let pair = contexts.pair(general, special, true);
+            let rows = contexts.rows(pair);
+            for node in 0..15 {
+                prop_assert_eq!(rows.probability(node), contexts.probability(pair, node));
+            }
+        }
     }
 
     proptest! {

@@ -324,8 +324,7 @@ impl Decoder {
         while self.log_memory + received.memory() > self.remaining + self.extra_memory
             && let Some(oldest) = received.forget_oldest()
         {
-            self.stream.forget(oldest);
-            self.log_memory = self.stream.log_memory();
+            self.log_memory = self.stream.forget(oldest);
         }
     }
 }

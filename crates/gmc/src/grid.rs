@@ -148,7 +148,8 @@ impl Grid {
         let (expected, unit) = self.expected(index)?;
         let error = (self.line.place(ordinal) - expected) / unit;
         let point = Point { index, error: error as i64 };
-        (self.ordinal(point) == Some(ordinal)).then_some(point)
+        let located = self.line.nearest(expected + unit * i128::from(point.error));
+        (located == Some(ordinal)).then_some(point)
     }
 
     /// The ordinal of the number at a point of the grid, if there is one.
@@ -172,7 +173,10 @@ impl Grid {
         let index = self.nearest_index(ordinal)?;
         let distance = (self.line.place(ordinal) - self.place(index)?).abs();
         let allowed = self.tolerance(ordinal, index);
-        (distance <= allowed && allowed * STEP_MIN <= self.step()).then_some(index)
+        let span = self.line.place(self.high) - self.line.place(self.low);
+        // A step is not shorter than this; without a division.
+        let is_long = allowed * STEP_MIN * i128::from(self.steps.max(1)) <= span;
+        (distance <= allowed && is_long).then_some(index)
     }
 
     /// Learns from a number. Returns whether the unit of [`Grid::unit`], or what numbers in this unit mean, has

@@ -6,7 +6,9 @@
 
 use crate::contexts::Pair;
 use crate::hash::hash;
-use crate::pass::Pass;
+#[cfg(feature = "fast")]
+use crate::pass::Unlearned;
+use crate::pass::{Decisions, Pass};
 use crate::range_coder::Coder;
 
 /// The two contexts in which a number is coded: a general one, which learns fast, and a special one, which predicts
@@ -91,14 +93,30 @@ fn code_size<C: Coder + ?Sized>(
     first: Pair,
     given: u32,
 ) -> u32 {
-    let mut row = pass.again(first);
+    let row = pass.again(first);
+    #[cfg(feature = "fast")]
+    if pass.is_read_only() {
+        return size_by::<Unlearned, C>(pass, contexts, row, given);
+    }
+    size_by::<Pair, C>(pass, contexts, row, given)
+}
+
+#[cfg_attr(feature = "fast", inline(always))]
+fn size_by<D: Decisions, C: Coder + ?Sized>(
+    pass: &mut Pass<'_, C>,
+    contexts: Contexts,
+    row: Pair,
+    given: u32,
+) -> u32 {
+    let mut decisions = D::begin(pass, row);
     for size in 1..64 {
         let index = size as usize - 1;
         let node = if index < SIZES { SIZE + index } else { (index - SIZES) % 15 };
         if node == 0 {
-            row = contexts.with(1000 + size).pair(pass);
+            let row = contexts.with(1000 + size).pair(pass);
+            decisions = D::begin(pass, row);
         }
-        if !pass.bit_inlined(row, node, given > size) {
+        if !decisions.bit(pass, node, given > size) {
             return size;
         }
     }
@@ -116,6 +134,20 @@ fn code_bits<C: Coder + ?Sized>(
     if size == 1 {
         return 1;
     }
+    #[cfg(feature = "fast")]
+    if pass.is_read_only() {
+        return bits_by::<Unlearned, C>(pass, contexts, size, given);
+    }
+    bits_by::<Pair, C>(pass, contexts, size, given)
+}
+
+#[cfg_attr(feature = "fast", inline(always))]
+fn bits_by<D: Decisions, C: Coder + ?Sized>(
+    pass: &mut Pass<'_, C>,
+    contexts: Contexts,
+    size: u32,
+    given: u64,
+) -> u64 {
     // Numbers of 2, 3 and 4 bits need 1, 3 and 7 decisions and share a row.
     let (salt, offset) = match size {
         2 => (1, 0),
@@ -124,7 +156,8 @@ fn code_bits<C: Coder + ?Sized>(
         _ => (size, 0),
     };
     let modelled = if size <= SIZE_EXACT { size - 1 } else { TREE };
-    let mut row = contexts.with(salt).pair(pass);
+    let row = contexts.with(salt).pair(pass);
+    let mut decisions = D::begin(pass, row);
     let mut value = 1u64;
     let mut node = 1;
     for place in (0..size - 1).rev() {
@@ -134,10 +167,11 @@ fn code_bits<C: Coder + ?Sized>(
             pass.coder.bit(EVEN, bit)
         } else {
             if done == TREE + 1 {
-                row = pass.single(hash(contexts.general, 100 * size + node as u32));
+                let row = pass.single(hash(contexts.general, 100 * size + node as u32));
+                decisions = D::begin(pass, row);
                 node = 1;
             }
-            pass.bit_inlined(row, offset + node - 1, bit)
+            decisions.bit(pass, offset + node - 1, bit)
         };
         node = node << 1 | usize::from(bit);
         value = value << 1 | u64::from(bit);

@@ -4,9 +4,16 @@
 //! To "code" a decision is to write it in the encoder and to read it in the decoder. A context is a hash of what is
 //! known before a decision; it selects a row of fifteen probabilities, of which `node` is the index.
 
+#[cfg(feature = "fast")]
+use core::mem::replace;
+
+#[cfg(feature = "fast")]
+use crate::contexts::Rows;
 use crate::contexts::{ContextTable, Pair};
 use crate::packet_number::PacketNumber;
 use crate::range_coder::{Coder, bit_and};
+#[cfg(feature = "fast")]
+use crate::trace::Contexts;
 use crate::trace::{PREDICTORS, Trace};
 
 /// What the modelling code needs besides the model. Encoder and decoder run the same code with different coders.
@@ -19,6 +26,56 @@ pub(crate) struct Pass<'a, C: ?Sized> {
     read_only: bool,
     /// The number of the packet that is coded or learned; 0 on an ordered link.
     packet: PacketNumber,
+}
+
+/// Decisions that follow each other in the same contexts. No other decision comes between them.
+pub(crate) trait Decisions {
+    fn begin<C: Coder + ?Sized>(pass: &Pass<'_, C>, pair: Pair) -> Self;
+
+    /// Codes decision `node`.
+    fn bit<C: Coder + ?Sized>(&mut self, pass: &mut Pass<'_, C>, node: usize, bit: bool) -> bool;
+}
+
+/// In any pass.
+impl Decisions for Pair {
+    #[cfg_attr(feature = "fast", inline(always))]
+    fn begin<C: Coder + ?Sized>(_: &Pass<'_, C>, pair: Pair) -> Self {
+        pair
+    }
+
+    #[cfg_attr(feature = "fast", inline(always))]
+    fn bit<C: Coder + ?Sized>(&mut self, pass: &mut Pass<'_, C>, node: usize, bit: bool) -> bool {
+        pass.bit_inlined(*self, node, bit)
+    }
+}
+
+/// In passes that leave the model unchanged: these need not look for the probabilities of each decision in the table.
+#[cfg(feature = "fast")]
+pub(crate) struct Unlearned {
+    rows: Rows,
+    contexts: Contexts,
+    /// Whether the training trace has one of the decisions.
+    is_noted: bool,
+}
+
+#[cfg(feature = "fast")]
+impl Decisions for Unlearned {
+    #[inline(always)]
+    fn begin<C: Coder + ?Sized>(pass: &Pass<'_, C>, pair: Pair) -> Self {
+        debug_assert!(pass.read_only, "the pass leaves the model unchanged");
+        Self { rows: pass.contexts.rows(pair), contexts: pair.contexts, is_noted: false }
+    }
+
+    #[inline(always)]
+    fn bit<C: Coder + ?Sized>(&mut self, pass: &mut Pass<'_, C>, node: usize, bit: bool) -> bool {
+        let Learning::Deferred(trace) = &mut pass.learning else { return bit };
+        bit_and(pass.coder, self.rows.probability(node), bit, |bit| {
+            match replace(&mut self.is_noted, true) {
+                true => trace.note_more(node, bit),
+                false => trace.note(self.contexts, node, bit),
+            }
+        })
+    }
 }
 
 /// When the model learns the decisions of a pass.
@@ -139,6 +196,11 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         match self.learning {
             _ if self.is_replay() => bit,
             Learning::Immediate => self.contexts.code(self.coder, pair, node, bit, false),
+            #[cfg(feature = "fast")]
+            Learning::Deferred(ref mut trace) if self.read_only => {
+                let p = self.contexts.probability(pair, node);
+                bit_and(self.coder, p, bit, |bit| trace.note(pair.contexts, node, bit))
+            }
             _ => self.code_deferred(pair, node, bit),
         }
     }
@@ -162,15 +224,22 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
     }
 
     /// How many bits the predictors of a hole (a place of messages where values differ) were wrong by when the message
-    /// was coded. `now` is how many it is with the present model.
-    pub(crate) fn errors(&mut self, label: u32, now: [u8; PREDICTORS]) -> [u8; PREDICTORS] {
-        match &mut self.learning {
-            Learning::Immediate => now,
-            Learning::Deferred(trace) => {
-                trace.note_errors(label, now);
-                now
-            }
-            Learning::Replay(trace) => trace.errors(label).unwrap_or(now),
+    /// was coded. `now` returns how many it is with the present model.
+    #[cfg_attr(feature = "fast", inline)]
+    pub(crate) fn errors(
+        &mut self,
+        label: u32,
+        now: impl FnOnce() -> [u8; PREDICTORS],
+    ) -> [u8; PREDICTORS] {
+        if let Learning::Replay(trace) = &mut self.learning
+            && let Some(errors) = trace.errors(label)
+        {
+            return errors;
         }
+        let errors = now();
+        if let Learning::Deferred(trace) = &mut self.learning {
+            trace.note_errors(label, errors);
+        }
+        errors
     }
 }

@@ -75,16 +75,25 @@ impl Default for Probability {
 /// The special context predicts better as soon as it has learned anything, and therefore weighs three times as much.
 const SPECIAL: u32 = 3;
 
-/// For the ages of a general and a special probability, 2^[`RECIPROCAL_SHIFT`] divided by the sum of their weights and
-/// rounded up. The product with a sum of weighted probabilities, shifted back, is exactly their quotient: such a sum
-/// is below 2^25, and the error of the rounding, at most the sum of weights, below 2^9. Multiplication takes a third
-/// of the time of division.
-const RECIPROCAL: [[u64; 16]; 16] = {
-    let mut table = [[0; 16]; 16];
+/// How two probabilities of certain ages are mixed.
+struct Mix {
+    /// The weights of the general and of the special one.
+    general: u32,
+    special: u32,
+    /// 2^[`RECIPROCAL_SHIFT`] divided by the sum of the weights and rounded up. The product with a sum of weighted
+    /// probabilities, shifted back, is exactly their quotient: such a sum is below 2^25, and the error of the rounding, at
+    /// most the sum of weights, below 2^9. Multiplication takes a third of the time of division.
+    reciprocal: u64,
+}
+
+/// For the ages of a general and a special probability.
+static MIX: [[Mix; 16]; 16] = {
+    let mut table = [const { [const { Mix { general: 0, special: 0, reciprocal: 0 } }; 16] }; 16];
     let mut index = 0;
     while index < 256 {
-        let weights = WEIGHT[index / 16] + WEIGHT[index % 16] * SPECIAL;
-        table[index / 16][index % 16] = (1u64 << RECIPROCAL_SHIFT).div_ceil(weights as u64);
+        let (general, special) = (WEIGHT[index / 16], WEIGHT[index % 16] * SPECIAL);
+        let reciprocal = (1u64 << RECIPROCAL_SHIFT).div_ceil((general + special) as u64);
+        table[index / 16][index % 16] = Mix { general, special, reciprocal };
         index += 1;
     }
     table
@@ -96,13 +105,14 @@ const RECIPROCAL_SHIFT: u32 = 34;
 /// one for a special context. A context is a hash of what is known before the decision.
 #[inline]
 pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
-    let weight_general = WEIGHT[general.age()];
-    let weight_special = WEIGHT[special.age()] * SPECIAL;
-    let sum = (general.p() * weight_general + special.p() * weight_special) << 4;
     let p = if cfg!(feature = "fast") {
-        let reciprocal = RECIPROCAL[general.age()][special.age()];
-        ((u64::from(sum) * reciprocal) >> RECIPROCAL_SHIFT) as u32
+        let mix = &MIX[general.age()][special.age()];
+        let sum = (general.p() * mix.general + special.p() * mix.special) << 4;
+        ((u64::from(sum) * mix.reciprocal) >> RECIPROCAL_SHIFT) as u32
     } else {
+        let weight_general = WEIGHT[general.age()];
+        let weight_special = WEIGHT[special.age()] * SPECIAL;
+        let sum = (general.p() * weight_general + special.p() * weight_special) << 4;
         sum / (weight_general + weight_special)
     };
     p | 8
@@ -137,7 +147,7 @@ mod tests {
             for quotient in 0..65536 {
                 // The product is least exact just below a multiple of the divisor.
                 for sum in [quotient * weights, quotient * weights + weights - 1] {
-                    let product = u64::from(sum) * RECIPROCAL[general][special];
+                    let product = u64::from(sum) * MIX[general][special].reciprocal;
                     assert_eq!(product >> RECIPROCAL_SHIFT, u64::from(quotient));
                 }
             }

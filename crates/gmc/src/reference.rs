@@ -154,8 +154,9 @@ impl Reference {
         let error = code_signed(pass, Contexts { general, special }, error);
         let value = predictions[best].wrapping_add(error);
 
-        let errors = predictions.map(|prediction| size(value.wrapping_sub(prediction)) as u8);
-        let errors = pass.errors(series.label, errors);
+        let errors = pass.errors(series.label, || {
+            predictions.map(|prediction| size(value.wrapping_sub(prediction)) as u8)
+        });
         for (cost, error) in self.costs.iter_mut().zip(errors) {
             *cost = ((u32::from(*cost) * 7 + u32::from(error) * 3 + 4) / 8) as u8;
         }

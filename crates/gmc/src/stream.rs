@@ -37,6 +37,8 @@ pub(crate) struct Stream {
     messages: MessageCoder,
     /// The probability that a packet is learned and has no control part (a request to all models).
     usual: Table<Probability>,
+    /// The version as which the tables log their changes.
+    recorded: Option<Version>,
     /// Buffer for the messages that come out when a packet is learned. Only a debug assertion reads it.
     unused: Batch,
     /// How many eighths of a bit each message of the last packet took. `None` if this is not measured.
@@ -52,6 +54,7 @@ impl Stream {
             contexts: ContextTable::new(budget.contexts),
             messages: MessageCoder::new(&config, &budget),
             usual: Table::new(Probability::LIKELY, 1),
+            recorded: None,
             unused: Batch::default(),
             #[cfg(feature = "describe")]
             costs: None,
@@ -99,7 +102,10 @@ impl Stream {
 
     /// Logs all changes from now on as those of `version`, so that they can be undone. `None` ends logging.
     pub(crate) fn record(&mut self, version: Option<Version>) {
-        self.visit(&mut |part| part.record(version));
+        if self.recorded != version {
+            self.recorded = version;
+            self.visit(&mut |part| part.record(version));
+        }
     }
 
     /// Undoes all changes later than `version`.
@@ -117,9 +123,12 @@ impl Stream {
         self.visit(&mut |part| part.forward(version));
     }
 
-    /// Drops the logs that are needed to go back to a version before this one.
-    pub(crate) fn forget(&mut self, version: Version) {
-        self.visit(&mut |part| part.forget(version));
+    /// Drops the logs that are needed to go back to a version before this one. Returns the memory of those that remain,
+    /// in bytes.
+    pub(crate) fn forget(&mut self, version: Version) -> usize {
+        let mut memory = 0;
+        self.visit(&mut |part| memory += part.forget(version));
+        memory
     }
 
     /// The memory of the logs that serve to go back, in bytes.

@@ -27,8 +27,9 @@ pub(crate) trait Versioned {
     fn rewind(&mut self, version: Version);
     /// Makes the changes later than `version` again, after a rewind.
     fn forward(&mut self, version: Version);
-    /// Drops what is needed to undo the changes of `version` and of earlier versions.
-    fn forget(&mut self, version: Version);
+    /// Drops what is needed to undo the changes of `version` and of earlier versions. Returns the memory of the log that
+    /// remains, in bytes.
+    fn forget(&mut self, version: Version) -> usize;
     /// The memory of the log, in bytes.
     fn log_memory(&self) -> usize;
 }
@@ -50,9 +51,13 @@ struct Changes {
     /// The positions in the log where the changes of each version start, the oldest first.
     marks: VecDeque<Mark>,
     version: Option<Version>,
-    /// Whether the present version has a mark. It gets one with its first change.
-    is_marked: bool,
+    /// The index of the item that was logged last, or [`NONE`] if the present version has no mark. It gets one with its
+    /// first change.
+    last: u32,
 }
+
+/// Stands for no index. Indices are smaller, as a place has three bytes.
+const NONE: u32 = u32::MAX;
 
 /// An index of a table in three bytes, since the log has to be small.
 type Place = [u8; 3];
@@ -83,7 +88,7 @@ impl<T: Clone> Table<T> {
                 places: Vec::new(),
                 marks: VecDeque::new(),
                 version: None,
-                is_marked: false,
+                last: NONE,
             },
         }
     }
@@ -102,6 +107,13 @@ impl<T: Clone> Table<T> {
         self.items.get(index)
     }
 
+    /// The items from this index on, if there are any.
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub(crate) fn get_from(&self, index: usize) -> Option<&[T]> {
+        self.items.get(index..)
+    }
+
     pub(crate) fn slice(&self, range: Range<usize>) -> &[T] {
         &self.items[range]
     }
@@ -115,7 +127,10 @@ impl<T: Clone> Table<T> {
     #[inline]
     pub(crate) fn change(&mut self, index: usize) -> &mut T {
         if let Some(version) = self.changes.version {
-            self.log(version, index);
+            // An item that was logged last is often changed again, and is then not logged.
+            if cfg!(not(feature = "fast")) || self.changes.last != index as u32 {
+                self.log(version, index);
+            }
         }
         &mut self.items[index]
     }
@@ -131,8 +146,7 @@ impl<T: Clone> Table<T> {
     #[inline]
     pub(crate) fn change_two(&mut self, first: usize, second: usize) -> &mut [T] {
         if let Some(version) = self.changes.version {
-            self.log(version, first);
-            self.log(version, second);
+            self.log_two(version, first, second);
         }
         &mut self.items
     }
@@ -140,10 +154,11 @@ impl<T: Clone> Table<T> {
     /// Replaces the items of a range by `item`.
     pub(crate) fn fill(&mut self, range: Range<usize>, item: T) {
         if let Some(version) = self.changes.version {
-            let Changes { places, is_marked, .. } = &mut self.changes;
-            let spare =
-                (self.log.capacity() - self.log.len()).min(places.capacity() - places.len());
-            if cfg!(feature = "fast") && *is_marked && range.len() <= spare {
+            let spare = self.spare();
+            let Changes { places, last, .. } = &mut self.changes;
+            if cfg!(feature = "fast") && *last != NONE && range.len() <= spare && !range.is_empty()
+            {
+                *last = range.end as u32 - 1;
                 places.extend(range.clone().map(place));
                 self.log.extend_from_slice(&self.items[range.clone()]);
             } else {
@@ -163,19 +178,41 @@ impl<T: Clone> Table<T> {
         }
     }
 
+    /// The number of items that can be logged before the log has to grow.
+    #[inline]
+    fn spare(&self) -> usize {
+        let places = &self.changes.places;
+        (self.log.capacity() - self.log.len()).min(places.capacity() - places.len())
+    }
+
+    /// Logs two items. In the usual case both are logged at once.
+    #[inline]
+    fn log_two(&mut self, version: Version, first: usize, second: usize) {
+        let last = self.changes.last;
+        let differ = first != second && last != first as u32 && last != NONE;
+        if cfg!(feature = "fast") && differ && self.spare() >= 2 {
+            self.changes.last = second as u32;
+            self.changes.places.extend([place(first), place(second)]);
+            self.log.extend([self.items[first].clone(), self.items[second].clone()]);
+        } else {
+            self.log(version, first);
+            self.log(version, second);
+        }
+    }
+
     #[inline(never)]
     fn log(&mut self, version: Version, index: usize) {
-        let Changes { places, is_marked, .. } = &mut self.changes;
-        if *is_marked {
-            if places.last().is_some_and(|&last| self::index(last) == index) {
-                return;
-            }
-            // The usual case, in few instructions.
-            if self.log.len() < self.log.capacity() && places.len() < places.capacity() {
-                places.push(place(index));
-                self.log.push(self.items[index].clone());
-                return;
-            }
+        let Changes { places, last, .. } = &mut self.changes;
+        if *last == index as u32 {
+            return;
+        }
+        // The usual case, in few instructions.
+        if *last != NONE && self.log.len() < self.log.capacity() && places.len() < places.capacity()
+        {
+            *last = index as u32;
+            places.push(place(index));
+            self.log.push(self.items[index].clone());
+            return;
         }
         self.log_first(version, index);
     }
@@ -184,12 +221,13 @@ impl<T: Clone> Table<T> {
     #[cold]
     #[inline(never)]
     fn log_first(&mut self, version: Version, index: usize) {
-        if !self.changes.is_marked {
+        if self.changes.last == NONE {
             self.changes.mark(version);
         }
         if self.log.len() == self.log.capacity() {
             self.tidy();
         }
+        self.changes.last = index as u32;
         self.changes.places.push(place(index));
         self.log.push(self.items[index].clone());
     }
@@ -213,7 +251,6 @@ impl Changes {
     /// Marks the start of a version's changes.
     fn mark(&mut self, version: Version) {
         self.marks.push_back(Mark { version, start: self.places.len() });
-        self.is_marked = true;
     }
 
     /// Drops the entries before the first mark. Returns how many there were.
@@ -270,7 +307,9 @@ impl Changes {
 
     fn record(&mut self, version: Option<Version>) {
         self.version = version;
-        self.is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
+        let is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
+        let last = self.places.last().filter(|_| is_marked);
+        self.last = last.map_or(NONE, |&last| index(last) as u32);
         if version.is_none() {
             self.places.clear();
             self.marks.clear();
@@ -283,7 +322,7 @@ impl Changes {
         if let Some(mark) = self.marks.get(later) {
             self.places.truncate(mark.start);
             self.marks.truncate(later);
-            self.is_marked = false;
+            self.last = NONE;
         }
     }
 
@@ -293,7 +332,7 @@ impl Changes {
         }
         if self.marks.is_empty() {
             self.places.clear();
-            self.is_marked = false;
+            self.last = NONE;
         }
     }
 }
@@ -338,12 +377,20 @@ impl<T: Clone> Versioned for Table<T> {
         }
     }
 
-    fn forget(&mut self, version: Version) {
+    fn forget(&mut self, version: Version) -> usize {
+        // Most tables have no log.
+        if self.changes.places.is_empty() {
+            return 0;
+        }
         self.changes.forget(version);
         self.log.truncate(self.changes.places.len());
+        self.log_memory()
     }
 
     fn log_memory(&self) -> usize {
+        if self.changes.places.is_empty() {
+            return 0;
+        }
         (self.log.len() - self.changes.forgotten()) * (size_of::<Place>() + size_of::<T>())
             + self.changes.marks.len() * size_of::<Mark>()
     }
@@ -375,12 +422,18 @@ mod tests {
                     if value % 4 == 0 {
                         table.fill(at / 2..at + 1, value);
                     }
+                    if value % 4 == 1 {
+                        let two = table.change_two(at, usize::from(value / 4) % 8);
+                        two[at] ^= 1;
+                        two[usize::from(value / 4) % 8] ^= 2;
+                    }
                     *table.change(at) = value;
                 }
                 states.push(items(&table));
             }
             let oldest = versions.len().saturating_sub(kept);
-            table.forget(version(oldest));
+            let kept_memory = table.forget(version(oldest));
+            prop_assert_eq!(kept_memory, table.log_memory());
             let last = states.last().cloned().unwrap_or_default();
             for index in (oldest..states.len()).rev() {
                 table.rewind(version(index));

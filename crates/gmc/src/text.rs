@@ -60,7 +60,7 @@ impl Recent {
             self.used = (self.used + 1).min(Self::PLACES as u8);
             usize::from(self.used) - 1
         });
-        self.places[..=rank].rotate_right(1);
+        self.places.copy_within(..rank, 1);
         self.places[0] = place;
     }
 }

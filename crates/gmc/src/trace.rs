@@ -73,6 +73,14 @@ impl Trace {
         self.decisions.push(decision);
     }
 
+    /// Records another decision in the contexts of the last one.
+    #[cfg(feature = "fast")]
+    #[inline]
+    pub(crate) fn note_more(&mut self, node: usize, bit: bool) {
+        debug_assert!(node < 15 && !self.contexts.is_empty(), "a row has fifteen decisions");
+        self.decisions.push((node as u8) << 1 | u8::from(bit));
+    }
+
     /// Records how many bits the predictors of the hole with this label were wrong by.
     pub(crate) fn note_errors(&mut self, label: u32, bits: [u8; PREDICTORS]) {
         self.errors.push(Errors { label, bits });

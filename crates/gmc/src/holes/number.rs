@@ -99,7 +99,11 @@ impl NumberCoder<'_> {
         let on_line = self.code_on_line(pass, series, &mut reference, &grid, given)?;
         let mut seen = None;
         let changed = if let Some(OnLine { ordinal, numeral, in_unit }) = on_line {
-            numeral.write(out);
+            // The encoder has the text already.
+            match cfg!(feature = "fast") && !pass.coder.decodes() {
+                true => out.extend_from_slice(given),
+                false => numeral.write(out),
+            }
             grid.learn_ordinal(ordinal) || !in_unit
         } else {
             if unit != Unit::Plain {

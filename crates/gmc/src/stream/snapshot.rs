@@ -42,6 +42,7 @@ impl Stream {
             contexts: self.contexts.clone(),
             messages: self.messages.copy(),
             usual: self.usual.clone(),
+            recorded: self.recorded,
             unused: Batch::default(),
             #[cfg(feature = "describe")]
             costs: None,
