@@ -401,9 +401,10 @@ impl Received {
         }
         let promised = self.promised();
         let mut runs = Vec::new();
-        let mut last = self.current.number;
-        let mut start = last;
-        for number in self.came(promised.number).map(|(number, _)| number) {
+        let all = self.all_up_to(promised.number);
+        let mut start = self.current.number;
+        let mut last = start.plus(all);
+        for number in self.came(all, promised.number).map(|(number, _)| number) {
             let lost = number.since(last).wrapping_sub(1);
             if lost > 0 {
                 runs.push(last.since(start));
@@ -428,10 +429,11 @@ impl Received {
         let promised = self.promised();
         let mut epoch = promised;
         let index = epoch.index.ahead(1);
-        let mut last = self.current.number;
+        let all = self.all_up_to(promised.number);
+        let mut last = self.current.number.plus(all);
         let mut runs = 0;
         let mut promises = core::mem::take(&mut self.promises);
-        for (number, packet) in self.came(self.seen.newest) {
+        for (number, packet) in self.came(all, self.seen.newest) {
             let lost = number.since(last) > 1;
             runs += if lost { 2 } else { 0 };
             if (lost && !self.skips) || runs > RUNS_MAX {
@@ -457,13 +459,27 @@ impl Received {
         );
     }
 
-    /// The packets after the current epoch up to `newest` that arrived. A packet that is to be learned comes with its
-    /// content.
-    fn came(&self, newest: PacketNumber) -> impl Iterator<Item = (PacketNumber, Option<&Packet>)> {
+    /// The number of packets after the current epoch up to packet `top`, if all of them arrived and wait to be learned. If
+    /// not, or if that cannot be told quickly, 0.
+    fn all_up_to(&self, top: PacketNumber) -> u32 {
+        let distance = top.since(self.current.number);
+        let last = (distance as usize).checked_sub(1).and_then(|at| self.pending.get(at));
+        // The numbers ascend, so there is one for each packet.
+        let all = last.is_some_and(|packet| packet.number == top);
+        if cfg!(feature = "fast") && all { distance } else { 0 }
+    }
+
+    /// The packets that arrived, from the current epoch up to `newest`, without the first `known` ones. A packet that is to
+    /// be learned comes with its content.
+    fn came(
+        &self,
+        known: u32,
+        newest: PacketNumber,
+    ) -> impl Iterator<Item = (PacketNumber, Option<&Packet>)> {
         let start = self.current.number;
         let far = if newest.is_after(start) { newest.since(start).min(DISTANCE_MAX) } else { 0 };
-        let mut pending = self.pending.iter().peekable();
-        (1..=far).filter_map(move |ahead| {
+        let mut pending = self.pending.range(known as usize..).peekable();
+        (known + 1..=far).filter_map(move |ahead| {
             let number = start.plus(ahead);
             let packet = pending.next_if(|packet| packet.number == number);
             (packet.is_some() || self.unlearned.contains(number)).then_some((number, packet))
