@@ -386,10 +386,14 @@ export class Choice {
 
   /** The transport in use has broken. */
   #linkBroke(reason: string): void {
+    // Browsers break WebTransport when the machine's address changes: the next link opens while the session still waits to dial. A
+    // server that fails breaks WebSockets, too, and its clients must not come back all at once.
+    const hasMoved = this.#hasJoined && this.#used?.name === "webtransport" && reason === "broke";
     this.#clearUsed(reason);
     this.#options.events.closed();
     const ready = this.#ready();
     if (ready) this.#use(ready);
+    else if (hasMoved && !this.#isDialing) this.preconnect();
   }
 
   #clearUsed(reason: string): void {

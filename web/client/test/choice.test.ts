@@ -341,6 +341,30 @@ describe("chain of failures", () => {
     expect(it.name).toBe("websocket");
   });
 
+  test("T26: when WebTransport breaks, the next link opens while the session waits to dial", () => {
+    const it = world();
+    pass(100);
+    it.link("webtransport").break();
+    pass(100);
+    expect([it.tried(), it.opened]).toEqual([["webtransport", "webtransport"], 1]);
+    pass(150);
+    expect([it.name, it.opened]).toEqual(["webtransport", 2]);
+    expect(it.links).toHaveLength(2);
+  });
+
+  test("when a WebSocket breaks, or the server closes a transport, nothing opens before the session dials", () => {
+    for (const [name, reason] of [
+      ["websocket", "broke"],
+      ["webtransport", "was closed by the server"],
+    ] as const) {
+      const it = world(ALL_OPEN, [name]);
+      pass(100);
+      it.link(name).break(reason);
+      pass(200);
+      expect(it.links).toHaveLength(1);
+    }
+  });
+
   test("a transport that worked is used again after it breaks", () => {
     const it = world();
     pass(50);

@@ -5,7 +5,7 @@
 
 import { framed, PacketReader } from "./framing.js";
 import type { Link, LinkEvents } from "./link.js";
-import { offerOf } from "./offer.js";
+import { type Offer, offerOf } from "./offer.js";
 
 /** A datagram that has waited longer than this is dropped (T6). */
 const OLDEST_MS = 100;
@@ -18,6 +18,9 @@ const INCOMING = 64;
 
 /** Datagrams that the browser may queue for the network (T6). */
 const OUTGOING = 2;
+
+/** What servers offered when a session last opened. */
+const offers = new WeakMap<URL, Offer>();
 
 interface Waiting {
   readonly packet: Uint8Array<ArrayBuffer>;
@@ -99,9 +102,40 @@ export class WebTransportLink implements Link {
   }
 
   async #open(server: URL): Promise<void> {
-    const offer = await offerOf(server, this.#asking.signal);
+    const asked = offerOf(server, this.#asking.signal);
+    asked.catch(() => {});
+    // While the server is asked, the offer that worked last is tried: on a slow path the answer takes long.
+    const known = offers.get(server);
+    const early = known && this.#connect(server, known);
+    const opens = early?.ready.then(
+      () => known,
+      () => asked,
+    );
+    const offer = await Promise.race([asked, opens ?? asked]);
     if (this.#hasEnded) return;
     if (!offer) return this.#end("is not offered by the server");
+    let session = early;
+    if (!session || `${[known?.port, known?.hashes]}` !== `${[offer.port, offer.hashes]}`) {
+      void opens?.then(() => early?.close());
+      session = this.#connect(server, offer);
+    }
+    session.closed.then(
+      () => this.#end("was closed by the server"),
+      () => this.#end(this.#isOpen ? "broke" : "could not be opened"),
+    );
+    await session.ready;
+    offers.set(server, offer);
+    if (this.#hasEnded) return this.close();
+    const { readable, writable } = await session.createBidirectionalStream();
+    if (this.#hasEnded) return this.close();
+    this.#stream = writable.getWriter();
+    this.#prepareDatagrams(session.datagrams as unknown as Datagrams);
+    this.#isOpen = true;
+    this.#events.opened(this.#maxDatagram);
+    await this.#read(readable as ReadableStream<Uint8Array>);
+  }
+
+  #connect(server: URL, offer: Offer): WebTransport {
     const url = new URL("/wt", server);
     url.search = server.search;
     url.protocol = "https:";
@@ -111,19 +145,8 @@ export class WebTransportLink implements Link {
       options.serverCertificateHashes = offer.hashes.map((value) => ({ algorithm: "sha-256", value }));
     }
     const session = (this.#session = new WebTransport(url, options));
-    session.closed.then(
-      () => this.#end("was closed by the server"),
-      () => this.#end(this.#isOpen ? "broke" : "could not be opened"),
-    );
-    await session.ready;
-    if (this.#hasEnded) return this.close();
-    const { readable, writable } = await session.createBidirectionalStream();
-    if (this.#hasEnded) return this.close();
-    this.#stream = writable.getWriter();
-    this.#prepareDatagrams(session.datagrams as unknown as Datagrams);
-    this.#isOpen = true;
-    this.#events.opened(this.#maxDatagram);
-    await this.#read(readable as ReadableStream<Uint8Array>);
+    session.closed.catch(() => {});
+    return session;
   }
 
   #prepareDatagrams(datagrams: Datagrams): void {
