@@ -39,6 +39,9 @@ const PROBE_AFTER: Duration = Duration::from_millis(750);
 /// machine.
 const QUIET_AFTER: Duration = Duration::from_millis(750);
 
+/// So long before a silence is suspicious, this end begins to ask for signs of life in datagrams (wire W35).
+const ASKS_BEFORE: Duration = Duration::from_millis(500);
+
 /// One transport, from when it opened to when it closed.
 pub(crate) struct Link {
     /// Control frames that wait for the next packet.
@@ -260,6 +263,11 @@ impl Link {
     pub(crate) fn quiet_at(&self) -> Option<Duration> {
         let round_trip = self.clock.round_trip().unwrap_or(QUIET_AFTER);
         self.unanswered_since.map(|since| since + QUIET_AFTER + round_trip * 2)
+    }
+
+    /// From when on this end asks for signs of life. `None` if no ping is unanswered.
+    pub(crate) fn asks_at(&self) -> Option<Duration> {
+        self.quiet_at().map(|at| at.saturating_sub(ASKS_BEFORE))
     }
 
     /// The time of the last received packet.

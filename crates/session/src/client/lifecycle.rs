@@ -46,6 +46,9 @@ impl Client {
                 if now >= joined.next_ping(session) {
                     joined.link.ping(now);
                 }
+                if let Some(datagrams) = &mut joined.datagrams {
+                    datagrams.ask_at(joined.link.asks_at());
+                }
                 if !leaves
                     && let Some(report) =
                         joined.reports.take_due(now, session, joined.datagrams.as_ref())

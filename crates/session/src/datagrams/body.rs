@@ -46,7 +46,7 @@ fn coder_config() -> gmc::Config {
 
 /// The kinds of payloads: two bits of a datagram's first byte.
 pub(super) const NONE: u8 = 0;
-const PLAIN: u8 = 1;
+pub(super) const PLAIN: u8 = 1;
 const CODED: u8 = 2;
 /// A length and a coded body, then a plain body.
 const BOTH: u8 = 3;

@@ -7,7 +7,7 @@ use groupwire_afec::Arrival;
 use super::body::{BodyMessage, Messages, REPEATED, is_coded};
 use super::copies;
 use super::hash::key_of;
-use super::leg::{ACKNOWLEDGES, KIND, Leg};
+use super::leg::{ACKNOWLEDGES, KIND, Leg, QUESTION};
 use super::share::{Needs, reserve_behind};
 use crate::ids::{ChannelNo, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
@@ -54,6 +54,9 @@ impl Leg {
             self.acknowledging.on_coded(now);
         }
         let payload = reader.rest();
+        if kind == QUESTION && payload.is_empty() {
+            self.on_asked(now);
+        }
         self.before_body = packet.len() - payload.len();
         let messages = self.reader.open(kind, payload, batch);
         let transit = header.way.unwrap_or(one_way) + header.queued;

@@ -61,12 +61,19 @@ pub(crate) struct Datagrams {
     in_flight: u8,
     /// Made on first use, so that an idle connection needs no memory for it.
     leg: Option<Box<Leg>>,
+    /// From when on this end asks for signs of life.
+    asks_at: Option<Duration>,
 }
 
 impl Datagrams {
     /// `None` if the transport's datagrams are too small to be used.
     pub(crate) fn new(settings: Settings) -> Option<Self> {
-        (settings.max >= SMALLEST).then_some(Datagrams { settings, in_flight: 0, leg: None })
+        (settings.max >= SMALLEST).then_some(Datagrams {
+            settings,
+            in_flight: 0,
+            leg: None,
+            asks_at: None,
+        })
     }
 
     /// True if the transport accepts another datagram.
@@ -162,7 +169,18 @@ impl Datagrams {
 
     /// The time at which a datagram is due if nothing happens before. `None` while the transport accepts none.
     pub(crate) fn timeout(&self, now: Duration) -> Option<Duration> {
-        self.leg.as_ref().filter(|_| self.ready())?.timeout(now)
+        if !self.ready() {
+            return None;
+        }
+        match &self.leg {
+            Some(leg) => leg.timeout(now, self.asks_at),
+            None => self.asks_at,
+        }
+    }
+
+    /// Sets from when on this end asks for signs of life (wire W35). `None` while no answer is missing.
+    pub(crate) fn ask_at(&mut self, at: Option<Duration>) {
+        self.asks_at = at;
     }
 
     /// Makes the datagrams that are due, as many as the transport accepts. `traced`: also fills
@@ -174,9 +192,11 @@ impl Datagrams {
     ) -> Result<Vec<OutgoingDatagram>, Error> {
         let mut made = Vec::new();
         while self.ready() {
-            let Some(leg) = self.leg.as_mut() else { break };
-            let before = made.len();
-            leg.make(now, traced, &mut made)?;
+            if self.leg.is_none() && self.asks_at.is_none_or(|at| at > now) {
+                break;
+            }
+            let (before, asks_at) = (made.len(), self.asks_at);
+            self.leg().make(now, traced, asks_at, &mut made)?;
             let count = u8::try_from(made.len() - before).unwrap_or(u8::MAX);
             if count == 0 {
                 break;

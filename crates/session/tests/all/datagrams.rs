@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use groupwire_session::Qos;
 use groupwire_session::client::{ChannelId, Event, Input, Outgoing, Output, Status};
+use groupwire_session::{Error, Qos, room};
 use proptest::prelude::*;
 
 use crate::support::{Air, MS, Random, World};
@@ -301,4 +301,39 @@ fn a_client_whose_stream_is_full_sleeps() {
         assert!(packets < 2 || at > now, "it wants to be called at {at:?}, now {now:?}");
     }
     assert_eq!(packets, 2);
+}
+
+#[test]
+fn w35_an_end_whose_ping_has_no_answer_asks_for_signs_of_life() {
+    for seed in 0..20 {
+        let mut world = World::new(seed, room::Config::new("demo", 7));
+        for _ in 0..2 {
+            join(&mut world, CLEAR);
+        }
+        world.run(MS * 2000);
+        let sent = |world: &World| -> usize {
+            world.people.iter().map(|one| one.datagrams.0 + one.brought.alone.0).sum()
+        };
+        let before = sent(&world);
+        world.run(MS * 20_000);
+        assert_eq!(sent(&world), before, "nobody asks while pings are answered");
+        // From now on the stream carries nothing during this test, and datagrams are lost.
+        for one in &mut world.people {
+            (one.per_octet, one.air.lost) = (MS * 10_000, 60);
+        }
+        world.run(MS * 9000);
+        for one in &world.people {
+            assert_eq!((one.status, one.client.stats().reconnects), (Some(Status::Connected), 0));
+        }
+        // Nobody answers any more.
+        for one in &mut world.people {
+            one.air.lost = 100;
+        }
+        world.run(MS * 6000);
+        let is_silent =
+            |event: &Event| matches!(event, Event::Error { error: Error::Silent { .. }, .. });
+        assert!(world.people.iter().all(|one| one.saw(is_silent)), "{seed}");
+        let away = world.log.iter().filter(|event| matches!(event, room::Event::Away { .. }));
+        assert_eq!(away.count(), 2, "{seed}");
+    }
 }

@@ -81,7 +81,9 @@ impl Peer {
         loop {
             let Some(connection) = self.connection_mut() else { return };
             let has_news = connection.has_due_datagrams();
-            let Some(datagrams) = connection.link.datagrams.as_ref() else { return };
+            let asks_at = connection.link.asks_at();
+            let Some(datagrams) = connection.link.datagrams.as_mut() else { return };
+            datagrams.ask_at(asks_at);
             let takes_news = has_news && datagrams.clear_at().is_none_or(|at| at <= now);
             if !datagrams.ready() || !(takes_news || datagrams.is_due(now)) {
                 let clear = datagrams.clear_at().filter(|_| has_news && datagrams.ready());

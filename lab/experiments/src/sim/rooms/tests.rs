@@ -165,6 +165,18 @@ fn a_minute_in_which_six_of_ten_packets_are_lost_breaks_no_transport() {
 }
 
 #[test]
+fn half_a_minute_of_such_losses_that_begins_at_rest_breaks_no_transport() {
+    // All have rested for half a minute when the losses begin, so that only pings tell of them.
+    for seed in 1..6 {
+        let (_, people, lost) = meet(Lane::WebTransport, "step0-60", seed, 90_000 * MS);
+        assert!(lost > 100, "{lost}");
+        let reconnects = people.iter().map(|person| person.client().stats().reconnects);
+        assert_eq!(reconnects.sum::<u64>(), 0, "{seed}");
+        check(&people, "60 %");
+    }
+}
+
+#[test]
 fn on_a_bad_path_too_a_dead_peer_is_noticed_within_six_seconds() {
     for seed in 1..4 {
         let (server, people, _) = meet(Lane::WebTransport, "step60-100", seed, 66_000 * MS);
