@@ -1,6 +1,7 @@
 //! The command line of `groupwire-lab`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -76,9 +77,13 @@ impl Experiment {
             Experiment::Fairness(options) => {
                 show(options.common.json, |tell| fairness::run(options, tell))
             }
-            Experiment::Fanout(options) => {
-                show(options.common.json, |tell| fanout::run(options, tell))
-            }
+            Experiment::Fanout(options) => match options.serve_bare {
+                Some(tick_ms) => {
+                    fanout::bare::serve(Duration::from_millis(tick_ms))?;
+                    Ok(ExitCode::SUCCESS)
+                }
+                None => show(options.common.json, |tell| fanout::run(options, tell)),
+            },
             Experiment::Gmc(options) => {
                 show(options.common.json, |tell| messages::run(options, tell))
             }

@@ -51,6 +51,18 @@ fn over_webtransport_messages_arrive_as_sent() {
 }
 
 #[test]
+fn the_bare_program_delivers_everything_with_the_same_fields() {
+    let (row, ours) = (row("bare"), row("groupwire-websocket"));
+    assert_eq!((&row["verified"], &row["delivered"]), (&true.into(), &1.0.into()), "{row}");
+    assert!(row["messages"].as_u64().unwrap() >= 100, "{row}");
+    let fields = |row: &Value| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(&row), fields(&ours));
+    let number = |field: &str| row[field].as_f64().unwrap();
+    assert!(number("server_us_per_delivery") > 0.0);
+    assert!(number("p50_ms") <= number("p99_ms"));
+}
+
+#[test]
 fn peers_that_are_not_installed_are_named_and_left_out() {
     let output = fanout(&["--system", "ws"]);
     assert!(!output.status.success());

@@ -63,6 +63,12 @@ impl Ledger {
         self.until.store(self.now(), Ordering::Relaxed);
     }
 
+    /// The send time of a message of which only the name is known. `None`: it was not sent.
+    fn sent_at(&self, name: Name) -> Option<u64> {
+        let at = self.slot(name)?.at.load(Ordering::Acquire);
+        (at > 0).then_some(at)
+    }
+
     pub(super) fn window(&self) -> Duration {
         let (from, until) = (self.from.load(Ordering::Relaxed), self.until.load(Ordering::Relaxed));
         Duration::from_nanos(until.saturating_sub(from))
@@ -139,8 +145,28 @@ impl Tally {
         }
     }
 
+    /// Takes a message of which only the sender and the lower 16 bits of its number came.
+    pub(super) fn take_name(&mut self, ledger: &Ledger, at: u64, sender: usize, low: u16) {
+        if self.own == Some(sender) {
+            return;
+        }
+        if sender >= ledger.senders() {
+            self.altered += 1;
+            return;
+        }
+        let next = self.stream(sender).next;
+        let number = next.wrapping_add_signed(i32::from(low.wrapping_sub(next as u16) as i16));
+        let name = Name { sender, number };
+        self.arrive(ledger, at, name, ledger.sent_at(name));
+    }
+
     fn count(&mut self, ledger: &Ledger, at: u64, name: Name, message: &[u8]) {
-        let Some(sent) = ledger.sent(name, message) else {
+        self.arrive(ledger, at, name, ledger.sent(name, message));
+    }
+
+    /// Counts a message. `sent`: when it was sent, if it was.
+    fn arrive(&mut self, ledger: &Ledger, at: u64, name: Name, sent: Option<u64>) {
+        let Some(sent) = sent else {
             self.altered += 1;
             return;
         };

@@ -8,6 +8,7 @@
 //!
 //! lab/README.md says what each figure means.
 
+pub(crate) mod bare;
 mod cell;
 mod certificates;
 mod colyseus;
@@ -96,6 +97,10 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     program: Program,
+
+    /// Be the server of the system bare, with this tick in ms. The experiment starts itself so.
+    #[arg(long, value_name = "MS", hide = true)]
+    pub(crate) serve_bare: Option<u64>,
 
     /// The directory into which scripts/peers.sh has installed the peers.
     #[arg(long, value_name = "DIRECTORY", default_value = ".cache/peers")]

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::bare;
 use super::colyseus;
 use super::frames::write_varint;
 use super::ledger::{Ledger, Tally};
@@ -20,6 +21,8 @@ pub(super) enum Protocol {
     Colyseus,
     /// Awareness of y-protocols.
     Awareness,
+    /// The names of messages, of the bare program.
+    Names,
 }
 
 /// One client.
@@ -43,7 +46,7 @@ impl Speaker {
     /// The path of its WebSocket. Colyseus' server has to be asked for it.
     pub(super) async fn path(&self, port: u16) -> io::Result<String> {
         let path = match self.protocol {
-            Protocol::Bare => "/",
+            Protocol::Bare | Protocol::Names => "/",
             Protocol::SocketIo => "/socket.io/?EIO=4&transport=websocket",
             Protocol::Centrifugo => "/connection/websocket",
             Protocol::Colyseus => return colyseus::seat(port).await,
@@ -58,7 +61,7 @@ impl Speaker {
             // Their servers speak first.
             Protocol::SocketIo | Protocol::Colyseus => {}
             Protocol::Centrifugo => write(Kind::Text, br#"{"id":1,"connect":{}}"#, out),
-            Protocol::Bare | Protocol::Awareness => self.is_ready = true,
+            Protocol::Bare | Protocol::Awareness | Protocol::Names => self.is_ready = true,
         }
     }
 
@@ -84,6 +87,7 @@ impl Speaker {
                 _ => self.is_ready = payload.starts_with(br#"{"id":2,"subscribe""#),
             },
             Protocol::Colyseus => return self.hear_colyseus(ledger, at, payload, out),
+            Protocol::Names => return bare::hear(&mut self.tally, ledger, at, payload),
             Protocol::Bare | Protocol::Awareness => {}
         }
         self.tally.take(ledger, at, payload);
@@ -117,6 +121,7 @@ impl Speaker {
             Protocol::Awareness => {
                 write(Kind::Binary, &awareness(self.number, self.count, message), out);
             }
+            Protocol::Names => bare::say(message, out),
         }
     }
 }

@@ -14,10 +14,11 @@ use crate::program::installed;
 use crate::server::{Start, UNLIMITED, groupwire};
 
 /// All systems, in the order of the rows.
-pub(super) const SYSTEMS: [&str; 15] = [
+pub(super) const SYSTEMS: [&str; 16] = [
     "groupwire-websocket",
     "groupwire-webtransport",
     ROOM,
+    BARE,
     "ws",
     "ws-batched",
     "socket.io",
@@ -31,6 +32,9 @@ pub(super) const SYSTEMS: [&str; 15] = [
     "uwebsockets-batched",
     "y-websocket",
 ];
+
+/// The bare program, a lower bound.
+const BARE: &str = "bare";
 
 /// The usual ticks: what users get, and at once.
 const TICKS: [u64; 2] = [40, 0];
@@ -64,7 +68,7 @@ pub(super) fn systems(options: &Options) -> Vec<System> {
     let ticks = or_usual(&options.ticks, &TICKS);
     let system = |name: &'static str| {
         let takes = move |tick: &u64| match name {
-            _ if name.starts_with("groupwire") || name == ROOM => true,
+            _ if name.starts_with("groupwire") || [ROOM, BARE].contains(&name) => true,
             _ => COLLECTING.iter().any(|ending| name.ends_with(ending)) == (*tick > 0),
         };
         let ticks = ticks.clone().into_iter().filter(takes);
@@ -86,6 +90,7 @@ impl System {
             "centrifugo" | "centrifuge" => Clients::Peer(Protocol::Centrifugo),
             "colyseus" => Clients::Peer(Protocol::Colyseus),
             "y-websocket" => Clients::Peer(Protocol::Awareness),
+            BARE => Clients::Peer(Protocol::Names),
             _ => Clients::Peer(Protocol::Bare),
         }
     }
@@ -97,6 +102,11 @@ impl System {
         match self.kind() {
             "groupwire-websocket" => run(self.groupwire(&plan.program, false)),
             "groupwire-webtransport" => run(self.groupwire(&plan.program, true)),
+            BARE => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.args(["fanout", "--serve-bare", &self.tick_ms.to_string()]);
+                run(command)
+            }
             "centrifugo" => centrifugo(peers),
             "centrifuge" => {
                 let mut command =
@@ -182,7 +192,7 @@ mod tests {
         assert_eq!(names(&format!("{both} --tick 20")), [("ws-batched", 20)]);
         let ours = [("groupwire-websocket", 40), ("groupwire-websocket", 0)];
         assert_eq!(names("--system groupwire-websocket"), ours);
-        assert_eq!(names("").len(), SYSTEMS.len() + 1);
+        assert_eq!(names("").len(), SYSTEMS.len() + 2);
     }
 
     #[test]
