@@ -22,6 +22,11 @@ const MOST_PROCESSORS: usize = 8;
 /// One processor is left to connections and other rooms. On two, two writing threads made the last receivers wait longer than one.
 const LEFT_TO_OTHERS: usize = 1;
 
+/// The memory of this many connections is read before a packet is written to each of them, so that the processor waits for all of
+/// it at once: since the last tick, other data has taken its place in the caches. With more connections, the first system calls
+/// would displace the memory of the last ones again.
+const AT_ONCE: usize = 16;
+
 /// The number of threads that write the packets of a large tick. Computed once, because the system reads files for it.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
@@ -126,11 +131,18 @@ pub(super) struct Left {
 /// Writes a packet to connections, one after the other.
 fn write_to_each(sockets: &ByLink<Socket>, links: &[LinkId], packet: &FramedPacket) -> Left {
     let mut left = Left::default();
-    for link in links {
-        match sockets.get(link).and_then(Socket::writer) {
-            Some(writer) if writer.send_framed(packet) => {}
-            Some(_) => left.unsent.push(*link),
-            None => left.without_socket.push(*link),
+    for links in links.chunks(AT_ONCE) {
+        let mut writers = [None; AT_ONCE];
+        for (writer, link) in writers.iter_mut().zip(links) {
+            *writer = sockets.get(link).and_then(Socket::writer);
+        }
+        writers.iter().flatten().for_each(|writer| writer.load());
+        for (link, writer) in links.iter().zip(writers) {
+            match writer {
+                Some(writer) if writer.send_framed(packet) => {}
+                Some(_) => left.unsent.push(*link),
+                None => left.without_socket.push(*link),
+            }
         }
     }
     left

@@ -1,7 +1,10 @@
 //! A TCP socket, encrypted by TLS or not, that one task reads and several write without waiting.
 
+use std::hint::black_box;
 use std::io::{self, ErrorKind, IoSlice, Read};
 use std::net::Shutdown;
+#[cfg(unix)]
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -42,6 +45,13 @@ impl Link {
             tls.set_limit(ENCRYPTED);
         }
         link
+    }
+
+    /// Loads the memory that writing needs into the processor's cache.
+    pub(crate) fn load(&self) {
+        #[cfg(unix)]
+        black_box(self.socket.as_raw_fd());
+        black_box(self.tls.is_some());
     }
 
     pub(crate) fn socket(&self) -> &TcpStream {

@@ -1,6 +1,7 @@
 //! A TCP socket to which the room's task writes packets itself: with one system call, and without waking the
 //! connection's task unless the kernel's buffer is full.
 
+use std::hint::black_box;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,6 +62,12 @@ impl SocketWriter {
         let mut prefix = [0; MAX_HEADER];
         let prefix = self.framing.header(header.len() + payload.len(), &mut prefix);
         self.send_parts([prefix, header, payload])
+    }
+
+    /// Loads the memory that sending needs into the processor's cache.
+    pub(crate) fn load(&self) {
+        black_box((self.state.is_poisoned(), self.framing));
+        self.link.load();
     }
 
     /// As [`SocketWriter::send`], for a packet that several connections are sent.
