@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub(crate) use connection::{Close, Connection, Connections, Outbound};
-use pacing::Pacing;
+use pacing::{Pacing, Sent};
 use publications::Publications;
 pub(crate) use publications::Refused;
 use writes::Writes;
@@ -111,6 +111,7 @@ pub(crate) async fn drive(
         room,
         connections,
         writes: Writes::default(),
+        sent: Sent::default(),
         emulated,
         observer,
         observed: Position(0),
@@ -166,7 +167,8 @@ pub(crate) async fn drive(
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
         let took = driver.started.elapsed().saturating_sub(now);
-        driver.room.space_ticks(pacing.turned(took));
+        let sent = std::mem::take(&mut driver.sent);
+        driver.room.space_ticks(pacing.turned((now, took), driver.room.last_tick(), sent));
         if driver.is_over {
             driver.tell_end();
             // Later messages are dropped with the room: their clients resume in the room that is loaded next.
@@ -215,6 +217,8 @@ pub(crate) struct Driver {
     pub(crate) connections: Connections,
     /// Packets of this turn, which are written together.
     writes: Writes,
+    /// What was sent in this turn.
+    sent: Sent,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
     observer: Option<Arc<dyn Observer + Send + Sync>>,

@@ -70,9 +70,11 @@ impl Driver {
     fn send(&mut self, link: LinkId, packet: Vec<u8>, body: Option<Arc<[u8]>>) {
         if let Some(writer) = self.connections.sockets().get(&link).and_then(Socket::writer) {
             self.writes.push(Write { link, writer: Arc::clone(writer), packet, body });
+            self.sent.written += 1;
         } else if let Some(connection) = self.connections.get(link) {
             let packet = whole_packet(packet, body.as_deref());
             connection.packets.put(Outbound::Packet(packet));
+            self.sent.handed_over += 1;
         }
     }
 
@@ -80,8 +82,10 @@ impl Driver {
     fn send_shared(&mut self, now: Duration, shared: &SharedPacket) {
         // Earlier packets to the same connections go first.
         self.write_all(now);
-        let Driver { writes, connections, room, .. } = self;
+        let Driver { writes, connections, room, sent, .. } = self;
         let left = writes.write_shared(connections.sockets(), shared);
+        sent.handed_over += left.without_socket.len() as u32;
+        sent.written += (shared.links.len() - left.without_socket.len()) as u32;
         for &link in &left.without_socket {
             if let Some(connection) = connections.get(link) {
                 connection.packets.put(Outbound::Packet(shared.packet.to_vec()));
@@ -99,8 +103,9 @@ impl Driver {
     }
 
     /// Sends a datagram whose payload is shared with other receivers.
-    fn send_shared_datagram(&self, link: LinkId, packet: Vec<u8>, body: &[u8]) {
+    fn send_shared_datagram(&mut self, link: LinkId, packet: Vec<u8>, body: &[u8]) {
         let Some(connection) = self.connections.get(link) else { return };
+        self.sent.handed_over += 1;
         match (&connection.datagram_sink, &connection.datagrams) {
             (Some(sink), _) if !connection.is_emulated() => sink([&packet, body]),
             (_, Some((datagrams, _))) => {
@@ -114,6 +119,7 @@ impl Driver {
         let connection = self.connections.get(link);
         let datagrams = connection.and_then(|connection| connection.datagrams.as_ref());
         let needs = self.room.path_needs(now, link);
+        self.sent.handed_over += 1;
         if datagrams.is_none_or(|(datagrams, _)| !datagrams.put((packet, needs))) {
             // The outbox is full, so the datagram is dropped.
             self.room.handle_input(now, Input::DatagramDropped { link });

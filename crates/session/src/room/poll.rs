@@ -1,6 +1,7 @@
 //! What a room's caller takes from it: packets to send, and other things to do.
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::Room;
 use super::api::{Output, SharedPacket};
@@ -41,6 +42,18 @@ impl Room {
             return Output::Store(write);
         }
         Output::Timeout(timers.next())
+    }
+
+    /// The time of the last tick, at which messages were sent; `None` before the first one.
+    ///
+    /// ```
+    /// use groupwire_session::AllowAll;
+    /// use groupwire_session::room::{Config, Room};
+    ///
+    /// assert_eq!(Room::new(Config::new("demo", 1), Box::new(AllowAll)).last_tick(), None);
+    /// ```
+    pub fn last_tick(&self) -> Option<Duration> {
+        self.common.timers.last_tick
     }
 
     /// The transport keeps a packet of [`Room::poll_shared`] that it could not send at once.
