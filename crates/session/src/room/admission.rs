@@ -52,6 +52,7 @@ impl Room {
         secrets: &dyn Secrets,
         max_datagram: usize,
     ) {
+        self.end_skipping();
         let admitted = match self.admit(link, &opening.hello, identity, secrets) {
             Ok(admitted) => admitted,
             Err(error) => {

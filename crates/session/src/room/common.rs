@@ -12,6 +12,7 @@ use super::inspector::Inspector;
 use super::log::{Cursor, Log};
 use super::outputs::Outputs;
 use super::pieces::Pieces;
+use super::release::Skipped;
 use super::resting::Resting;
 use super::roster::Roster;
 use super::storing::Storing;
@@ -39,6 +40,7 @@ pub(super) struct Common {
     pub(super) upstreams: Upstreams,
     pub(super) timers: Timers,
     pub(super) resting: Resting,
+    pub(super) skipped: Skipped,
     /// The newest order at the last tick.
     pub(super) ticked: Order,
     /// The end of the log at the last tick: participants may be sent messages up to there.
@@ -118,6 +120,7 @@ impl Common {
             upstreams: Upstreams::default(),
             timers: Timers::new(config.timing.tick),
             resting: Resting::default(),
+            skipped: Skipped::default(),
             ticked: Order(0),
             released: Cursor::default(),
             ticked_head: Position(0),

@@ -1,14 +1,11 @@
 //! The room's timers: ticks, turns of rate-limited values, and housekeeping four times a second.
 
 use alloc::collections::BTreeSet;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Room;
 use super::common::Common;
-use super::log::Cursor;
-use super::news::News;
 use super::peer::{Connection, MEASURE_EVERY, Peer, State};
 use super::timers::HOUSEKEEPING;
 use crate::datagrams::Datagrams;
@@ -115,39 +112,6 @@ impl Room {
         }
     }
 
-    /// Lets all participants be sent messages up to `until` and the changes of the participants in `changed`, with `counts` also
-    /// their number. Sends the newest payload to members of shared streams that need nothing else, which are nearly all. Returns
-    /// the other participants, and the least order up to which awareness was sent to those members.
-    fn release(
-        &mut self,
-        now: Duration,
-        until: Cursor,
-        (changed, counts): (&BTreeSet<ParticipantId>, bool),
-    ) -> (Vec<ParticipantId>, Order) {
-        let Room { peers, common, .. } = self;
-        let has_news = counts || !changed.is_empty();
-        let news = has_news.then(|| News::new(changed, counts, &common.roster).map(Arc::new));
-        let news = news.flatten();
-        let (mut others, mut served) = (Vec::new(), Order(u64::MAX));
-        let mut shared = Vec::new();
-        for (&id, peer) in peers {
-            let Some(connection) = peer.connection_mut() else { continue };
-            connection.release(until);
-            if has_news {
-                connection.tell_of(id, (changed, counts), news.as_ref());
-            }
-            connection.take_turns(now, id, &common.log);
-            match peer.send_plain(now, common, &mut shared) {
-                false => others.push(id),
-                true => {
-                    served = peer.connection().map_or(served, |one| served.min(one.served()));
-                }
-            }
-        }
-        shared.into_iter().for_each(|packet| common.outputs.push_shared(packet));
-        (others, served)
-    }
-
     /// Queues the complete list of participants for each participant, because the room is no longer large.
     fn tell_of_all(&mut self) {
         let Room { peers, common, .. } = self;
@@ -191,6 +155,7 @@ impl Room {
     /// Closes silent and stalled connections, ends long absences, sends settled values, and rearranges fan-out groups
     /// and shared streams.
     fn on_housekeeping(&mut self, now: Duration) {
+        self.end_skipping();
         debug_assert!(
             self.common.links.iter().all(|(&link, id)| {
                 let connection = self.peers.get(id).and_then(Peer::connection);

@@ -120,6 +120,7 @@ pub struct Measured {
 impl Room {
     /// Begins or ends tracing: packets are described for [`Room::traced`].
     pub fn set_tracing(&mut self, on: bool) {
+        self.end_skipping();
         self.common.inspector.trace.turn(on);
         if !on {
             self.wake_all();

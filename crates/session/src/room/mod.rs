@@ -26,6 +26,7 @@ mod pieces;
 mod poll;
 mod publication;
 mod rate_limit;
+mod release;
 mod reset;
 mod resting;
 mod roster;
@@ -288,6 +289,7 @@ impl Room {
     fn on_sent(&mut self, now: Duration, link: LinkId) {
         let Room { peers, common, .. } = self;
         let Some(peer) = common.links.get(&link).and_then(|id| peers.get_mut(id)) else { return };
+        peer.end_skip(common);
         let Some(connection) = peer.connection_mut() else { return };
         connection.link.sent();
         // A member of a shared stream usually needs nothing more, and goes on resting.
@@ -353,6 +355,7 @@ impl Room {
         let Room { peers, common, .. } = self;
         let Some(id) = common.links.get(&link).copied() else { return };
         let Some(peer) = peers.get_mut(&id) else { return };
+        peer.end_skip(common);
         let served = serve(peer, common);
         // Nearly always: then the peer need not be looked up again.
         if common.effects.is_empty() {

@@ -68,14 +68,19 @@ impl Outputs {
     }
 }
 
-/// Adds a transport to the receivers of this packet. `most` is the largest number of receivers that the packet can have.
-pub(super) fn share(shared: &mut Vec<SharedPacket>, link: LinkId, packet: &Arc<[u8]>, most: usize) {
+/// Adds transports to the receivers of this packet. `most` is the largest number of receivers that the packet can have.
+pub(super) fn share(
+    shared: &mut Vec<SharedPacket>,
+    more: &[LinkId],
+    packet: &Arc<[u8]>,
+    most: usize,
+) {
     // Searches from the end because most neighbours are members of the same shared stream.
     match shared.iter_mut().rev().find(|one| Arc::ptr_eq(&one.packet, packet)) {
-        Some(one) => one.links.push(link),
+        Some(one) => one.links.extend_from_slice(more),
         None => {
             let mut links = Vec::with_capacity(most);
-            links.push(link);
+            links.extend_from_slice(more);
             shared.push(SharedPacket { links, packet: Arc::clone(packet) });
         }
     }
@@ -128,7 +133,7 @@ mod tests {
     fn transports_that_are_sent_the_same_packet_are_listed_together() {
         let (mut list, packets) = (Vec::new(), [Arc::from([1]), Arc::from([1])]);
         for link in 0..6 {
-            share(&mut list, LinkId(link), &packets[link as usize % 2], 6);
+            share(&mut list, &[LinkId(link)], &packets[link as usize % 2], 6);
         }
         let links: Vec<_> = list.iter().map(|one| one.links.clone()).collect();
         assert_eq!(links, [[0, 2, 4].map(LinkId), [1, 3, 5].map(LinkId)]);

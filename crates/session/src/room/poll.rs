@@ -6,7 +6,6 @@ use core::time::Duration;
 use super::Room;
 use super::api::{Output, SharedPacket};
 use super::common::Common;
-use super::peer::Peer;
 use crate::LinkId;
 
 impl Room {
@@ -59,8 +58,9 @@ impl Room {
     /// The transport keeps a packet of [`Room::poll_shared`] that it could not send at once.
     pub(super) fn on_unsent(&mut self, link: LinkId) {
         let Room { peers, common, .. } = self;
-        let peer = common.links.get(&link).and_then(|id| peers.get_mut(id));
-        if let Some(connection) = peer.and_then(Peer::connection_mut) {
+        let Some(peer) = common.links.get(&link).and_then(|id| peers.get_mut(id)) else { return };
+        peer.end_skip(common);
+        if let Some(connection) = peer.connection_mut() {
             connection.link.keeps();
         }
     }

@@ -171,6 +171,13 @@ impl Connection {
         }
     }
 
+    pub(in crate::room) fn member_mut(&mut self) -> Option<&mut Member> {
+        match &mut self.stage {
+            Stage::Live(member) => member.as_mut(),
+            _ => None,
+        }
+    }
+
     pub(in crate::room) fn is_member(&self) -> bool {
         self.member().is_some()
     }

@@ -53,6 +53,8 @@ pub(super) struct Peer {
     pub(super) state: State,
     /// How the participant rests; `None` if housekeeping looks at it next time.
     pub(super) rest: Option<Rest>,
+    /// True if ticks skip the participant, so that its cursors are behind until [`Peer::end_skip`].
+    pub(super) is_skipped: bool,
 }
 
 /// Whether a participant has a transport.
@@ -75,6 +77,7 @@ impl Peer {
             account: Account::new(Quota::NONE),
             state: State::Away { since: Duration::ZERO },
             rest: None,
+            is_skipped: false,
         }
     }
 

@@ -14,6 +14,7 @@ pub(in crate::room) const MEASURE_EVERY: u32 = 5;
 impl Peer {
     /// Lets housekeeping look at this participant next time.
     pub(in crate::room) fn wake(&mut self, common: &mut Common) {
+        self.end_skip(common);
         common.resting.wake(self.id, &mut self.rest);
     }
 

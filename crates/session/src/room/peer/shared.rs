@@ -54,7 +54,7 @@ impl Peer {
                 stats.bytes_out_after += payload.bytes.len() as u64;
                 let link = connection.id;
                 if connection.link.is_idle() {
-                    share(shared, link, &payload.bytes, links.len());
+                    share(shared, &[link], &payload.bytes, links.len());
                     return true;
                 }
                 connection.link.launched(payload.bytes.len());
@@ -233,7 +233,7 @@ impl Connection {
     }
 
     /// Moves the member's cursors to `at`, up to where the shared stream has sent it the log.
-    fn served_shared(&mut self, at: Cursor) {
+    pub(in crate::room) fn served_shared(&mut self, at: Cursor) {
         let cursor = &mut self.stream.feed.cursor;
         cursor.log = at.log;
         if !self.sharing.has_private() {

@@ -364,6 +364,22 @@ impl Contents {
         Counts { messages: messages - own.messages, bytes: bytes - own.bytes }
     }
 
+    /// The messages that `members` receivers of the payload get together: all but their own. `is_receiver`: whether a participant is
+    /// one of them.
+    pub(in crate::room) fn counts_of(
+        &self,
+        members: u64,
+        is_receiver: impl Fn(ParticipantId) -> bool,
+    ) -> Counts {
+        let Counts { messages, bytes } = self.counts;
+        let all = Counts { messages: messages * members, bytes: bytes * members };
+        let own = self.own.iter().filter(|(sender, _)| is_receiver(*sender));
+        own.fold(all, |sum, (_, own)| Counts {
+            messages: sum.messages - own.messages,
+            bytes: sum.bytes - own.bytes,
+        })
+    }
+
     fn count(&mut self, message: &Message) {
         let at = match self.own.binary_search_by_key(&message.sender, |(sender, _)| *sender) {
             Ok(at) => at,
