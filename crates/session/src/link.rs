@@ -149,7 +149,12 @@ impl Link {
 
     /// True if a control frame or an answer to a ping waits.
     pub(crate) fn has_control(&self) -> bool {
-        !self.control.is_empty() || self.ping.is_some()
+        self.has_frames() || self.ping.is_some()
+    }
+
+    /// True if a control frame waits that is not an answer to a ping.
+    pub(crate) fn has_frames(&self) -> bool {
+        !self.control.is_empty()
     }
 
     /// True if too many control frames wait: the other end causes more than it reads.

@@ -21,6 +21,11 @@ use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 
+/// A settled value waits at most this long for a datagram to share its packet, and a regular ping goes at most this much earlier,
+/// with a datagram: packets of their own cost the headers of IP, UDP and QUIC, and an acknowledgement. A pointer sends datagrams
+/// more often.
+const SHARES_PACKET: Duration = Duration::from_millis(60);
+
 /// A message to send. Messages are sent in the order in which the application submitted them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
@@ -79,15 +84,17 @@ impl Joined {
         packing: &mut Packing,
         now: Duration,
     ) -> Result<(), Error> {
-        if self.datagrams.is_some() {
-            self.compose_datagrams(session, packing, now)?;
+        let shares = self.datagrams.is_some() && self.compose_datagrams(session, packing, now)?;
+        if shares && now + SHARES_PACKET >= self.link.last_ping() + self.timing.ping {
+            self.link.ping(now);
         }
+        let settled = if shares { now } else { now.saturating_sub(SHARES_PACKET) };
         while self.link.ready() {
             if session.presence_changed {
                 session.presence_changed = false;
                 self.link.queue(&Frame::Presence(&session.config.presence));
             }
-            let due = self.due(session, now, Carrier::Stream);
+            let due = self.due(session, now, settled, Carrier::Stream);
             let has_control = self.link.has_control();
             if !has_control && self.upload.is_none() && due.is_empty() {
                 break;
@@ -111,19 +118,21 @@ impl Joined {
         Ok(())
     }
 
+    /// Makes the datagrams that are due. Returns true if there were any.
     #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn compose_datagrams(
         &mut self,
         session: &mut Session,
         packing: &mut Packing,
         now: Duration,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
+        let mut any = false;
         while let Some(datagrams) = self.datagrams.as_ref().filter(|datagrams| datagrams.ready()) {
             let is_due = datagrams.is_due(now);
             let is_clear = datagrams.clear_at().is_none_or(|at| at <= now);
             let answers = self.groups.must_answer(now);
             let due =
-                if is_clear { self.due(session, now, Carrier::Datagrams) } else { Vec::new() };
+                if is_clear { self.due(session, now, now, Carrier::Datagrams) } else { Vec::new() };
             if due.is_empty() && !is_due && !answers {
                 break;
             }
@@ -146,9 +155,10 @@ impl Joined {
                 }
                 session.count_out(bytes.len());
                 session.outputs.push_back(Output::Datagram(bytes));
+                any = true;
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     /// The next time at which there is something to send on a carrier that accepts packets now.
@@ -184,7 +194,8 @@ impl Joined {
         let transactions = transactions.map(|((_, pending), release)| {
             session.channels[pending.channel].next_slot.max(release)
         });
-        let over_stream = transactions.chain(open().filter_map(Channel::settled_at));
+        let over_stream =
+            transactions.chain(open().filter_map(Channel::settled_at).map(|at| at + SHARES_PACKET));
         awareness.chain(over_stream.filter(|_| self.link.ready())).min()
     }
 
@@ -197,8 +208,14 @@ impl Joined {
 
     /// The messages that may be sent now. With a transaction, all messages that were submitted before it are sent, even
     /// above the maximum rate, so that the transaction does not overtake them: a drag arrives before its drop, unless
-    /// their carriers differ.
-    fn due(&self, session: &mut Session, now: Duration, carrier: Carrier) -> Vec<(Order, Due)> {
+    /// their carriers differ. `settled`: values are settled that were settled at this time.
+    fn due(
+        &self,
+        session: &mut Session,
+        now: Duration,
+        settled: Duration,
+        carrier: Carrier,
+    ) -> Vec<(Order, Due)> {
         session.channels.iter_mut().for_each(|channel| channel.drop_late(now));
         let mut due = Vec::new();
         let channels = &session.channels;
@@ -223,8 +240,8 @@ impl Joined {
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
             if carrier == Carrier::Stream {
-                let settled = channel.settled(now, session.transports, datagrams.is_some());
-                due.extend(settled.map(|order| (order, Due::Settled(at))));
+                let values = channel.settled(settled, session.transports, datagrams.is_some());
+                due.extend(values.map(|order| (order, Due::Settled(at))));
             }
         }
         // A heap's code is a tenth of the code that sorting takes, and the browser's core is small.

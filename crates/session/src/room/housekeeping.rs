@@ -37,7 +37,7 @@ impl Room {
         if is_due(self.common.timers.turn) {
             self.take_turns(now);
         }
-        if is_due(self.common.timers.housekeeping) {
+        if is_due(self.common.timers.next_housekeeping()) {
             self.on_housekeeping(now);
         }
         while let Some((at, id)) = self.common.timers.due_datagrams(now) {
@@ -177,6 +177,8 @@ impl Room {
             self.wake_all();
         }
         self.arrange_groups(now);
+        // Before the participants are served, so that it shares their packets.
+        self.tell_upstream(now);
         for id in self.common.resting.awake() {
             self.check(now, id, settled);
         }
@@ -199,12 +201,13 @@ impl Room {
             self.count_subscriptions();
         }
         self.end_hold();
-        self.tell_upstream(now);
         // A larger room may have sent more outputs at once.
         let Common { outputs, links, .. } = &mut self.common;
         outputs.shrink_to(links.len() * OUTPUTS_EACH + FEW_OUTPUTS);
-        let next = (!self.is_empty()).then(|| now + HOUSEKEEPING);
-        self.common.timers.housekeeping = next;
+        // It may have waited for a tick, so that the next one counts from when this one was due.
+        let due = self.common.timers.housekeeping.map_or(now, |due| due + HOUSEKEEPING);
+        let next = if due > now { due } else { now + HOUSEKEEPING };
+        self.common.timers.housekeeping = (!self.is_empty()).then_some(next);
         self.ask_for_part(now);
     }
 

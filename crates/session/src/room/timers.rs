@@ -8,6 +8,13 @@ use crate::{ParticipantId, Position};
 /// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire W35).
 pub(super) const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
+/// What can wait a moment, waits at most this long for a tick: a packet of its own costs the headers of IP, UDP and QUIC, and an
+/// acknowledgement. It is a little longer than the usual tick.
+const SHARES_TICK: Duration = Duration::from_millis(50);
+
+/// After a tick, the next one is expected for this time, even if none is planned.
+const BUSY: Duration = Duration::from_millis(100);
+
 /// Datagrams are planned at least this far ahead: timers need no finer resolution than milliseconds.
 const SOONEST: Duration = Duration::from_millis(1);
 
@@ -66,6 +73,26 @@ impl Timers {
         self.housekeeping.get_or_insert(now + HOUSEKEEPING);
     }
 
+    /// True if a tick is expected soon, so that what can wait may share its packets. If none comes, housekeeping sends it.
+    pub(super) fn expects_tick(&self, now: Duration) -> bool {
+        let is_busy = |last: Duration| last < now && now <= last + BUSY;
+        let is_cared_for = self.housekeeping.is_some_and(|due| now < due);
+        self.tick.is_some_and(|tick| tick <= now + SHARES_TICK)
+            || (is_cared_for && self.last_tick.is_some_and(is_busy))
+    }
+
+    /// The time of the next housekeeping: after a tick that is expected soon, so that what both send shares packets.
+    pub(super) fn next_housekeeping(&self) -> Option<Duration> {
+        let due = self.housekeeping?;
+        let latest = due + SHARES_TICK;
+        Some(match (self.tick, self.last_tick) {
+            (_, Some(last)) if last >= due => due,
+            (Some(tick), _) if tick <= latest => tick.max(due),
+            (None, Some(last)) if due <= last + BUSY => latest,
+            _ => due,
+        })
+    }
+
     /// Moves the time at which a participant's datagrams are due to `due`. `planned`: the connection's copy of that
     /// time, which is updated.
     pub(super) fn plan_datagrams(
@@ -93,6 +120,48 @@ impl Timers {
     /// The earliest of all planned times.
     pub(super) fn next(&self) -> Option<Duration> {
         let datagrams = self.datagrams.first().map(|(at, _)| *at);
-        [self.tick, self.turn, self.housekeeping, datagrams].into_iter().flatten().min()
+        [self.tick, self.turn, self.next_housekeeping(), datagrams].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn housekeeping_waits_for_a_tick_that_is_expected_soon() {
+        let mut timers = Timers::new(MS * 40);
+        timers.begin_housekeeping(MS * 1000);
+        assert_eq!(timers.next_housekeeping(), Some(MS * 1250));
+        timers.tick_at(MS * 1330);
+        assert_eq!(timers.next_housekeeping(), Some(MS * 1250));
+        timers.tick_at(MS * 1280);
+        assert_eq!((timers.next_housekeeping(), timers.next()), (Some(MS * 1280), Some(MS * 1280)));
+        // A tick before that, and none is planned.
+        (timers.tick, timers.last_tick) = (None, Some(MS * 1200));
+        assert_eq!(timers.next_housekeeping(), Some(MS * 1300));
+        timers.last_tick = Some(MS * 1100);
+        assert_eq!(timers.next_housekeeping(), Some(MS * 1250));
+        // The tick that it waited for.
+        timers.last_tick = Some(MS * 1280);
+        assert_eq!(timers.next_housekeeping(), Some(MS * 1250));
+    }
+
+    #[test]
+    fn answers_wait_for_ticks_that_follow_each_other_until_housekeeping() {
+        let mut timers = Timers::new(MS * 40);
+        timers.begin_housekeeping(MS * 1000);
+        assert!(!timers.expects_tick(MS * 1000));
+        timers.tick_at(MS * 1040);
+        assert!(timers.expects_tick(MS * 1000) && !timers.expects_tick(MS * 980));
+        (timers.tick, timers.last_tick) = (None, Some(MS * 1040));
+        assert_eq!(
+            [1040, 1041, 1140, 1141].map(|ms| timers.expects_tick(MS * ms)),
+            [false, true, true, false]
+        );
+        timers.last_tick = Some(MS * 1240);
+        assert_eq!([1249, 1250].map(|ms| timers.expects_tick(MS * ms)), [true, false]);
     }
 }

@@ -30,6 +30,7 @@ mod quotas;
 mod redundancy;
 mod session;
 mod shared;
+mod shared_packets;
 mod snapshots;
 mod support;
 mod tokens;

@@ -325,7 +325,12 @@ impl Connection {
 
     /// True if there are control frames, a snapshot, a model piece or messages to send over the private stream.
     pub(in crate::room) fn has_anything(&self) -> bool {
-        self.link.has_control()
+        self.link.has_control() || self.has_anything_but_answer()
+    }
+
+    /// As [`Connection::has_anything`], without the answer to a ping.
+    pub(in crate::room) fn has_anything_but_answer(&self) -> bool {
+        self.link.has_frames()
             || self.download().is_some()
             || !self.changed.is_empty()
             || self.news.is_some()

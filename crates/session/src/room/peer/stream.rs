@@ -58,7 +58,10 @@ impl Peer {
             connection.feed_model();
             self.tell_changes(common);
             let Some(connection) = self.connection_mut() else { return };
-            if !connection.link.ready() || !connection.has_anything() {
+            // The answer to a ping says how long it waited.
+            let is_urgent =
+                connection.has_anything_but_answer() || !common.timers.expects_tick(now);
+            if !connection.link.ready() || !connection.has_anything() || !is_urgent {
                 return;
             }
             let before = connection.progress();
