@@ -28,9 +28,19 @@ const MAX_COPIES: usize = 32;
 /// into one packet otherwise, and lose them together.
 const APART: Duration = Duration::from_millis(5);
 
-/// If no other datagram is sent for this time, the first copy is sent in a datagram of its own. Transactions are rare
-/// compared with the positions of pointers, so that this costs little (wire W82).
+/// A copy goes in a datagram of its own if no other datagram is sent for some time. In bursts of losses it is at most this long, otherwise
+/// at least (wire W82).
 const ALONE_AFTER: Duration = Duration::from_millis(12);
+
+/// Where losses are independent, it is at most a tenth of the deadline and at most this long, so that most copies share the
+/// datagrams of the next ticks (wire W82).
+const ALONE_AT_MOST: Duration = Duration::from_millis(50);
+
+/// The fewest copies of a transaction, the fewest in bursts, and the most (wire W82). A copy takes few bytes in a datagram that is
+/// sent anyway, and a transaction is rare compared with the positions of pointers.
+const FEWEST: u8 = 2;
+const FEWEST_IN_BURSTS: u8 = 12;
+const MOST: u8 = 24;
 
 /// Losses count as bursts if the packet after a lost one is lost more than this many times as often as other packets
 /// (wire W82).
@@ -49,11 +59,27 @@ pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     fnv1a(numbers.as_flattened().iter().chain(payload))
 }
 
-/// The number of copies of a transaction, and the factor by which each copy waits longer than the one before (wire W82). In
-/// bursts there are many copies at even distances, so that one gets through before the deadline. Otherwise two copies are
-/// enough, and the second one waits longer, so that both are not lost together.
-fn plan(loss: &LossModel) -> (u8, u32) {
-    if loss.again[0] > BURSTS * loss.rate { (12, 1) } else { (2, 2) }
+/// How often a transaction is copied, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Plan {
+    /// The number of copies.
+    times: u8,
+    /// Each copy goes in a datagram of its own if no other datagram is sent for this time after the one before.
+    alone_after: Duration,
+}
+
+impl Plan {
+    /// The plan for a path (wire W82): as many copies as get through, at even distances.
+    fn new(loss: &LossModel, deadline: Duration) -> Self {
+        let is_bursty = loss.again[0] > BURSTS * loss.rate;
+        let (fewest, shortest, longest) = match is_bursty {
+            true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER),
+            false => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST)),
+        };
+        let times = loss.repeats_for(LATE_ON_ONE_LEG, MOST).max(fewest);
+        let alone_after = (deadline * 2 / 5 / u32::from(times)).clamp(shortest, longest);
+        Plan { times, alone_after }
+    }
 }
 
 /// Transactions that are being copied, the oldest first.
@@ -82,8 +108,6 @@ struct Copy {
     times: u8,
     /// The next copy goes in a datagram of its own after this time.
     alone_after: Duration,
-    /// The factor by which `alone_after` grows with each copy.
-    longer: u32,
     /// From this time on, the next copy may go in a datagram that is sent anyway.
     piggyback_from: Duration,
     /// At this time the next copy goes in a datagram of its own.
@@ -116,7 +140,8 @@ impl Copies {
         let back = u32::try_from(position.get().saturating_sub(previous.get())).unwrap_or(u32::MAX);
         let check = check([record.channel.get(), sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);
-        let (times, longer) = plan(loss);
+        let deadline = qos.deadline.unwrap_or_default();
+        let Plan { times, alone_after } = Plan::new(loss, deadline);
         self.waiting.push_back(Copy {
             channel: record.channel,
             counter,
@@ -124,12 +149,11 @@ impl Copies {
             kept,
             check,
             born,
-            until: born + qos.deadline.unwrap_or_default(),
+            until: born + deadline,
             times,
-            alone_after: ALONE_AFTER,
-            longer,
+            alone_after,
             piggyback_from: now + APART,
-            alone_at: now + ALONE_AFTER,
+            alone_at: now + alone_after,
         });
         if self.waiting.len() > MAX_COPIES {
             self.forget(|_| true, 1);
@@ -175,7 +199,6 @@ impl Copies {
             };
             take(&planned, copy.check);
             copy.times -= 1;
-            copy.alone_after *= copy.longer;
             copy.piggyback_from = now + APART;
             copy.alone_at = now + copy.alone_after;
         }
@@ -206,5 +229,40 @@ impl Copies {
             !goes
         });
         spare.truncate(MAX_COPIES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn w82_copies_wait_for_other_datagrams_as_long_as_the_deadline_allows() {
+        let plan = |percent: u32, ms: u32| {
+            let loss = f64::from(percent) / 100.0;
+            let Plan { times, alone_after } = Plan::new(&LossModel::chain(loss, loss), MS * ms);
+            (times, alone_after.as_millis())
+        };
+        assert_eq!(
+            [50, 250, 500, 5000].map(|ms| plan(5, ms)),
+            [(2, 12), (2, 25), (2, 50), (2, 50)]
+        );
+        assert_eq!([50, 250, 500].map(|ms| plan(20, ms)), [(3, 12), (3, 25), (3, 50)]);
+        assert_eq!(plan(60, 250), (10, 12));
+    }
+
+    #[test]
+    fn w82_in_bursts_there_are_as_many_copies_as_get_through_before_the_deadline() {
+        for (again, fewest, most) in [(0.5, 12, 12), (0.84, 20, 23), (0.97, 24, 24)] {
+            let bursts = LossModel::chain(0.2, again);
+            for deadline in [250, 500].map(|ms| MS * ms) {
+                let Plan { times, alone_after } = Plan::new(&bursts, deadline);
+                assert!((fewest..=most).contains(&times), "{again}: {times}");
+                assert!((APART..=ALONE_AFTER).contains(&alone_after));
+                assert!(alone_after * u32::from(times) <= deadline / 2, "{alone_after:?}");
+            }
+        }
     }
 }
