@@ -39,6 +39,10 @@ const ABOVE: f64 = 1.1;
 const EXCESS: f64 = 10.0;
 const EXCESS_SHARE: f64 = 0.5;
 
+/// Of transactions, so many may be late above five quarters of the permitted hundredth, as a single late one may be an accident.
+/// Two of the last 64 are not: at a hundredth this happens to one in seven, at half of that to one in 25.
+const FEW_LATE: u64 = 1;
+
 /// The most senders whose indices are remembered, which bounds the memory (law 3 in docs/laws.md). For messages of
 /// further senders, only their age is judged.
 const MAX_SENDERS: usize = 4096;
@@ -294,7 +298,7 @@ impl Judge {
     /// True if more messages were missed than are permitted, and this is not due to chance.
     fn exceeds(&self, kind: Kind, missed: u64, allowed: u64) -> bool {
         match kind {
-            Kind::Transaction => missed > allowed.saturating_add(allowed / 4 + 2),
+            Kind::Transaction => missed > allowed.saturating_add(allowed / 4 + FEW_LATE),
             Kind::Awareness => self.excess > EXCESS + EXCESS_SHARE * allowed as f64,
         }
     }

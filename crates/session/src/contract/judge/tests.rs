@@ -155,6 +155,30 @@ fn rare_transactions_are_judged_by_the_last_ones() {
     assert_eq!(news[1..], [ContractState::Met]);
 }
 
+#[test]
+fn two_late_transactions_are_reported_and_one_is_not() {
+    let qos = Qos::transaction().deadline(MS * 250);
+    let told = |late: &[u32]| {
+        let (mut judge, mut news) = (Judge::default(), Vec::new());
+        for number in 1..100 {
+            let now = MS * 3000 * number;
+            let age = if late.contains(&number) { MS * 300 } else { MS * 50 };
+            let message =
+                ReceivedMessage { sender: ParticipantId(1), index: None, age, is_state: false };
+            judge.judge(now, &qos, Rate::ZERO, message);
+            news.extend(judge.news(now, &qos, Rate::ZERO).map(|state| (number, state)));
+        }
+        news
+    };
+    assert_eq!(told(&[40]), []);
+    assert_eq!(told(&[30, 70]), []);
+    let news = told(&[40, 60]);
+    assert!(
+        matches!(news[..], [(60, ContractState::Missed(_)), (_, ContractState::Met)]),
+        "{news:?}"
+    );
+}
+
 /// A pointer of which a fifth may miss.
 const ROUGH: Qos = POINTER.loss_per_mille(200).rate(1, 25);
 
