@@ -46,16 +46,18 @@ pub struct AckFrequency {
     /// How long an acknowledgement may wait for a packet to piggyback on. The library asks for less, down to 25 ms,
     /// where the round trip is shorter.
     pub max_delay: Duration,
-    /// An acknowledgement is sent at once if a packet is missing and this number of later ones arrived.
+    /// An acknowledgement is sent at once if a packet is missing and this number of later ones arrived; 0: a missing packet
+    /// hurries none.
     pub reordering: u32,
 }
 
 /// The acknowledgements that both ends ask of each other (T21). They wait a little longer than 40 ms, the interval at
 /// which a server sends collected messages, so that most travel in packets with messages: packets of their own would be
-/// the largest cost on a link of low bandwidth. Ends without the QUIC extension for such requests, such as browsers,
+/// the largest cost on a link of low bandwidth. For the same reason a missing packet hurries none: what has a deadline is repeated
+/// in datagrams before QUIC would learn of the loss. Ends without the QUIC extension for such requests, such as browsers,
 /// acknowledge every second packet, after 25 ms at most.
 pub const RARE_ACKS: AckFrequency =
-    AckFrequency { threshold: 4, max_delay: Duration::from_millis(45), reordering: 2 };
+    AckFrequency { threshold: 4, max_delay: Duration::from_millis(45), reordering: 0 };
 
 /// Bytes of the connection id in each packet towards `end` (T22). A client has one connection per socket, which the
 /// address identifies; four bytes let a server distinguish billions.
