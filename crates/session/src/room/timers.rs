@@ -33,6 +33,8 @@ pub(super) struct Timers {
     pub(super) housekeeping: Option<Duration>,
     /// When datagrams to single participants are due between ticks: repeats, acknowledgements and reports.
     datagrams: BTreeSet<(Duration, ParticipantId)>,
+    /// True once datagrams were planned: only where there are some, waiting for a tick saves packets.
+    has_datagrams: bool,
 }
 
 impl Timers {
@@ -45,6 +47,7 @@ impl Timers {
             turn: None,
             housekeeping: None,
             datagrams: BTreeSet::new(),
+            has_datagrams: false,
         }
     }
 
@@ -77,8 +80,9 @@ impl Timers {
     pub(super) fn expects_tick(&self, now: Duration) -> bool {
         let is_busy = |last: Duration| last < now && now <= last + BUSY;
         let is_cared_for = self.housekeeping.is_some_and(|due| now < due);
-        self.tick.is_some_and(|tick| tick <= now + SHARES_TICK)
-            || (is_cared_for && self.last_tick.is_some_and(is_busy))
+        let is_expected = self.tick.is_some_and(|tick| tick <= now + SHARES_TICK)
+            || (is_cared_for && self.last_tick.is_some_and(is_busy));
+        self.has_datagrams && is_expected
     }
 
     /// The time of the next housekeeping: after a tick that is expected soon, so that what both send shares packets.
@@ -86,6 +90,7 @@ impl Timers {
         let due = self.housekeeping?;
         let latest = due + SHARES_TICK;
         Some(match (self.tick, self.last_tick) {
+            _ if !self.has_datagrams => due,
             (_, Some(last)) if last >= due => due,
             (Some(tick), _) if tick <= latest => tick.max(due),
             (None, Some(last)) if due <= last + BUSY => latest,
@@ -106,6 +111,7 @@ impl Timers {
         if *planned != due {
             planned.map(|at| self.datagrams.remove(&(at, participant)));
             due.map(|at| self.datagrams.insert((at, participant)));
+            self.has_datagrams |= due.is_some();
             *planned = due;
         }
     }
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn housekeeping_waits_for_a_tick_that_is_expected_soon() {
-        let mut timers = Timers::new(MS * 40);
+        let mut timers = Timers { has_datagrams: true, ..Timers::new(MS * 40) };
         timers.begin_housekeeping(MS * 1000);
         assert_eq!(timers.next_housekeeping(), Some(MS * 1250));
         timers.tick_at(MS * 1330);
@@ -151,7 +157,7 @@ mod tests {
 
     #[test]
     fn answers_wait_for_ticks_that_follow_each_other_until_housekeeping() {
-        let mut timers = Timers::new(MS * 40);
+        let mut timers = Timers { has_datagrams: true, ..Timers::new(MS * 40) };
         timers.begin_housekeeping(MS * 1000);
         assert!(!timers.expects_tick(MS * 1000));
         timers.tick_at(MS * 1040);
