@@ -22,7 +22,6 @@ mod answers;
 mod arrivals;
 mod assets;
 mod authority;
-mod backlog;
 mod by_name;
 mod certificate;
 mod codecs;

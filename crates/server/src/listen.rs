@@ -11,8 +11,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::addresses::{Addresses, Counted};
 use crate::arrivals::{Arrivals, Newcomer};
-use crate::backlog::Backlog;
-use crate::drain::Drain;
 use crate::http_connection::{HttpVersion, serve};
 use crate::hub::Hub;
 use crate::routes;
@@ -36,7 +34,6 @@ pub(crate) struct Http {
     sockets: Arc<Semaphore>,
     addresses: Arc<Addresses>,
     arrivals: Arc<Arrivals>,
-    drain: Arc<Drain>,
 }
 
 impl Http {
@@ -45,69 +42,63 @@ impl Http {
         let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
         let idle = hub.config.http.idle;
         let (sockets, addresses) = (Arc::new(Semaphore::new(most)), Arc::clone(&hub.addresses));
-        let (arrivals, drain) = (Arc::clone(&hub.arrivals), Arc::clone(&hub.drain));
-        Http { router: routes::router(hub), idle, sockets, addresses, arrivals, drain }
+        let arrivals = Arc::clone(&hub.arrivals);
+        Http { router: routes::router(hub), idle, sockets, addresses, arrivals }
     }
 
-    /// Accepts and serves connections without TLS; never returns. Once the server says goodbye it accepts no others.
+    /// Accepts and serves connections without TLS; never returns.
     pub(crate) async fn serve_plain(self, listener: TcpListener) {
-        let backlog = Backlog::new(Newcomer::Plain);
-        let serving = async {
-            loop {
-                let (socket, peer, admission) = backlog.next(&self.arrivals).await;
-                let Http { router, idle, .. } = self.clone();
+        loop {
+            let (socket, peer, admission) = self.accept(&listener, Newcomer::Plain).await;
+            let Http { router, idle, .. } = self.clone();
+            tokio::spawn(async move {
+                serve(socket, peer, HttpVersion::Http1, router, idle).await;
+                drop(admission);
+            });
+        }
+    }
+
+    /// Accepts and serves connections with TLS; never returns.
+    pub(crate) async fn serve_encrypted(self, listener: TcpListener, mut handshakes: Handshakes) {
+        loop {
+            let (socket, peer, admission) = self.accept(&listener, Newcomer::Encrypted).await;
+            let Http { router, idle, .. } = self.clone();
+            let begun = handshakes.begin(socket, peer, move |stream| {
+                let version = match stream.speaks(HTTP2) {
+                    true => HttpVersion::Http2,
+                    false => HttpVersion::Http1,
+                };
                 tokio::spawn(async move {
-                    serve(socket, peer, HttpVersion::Http1, router, idle).await;
+                    serve(stream, peer, version, router, idle).await;
                     drop(admission);
                 });
-            }
-        };
-        tokio::join!(self.fill(&backlog, listener), serving);
+            });
+            begun.await;
+        }
     }
 
-    /// Accepts and serves connections with TLS; never returns. Once the server says goodbye it accepts no others.
-    pub(crate) async fn serve_encrypted(self, listener: TcpListener, mut handshakes: Handshakes) {
-        let backlog = Backlog::new(Newcomer::Encrypted);
-        let serving = async {
-            loop {
-                let (socket, peer, admission) = backlog.next(&self.arrivals).await;
-                let Http { router, idle, .. } = self.clone();
-                let begun = handshakes.begin(socket, peer, move |stream| {
-                    let version = match stream.speaks(HTTP2) {
-                        true => HttpVersion::Http2,
-                        false => HttpVersion::Http1,
-                    };
-                    tokio::spawn(async move {
-                        serve(stream, peer, version, router, idle).await;
-                        drop(admission);
-                    });
-                });
-                begun.await;
-            }
-        };
-        tokio::join!(self.fill(&backlog, listener), serving);
-    }
-
-    /// Accepts connections, which wait in `backlog`.
-    async fn fill(&self, backlog: &Backlog<Admission>, listener: TcpListener) {
-        let most = |newcomer| self.arrivals.most_waiting(newcomer);
-        backlog.fill(listener, most, &self.drain, |peer| self.admit(peer)).await;
-    }
-
-    /// Counts a connection; `None` if it is refused.
-    fn admit(&self, peer: SocketAddr) -> Option<Admission> {
-        let of_address = match self.addresses.accept(peer.ip()) {
-            Ok(counted) => counted,
-            Err(refusal) => {
-                tracing::debug!(%peer, "connection refused: {}", refusal.why());
-                return None;
-            }
-        };
-        match Arc::clone(&self.sockets).try_acquire_owned() {
-            Ok(permit) => Some(Admission { _permit: permit, _of_address: of_address }),
-            Err(_) => {
-                tracing::warn!(%peer, "connection refused: too many HTTP connections");
-                None
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+        newcomer: Newcomer,
+    ) -> (TcpStream, SocketAddr, Admission) {
+        loop {
+            let (socket, peer) = accept(listener).await;
+            let of_address = match self.addresses.accept(peer.ip()) {
+                Ok(counted) => counted,
+                Err(refusal) => {
+                    tracing::debug!(%peer, "connection refused: {}", refusal.why());
+                    continue;
+                }
+            };
+            match Arc::clone(&self.sockets).try_acquire_owned() {
+                Ok(permit) => {
+                    let admission = Admission { _permit: permit, _of_address: of_address };
+                    // Only connections that are not refused count towards the rate.
+                    self.arrivals.connected(newcomer).await;
+                    return (socket, peer, admission);
+                }
+                Err(_) => tracing::warn!(%peer, "connection refused: too many HTTP connections"),
             }
         }
     }

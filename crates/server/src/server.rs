@@ -234,7 +234,7 @@ impl Server {
                 None => std::future::pending().await,
             }
         };
-        tokio::pin!(serving_plain, serving_http, serving_sockets, administration);
+        tokio::pin!(administration);
         let asked_to_stop = async {
             tokio::select! {
                 () = shutdown => hub.begin_drain(None),
@@ -256,35 +256,26 @@ impl Server {
         };
         tokio::select! {
             reason = store_failed => return Err(Error::StoreFailed { reason }),
-            () = &mut serving_http => {}
-            () = &mut serving_plain => {}
+            () = serving_http => {}
+            () = serving_plain => {}
             () = renewing => {}
-            () = &mut serving_sockets => {}
+            () = serving_sockets => {}
             () = serving_webtransport => {}
             () = serving_commands => {}
             () = memory::give_back(Arc::clone(&hub)) => {}
             () = &mut administration => {}
             ending = asked_to_stop => {
-                // Clients whose accepted connections wait are told when to come back, too.
-                let accepted = async {
-                    tokio::join!(serving_http, serving_plain, serving_sockets);
-                };
-                tokio::pin!(accepted);
                 match ending {
                     // New connections wait for the process that has taken the sockets over.
                     Ending::HandOver => {
                         closer.as_ref().inspect(|closer| closer.ignore_newcomers());
-                        tokio::select! {
-                            () = say_goodbye(&hub) => {}
-                            () = &mut accepted => {}
-                        }
+                        say_goodbye(&hub).await;
                     }
                     // The administration listener still answers, so that monitoring learns that the server is not ready.
                     Ending::Stop => {
                         hub.handover.withdraw();
                         tokio::select! {
                             () = say_goodbye(&hub) => {}
-                            () = &mut accepted => {}
                             () = &mut administration => {}
                         }
                     }

@@ -65,17 +65,13 @@ impl Arrivals {
         }
     }
 
-    /// Waits until the server may work on an accepted connection. Meanwhile others wait behind it.
+    /// Waits until the server may work on an accepted connection. Meanwhile no other one is accepted, and clients wait in the
+    /// kernel.
     pub(crate) async fn connected(&self, newcomer: Newcomer) {
         let wait = self.decide(|pace, now| pace.connect(now, newcomer));
         if !wait.is_zero() {
             sleep(wait).await;
         }
-    }
-
-    /// The most accepted connections that may wait for [`connected`](Self::connected).
-    pub(crate) fn most_waiting(&self, newcomer: Newcomer) -> usize {
-        self.pace().most_waiting(newcomer)
     }
 
     /// Waits until a client may join.

@@ -58,16 +58,12 @@ const OVERBOOKING: f64 = 1.25;
 /// New connections per join: an answer that says when to come back costs a fraction of a join, so several are sent for each join.
 const CONNECTIONS_PER_JOIN: f64 = 4.0;
 /// A connection with TLS counts as this many others: its handshake costs about as much as a join, and handshakes of clients that
-/// are then told to come back take that time from joins. Further connections wait before it.
+/// are then told to come back take that time from joins. Further connections wait in the kernel.
 const ENCRYPTED: f64 = 3.0;
 /// New connections per second at least, which leaves room for web pages and monitoring.
 const LEAST_CONNECTIONS: f64 = 500.0;
-/// The burst of new connections: as many as the rate permits in this time. Further ones wait.
+/// The burst of new connections: as many as the rate permits in this time. Further ones wait in the kernel.
 const CONNECTION_BURST: Duration = Duration::from_millis(10);
-/// As many accepted connections may wait as the server can work on in this time. Further ones wait in the kernel, which keeps some
-/// thousands, until they are accepted or their clients give up, as these do after 10 s: whoever would have to wait longer here would be
-/// served when it has gone.
-const LONGEST_BACKLOG: Duration = Duration::from_secs(3);
 
 /// A new connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,26 +184,10 @@ impl Pace {
         if self.is_unlimited() {
             return Duration::ZERO;
         }
-        let rate = self.connection_rate();
+        let rate = (self.rate * CONNECTIONS_PER_JOIN).max(LEAST_CONNECTIONS);
         self.connections.advance(now, rate, CONNECTION_BURST);
         let place = self.connections.take_some(newcomer.places());
         self.connections.wait(place, rate)
-    }
-
-    /// The most accepted connections that may wait until the server works on them.
-    pub(super) fn most_waiting(&self, newcomer: Newcomer) -> usize {
-        match self.is_unlimited() {
-            true => usize::MAX,
-            false => {
-                let places = self.connection_rate() * LONGEST_BACKLOG.as_secs_f64();
-                (places / newcomer.places()) as usize
-            }
-        }
-    }
-
-    /// New connections per second, counted in places.
-    fn connection_rate(&self) -> f64 {
-        (self.rate * CONNECTIONS_PER_JOIN).max(LEAST_CONNECTIONS)
     }
 
     /// True if the interval is over, so that [`end_interval`](Self::end_interval) is due.

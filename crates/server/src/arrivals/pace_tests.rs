@@ -311,23 +311,6 @@ fn connections_wait_in_turn() {
 }
 
 #[test]
-fn as_many_connections_wait_as_are_served_soon() {
-    let mut pace = pace();
-    let plain = pace.most_waiting(Newcomer::Plain);
-    assert_eq!((plain, pace.most_waiting(Newcomer::Encrypted)), (12_000, 4000));
-    // The last of them has its turn after that time.
-    let now = Duration::from_secs(1);
-    let last = (0..plain).map(|_| pace.connect(now, Newcomer::Plain)).last().unwrap();
-    assert!(last <= LONGEST_BACKLOG && last > LONGEST_BACKLOG - MS * 20, "{last:?}");
-    // A slower server lets fewer wait.
-    (0..2000).for_each(|_| _ = pace.arrive(now));
-    pace.end_interval(now, Measured { times: 20, late: 10, served: 50, ..Measured::default() });
-    assert_eq!(pace.most_waiting(Newcomer::Plain), 6000);
-    let limits = ArrivalLimits { joins_per_second: 0, lag: Duration::ZERO };
-    assert_eq!(Pace::new(limits).most_waiting(Newcomer::Plain), usize::MAX);
-}
-
-#[test]
 fn clients_with_tls_wait_before_the_handshake_and_are_rarely_told_to_come_back() {
     let storm = |newcomer| {
         let join = MS / 2;

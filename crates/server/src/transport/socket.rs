@@ -1,6 +1,5 @@
 //! Length-prefixed packets over plain TCP (docs/transports.md, T8), for native programs.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use groupwire_session::Error;
@@ -10,41 +9,34 @@ use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::framing::Framed;
 use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
-use crate::addresses::Counted;
 use crate::arrivals::Newcomer;
-use crate::backlog::Backlog;
 use crate::hub::Hub;
+use crate::listen::accept;
 
-/// Accepts and serves connections; never returns. Once the server says goodbye it accepts no others.
+/// Accepts and serves connections; never returns.
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
-    let backlog = Backlog::new(Newcomer::Plain);
-    let serving = async {
-        loop {
-            let (socket, peer, counted) = backlog.next(&hub.arrivals).await;
-            tracing::debug!(%peer, transport = "TCP socket", "connected");
-            let hub = Arc::clone(&hub);
-            tokio::spawn(async move {
-                serve_one(hub, socket).await;
-                drop(counted);
-            });
+    loop {
+        let (socket, peer) = accept(&listener).await;
+        if hub.refuses_connection() {
+            tracing::warn!(%peer, "connection refused: too many connections");
+            continue;
         }
-    };
-    let most = |newcomer| hub.arrivals.most_waiting(newcomer);
-    let filling = backlog.fill(listener, most, &hub.drain, |peer| admit(&hub, peer));
-    tokio::join!(filling, serving);
-}
-
-/// Counts a connection; `None` if it is refused.
-fn admit(hub: &Hub, peer: SocketAddr) -> Option<Option<Counted>> {
-    if hub.refuses_connection() {
-        tracing::warn!(%peer, "connection refused: too many connections");
-        return None;
+        let handshake = hub.addresses.handshake(peer.ip());
+        let counted = match handshake.and_then(|()| hub.addresses.open(peer.ip())) {
+            Ok(counted) => counted,
+            Err(refusal) => {
+                tracing::debug!(%peer, "connection refused: {}", refusal.why());
+                continue;
+            }
+        };
+        hub.arrivals.connected(Newcomer::Plain).await;
+        tracing::debug!(%peer, transport = "TCP socket", "connected");
+        let hub = Arc::clone(&hub);
+        tokio::spawn(async move {
+            serve_one(hub, socket).await;
+            drop(counted);
+        });
     }
-    let handshake = hub.addresses.handshake(peer.ip());
-    let counted = handshake.and_then(|()| hub.addresses.open(peer.ip()));
-    counted
-        .inspect_err(|refusal| tracing::debug!(%peer, "connection refused: {}", refusal.why()))
-        .ok()
 }
 
 async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
