@@ -1,6 +1,5 @@
 //! Transports: one enum with the same functions for each, so that the driver need not distinguish them.
 
-mod connect;
 pub(crate) mod event;
 pub(crate) mod framing;
 mod moves;
@@ -26,7 +25,7 @@ use socket::Socket;
 use websocket::WebSocket;
 use webtransport::WebTransport;
 
-/// How long opening a transport may take: three of TCP's attempts to connect, and the handshakes behind it.
+/// How long opening a transport may take: a SYN that is lost twice is sent a third time after 3 s.
 const DIAL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long to wait until the server has received everything, so that a reset does not discard the last packet.

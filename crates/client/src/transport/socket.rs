@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::connect::connect;
 use super::event::TransportEvent;
 use super::moves::Watch;
 use super::stream::Packets;
@@ -20,7 +20,9 @@ pub(crate) struct Socket {
 
 impl Socket {
     pub(super) async fn dial(address: &Address) -> Result<Self, DialError> {
-        let stream = connect(address).await?;
+        let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+        // Packets are complete when they are sent: Nagle's algorithm would only delay them.
+        stream.set_nodelay(true)?;
         let watch = Watch::over(&stream)?;
         let (reader, writer) = stream.into_split();
         Ok(Socket { packets: Packets::new(reader, writer), watch })

@@ -2,19 +2,20 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_util::{Sink, Stream};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Bytes, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::connect::connect;
 use super::event::TransportEvent;
 use super::moves::Watch;
 use crate::address::Address;
@@ -137,6 +138,13 @@ impl WebSocket {
             Err(_) => Poll::Ready(TransportEvent::Closed),
         }
     }
+}
+
+async fn connect(address: &Address) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+    // Packets are complete when they are sent: Nagle's algorithm would only delay them.
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 fn dial_error(error: tungstenite::Error) -> DialError {
