@@ -42,6 +42,9 @@ const QUIET_AFTER: Duration = Duration::from_millis(750);
 /// So long before a silence is suspicious, this end begins to ask for signs of life in datagrams (wire W35).
 const ASKS_BEFORE: Duration = Duration::from_millis(500);
 
+/// The answer to a ping waits no longer for a packet to share, in microseconds: the other end would soon ask for signs of life.
+const ANSWERS_WITHIN: u64 = 200_000;
+
 /// One transport, from when it opened to when it closed.
 pub(crate) struct Link {
     /// Control frames that wait for the next packet.
@@ -278,6 +281,11 @@ impl Link {
     /// The time of the last received packet.
     pub(crate) fn last_packet(&self) -> Duration {
         self.last_packet
+    }
+
+    /// True if a ping has waited so long for its answer that the other end would soon take this one for silent.
+    pub(crate) fn is_answer_late(&self, now: Duration) -> bool {
+        self.ping.is_some_and(|(_, received)| micros(now) >= received + ANSWERS_WITHIN)
     }
 
     /// The time of the last ping that this end sent.

@@ -226,6 +226,7 @@ impl Room {
 
     /// Wakes everybody, because there is something to send to all.
     pub(super) fn wake_all(&mut self) {
+        self.end_skipping();
         let Room { peers, common, .. } = self;
         peers.values_mut().for_each(|peer| peer.wake(common));
     }

@@ -445,6 +445,7 @@ impl Room {
 
     fn shut_down(&mut self, now: Duration, retry: Duration, step: Duration) {
         event!(DEBUG, "room shuts down", ?retry, ?step);
+        self.end_skipping();
         let mut retry = retry;
         while let Some((link, id)) = self.common.links.pop_first() {
             let mut packet = Vec::new();

@@ -152,6 +152,7 @@ impl Room {
 
     /// Ends a stream: all its members have private streams again.
     fn end_stream(&mut self, group: GroupId) {
+        self.end_skipping();
         self.common.streams.end(group);
         event!(DEBUG, "shared stream ended", %group);
         let Room { peers, common, .. } = self;

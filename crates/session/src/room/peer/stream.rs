@@ -58,9 +58,11 @@ impl Peer {
             connection.feed_model();
             self.tell_changes(common);
             let Some(connection) = self.connection_mut() else { return };
-            // The answer to a ping says how long it waited.
-            let is_urgent =
-                connection.has_anything_but_answer() || !common.timers.expects_tick(now);
+            // The answer to a ping says how long it waited. Over a stream alone it shares nothing by waiting.
+            let is_urgent = connection.has_anything_but_answer()
+                || connection.link.datagrams.is_none()
+                || connection.link.is_answer_late(now)
+                || !common.timers.expects_tick(now);
             if !connection.link.ready() || !connection.has_anything() || !is_urgent {
                 return;
             }
