@@ -2,10 +2,10 @@
 //!
 //! With a tick of 0 a room sends each message at once. If messages come faster than the machine can send
 //! them, queues would grow without limit, and the network layers would decide what is dropped. So a room
-//! spends at most a part of its time on handling and sending: the pause before the next tick is the
-//! duration of the last turn times a factor. In this pause connections do their part of the work
-//! (encrypting, writing, reading), and more messages arrive that can share packets, which makes each of
-//! them cheaper.
+//! spends at most a part of its time on handling and sending, unless that takes longer than the usual
+//! tick: the pause before the next tick is the mean work for a tick times a factor. In this pause
+//! connections do their part of the work (reading, and what the room has not written itself), and more
+//! messages arrive that can share packets, which makes each of them cheaper.
 
 use std::time::Duration;
 
@@ -31,7 +31,9 @@ pub(super) struct Pacing {
     work: Duration,
     /// The mean work for one tick.
     mean: Duration,
-    /// The packets of the last turn that sent any.
+    /// The packets that were sent since then.
+    sending: Sent,
+    /// The packets of the last tick that sent any.
     sent: Sent,
 }
 
@@ -57,12 +59,15 @@ impl Pacing {
         if last_tick.is_some_and(|at| now < at + LONGEST) {
             self.work += took;
         }
-        if sent != Sent::default() {
-            self.sent = sent;
-        }
+        self.sending.written = self.sending.written.saturating_add(sent.written);
+        self.sending.handed_over = self.sending.handed_over.saturating_add(sent.handed_over);
         if self.last_tick != last_tick {
             self.last_tick = last_tick;
-            let work = std::mem::take(&mut self.work);
+            let sent = std::mem::take(&mut self.sending);
+            if sent != Sent::default() {
+                self.sent = sent;
+            }
+            let work = std::mem::take(&mut self.work).min(LONGEST);
             self.mean = (self.mean * (SMOOTHING - 1) + work) / SMOOTHING;
         }
         match self.mean > SHORT {
@@ -74,7 +79,7 @@ impl Pacing {
     /// The pause after the mean work, by the part of the packets that were handed over.
     fn pause(&self) -> Duration {
         let Sent { written, handed_over } = self.sent;
-        let all = (written + handed_over).max(1);
+        let all = written.saturating_add(handed_over).max(1);
         let for_connections = self.mean * PAUSE_FOR_CONNECTIONS * handed_over / all;
         for_connections + self.mean * written / all / PAUSE_PART
     }
@@ -143,6 +148,19 @@ mod tests {
     fn one_very_long_turn_has_a_bounded_effect() {
         let mut pacing = Pacing::default();
         let (tick, took) = (Duration::ZERO, Duration::from_secs(5));
-        assert_eq!(pacing.turned((tick, took), Some(tick), HANDED_OVER), LONGEST);
+        let spacing = pacing.turned((tick, took), Some(tick), HANDED_OVER);
+        assert!(spacing > Duration::ZERO && spacing <= LONGEST);
+        // It counts no longer than the longest spacing.
+        let spacings = after_ticks(&mut pacing, Duration::from_micros(100), HANDED_OVER);
+        assert_eq!(spacings[12], Duration::ZERO);
+    }
+
+    #[test]
+    fn what_is_sent_between_ticks_does_not_stand_for_a_tick() {
+        let mut pacing = Pacing::default();
+        let spacing = after_ticks(&mut pacing, LONG, WRITTEN).pop();
+        let (now, last) = (Duration::from_millis(21), Some(Duration::from_millis(20)));
+        let one = Sent { written: 0, handed_over: 1 };
+        assert_eq!(pacing.turned((now, Duration::ZERO), last, one), spacing.unwrap());
     }
 }

@@ -14,6 +14,7 @@ use rustix::{io::Errno, net::SendFlags};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::task::coop::poll_proceed;
 use tokio_rustls::rustls::ServerConfig;
 
 use super::tls_state::TlsState;
@@ -92,12 +93,16 @@ impl Link {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
+            // Records without data, such as those that change keys, must not keep the thread from other tasks.
+            let budget = ready!(poll_proceed(cx));
             match self.try_read(buffer.initialize_unfilled()) {
-                Ok(bytes) => {
+                Ok(read) => {
+                    budget.made_progress();
+                    let Some(bytes) = read else { continue };
                     buffer.advance(bytes);
                     return Poll::Ready(Ok(()));
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => drop(budget),
                 Err(error) => return Poll::Ready(Err(error)),
             }
             ready!(self.socket.poll_read_ready(cx))?;
@@ -156,14 +161,14 @@ impl Link {
         write_socket(&self.socket, whole)
     }
 
-    fn try_read(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        let Some(mut tls) = self.lock() else { return read_socket(&self.socket, bytes) };
-        loop {
-            if let Some(read) = tls.take(bytes) {
-                return Ok(read);
-            }
-            self.receive(&mut tls)?;
+    /// Reads bytes; `None` if what was received holds none.
+    fn try_read(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(mut tls) = self.lock() else { return read_socket(&self.socket, bytes).map(Some) };
+        if let Some(read) = tls.take(bytes) {
+            return Ok(Some(read));
         }
+        self.receive(&mut tls)?;
+        Ok(tls.take(bytes))
     }
 
     fn receive(&self, tls: &mut TlsState) -> io::Result<()> {
@@ -286,7 +291,11 @@ impl AsyncWrite for TlsStream {
             tls.finish();
         }
         ready!(self.0.poll_until_taken(cx, || self.0.try_flush()))?;
-        Poll::Ready(SockRef::from(&self.0.socket).shutdown(Shutdown::Write))
+        // A client that has gone already is no error.
+        match SockRef::from(&self.0.socket).shutdown(Shutdown::Write) {
+            Err(error) if error.kind() == ErrorKind::NotConnected => Poll::Ready(Ok(())),
+            done => Poll::Ready(done),
+        }
     }
 }
 

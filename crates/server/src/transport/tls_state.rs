@@ -12,8 +12,8 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::server::UnbufferedServerConnection;
 use tokio_rustls::rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 
-/// Bytes that are read at a time.
-const READ: usize = 16 << 10;
+/// Bytes that are read at a time: a full record is received whole.
+const READ: usize = 32 << 10;
 
 /// Most bytes of incomplete messages: the largest message of a handshake, and a record. With more, rustls has refused the message.
 const MOST_INCOMPLETE: usize = (64 << 10) + (17 << 10);
@@ -25,7 +25,7 @@ const RECORD: usize = 16 << 10;
 const ADDED: usize = 64;
 
 /// A thread keeps a buffer for the next connection if it is not larger than this.
-const MOST_LENT: usize = 128 << 10;
+const MOST_LENT: usize = 256 << 10;
 
 thread_local! {
     /// What this thread lends to connections: buffers for reading, for decrypted bytes, for encrypted bytes, and for parts of a packet.
@@ -146,10 +146,11 @@ impl TlsState {
             Err(error) => Err(error),
         };
         give_back(&mut buffer, &READING);
-        match self.incomplete.len() > MOST_INCOMPLETE {
-            true => Err(ErrorKind::InvalidData.into()),
-            false => outcome,
+        if self.incomplete.len() > MOST_INCOMPLETE {
+            self.has_failed = true;
+            return Err(ErrorKind::InvalidData.into());
         }
+        outcome
     }
 
     /// Encrypts as many bytes of the parts as may wait. Returns how many.
@@ -271,7 +272,7 @@ impl TlsState {
                 }
                 Ok(_) => return Err(ErrorKind::InvalidData.into()),
                 Err(error) => {
-                    // The client is told why.
+                    // The client is told why, unless TLS has something else to say first: rustls must not be asked twice.
                     let rest = received.get_mut(done + discard..).unwrap_or_default();
                     let status = self.connection.process_tls_records(rest);
                     if let Ok(ConnectionState::EncodeTlsData(mut alert)) = status.state {
