@@ -390,10 +390,11 @@ export class Choice {
     // server that fails breaks WebSockets, too, and its clients must not come back all at once.
     const hasMoved = this.#hasJoined && this.#used?.name === "webtransport" && reason === "broke";
     this.#clearUsed(reason);
+    // Before the session learns of it, which may end all links.
+    if (hasMoved && !this.#isDialing && !this.#ready()) this.preconnect();
     this.#options.events.closed();
     const ready = this.#ready();
     if (ready) this.#use(ready);
-    else if (hasMoved && !this.#isDialing) this.preconnect();
   }
 
   #clearUsed(reason: string): void {

@@ -108,10 +108,19 @@ export class WebTransportLink implements Link {
     const known = offers.get(server);
     const early = known && this.#connect(server, known);
     const opens = early?.ready.then(
-      () => known,
+      () => {
+        if (this.#hasEnded) early.close();
+        return known;
+      },
       () => asked,
     );
-    const offer = await Promise.race([asked, opens ?? asked]);
+    opens?.catch(() => {});
+    // A request that fails, as many do in the moment of a change of networks, does not end the connection that opens.
+    const answered = asked.then(
+      (offer) => offer ?? opens,
+      () => opens,
+    );
+    const offer = await (opens ? Promise.race([answered, opens]) : asked);
     if (this.#hasEnded) return;
     if (!offer) return this.#end("is not offered by the server");
     let session = early;
