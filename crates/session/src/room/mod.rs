@@ -31,6 +31,7 @@ mod reset;
 mod resting;
 mod roster;
 mod sharing;
+mod skipped;
 mod stored;
 mod storing;
 mod subscriptions;

@@ -17,28 +17,8 @@ use super::log::Cursor;
 use super::news::News;
 use super::outputs::share;
 use super::peer::{Connection, Peer};
-use crate::{GroupId, LinkId, Order, ParticipantId};
-
-/// The members of shared streams that ticks skip.
-#[derive(Default)]
-pub(super) struct Skipped {
-    /// By stream; none if ticks look at everybody.
-    lists: Vec<List>,
-    /// The other participants with a transport, in the order of their numbers, unless `lists` is empty.
-    others: Vec<ParticipantId>,
-    /// The end of the log at the last tick.
-    until: Cursor,
-}
-
-/// The members of one stream that ticks skip. They have been sent all payloads.
-struct List {
-    group: GroupId,
-    /// The number of the stream's next payload, and the stream's place in the log.
-    next: u64,
-    at: Cursor,
-    /// Their transports, in the order of their numbers.
-    links: Vec<LinkId>,
-}
+use super::skipped::{List, Skipped};
+use crate::{GroupId, Order, ParticipantId};
 
 /// What participants are sent at a tick besides messages.
 struct Changes<'a> {
@@ -66,7 +46,10 @@ impl Room {
             false => None,
         };
         let (mut others, mut served, mut shared) = (Vec::new(), Order(u64::MAX), Vec::new());
-        let may_skip = changes.is_none() && self.common.skipped.goes_on(until, &self.common);
+        let may_skip = changes.is_none() && {
+            let Common { skipped, streams, inspector, .. } = &self.common;
+            !inspector.is_on() && skipped.goes_on(until, streams)
+        };
         if !may_skip {
             self.end_skipping();
         }
@@ -208,29 +191,6 @@ impl Connection {
     }
 }
 
-impl Skipped {
-    /// True if a tick with messages up to `until` may skip the same participants as the last one. If there are transactions, some
-    /// members may have to be sent other frames. Members of a stream with several new payloads need several packets.
-    fn goes_on(&self, until: Cursor, common: &Common) -> bool {
-        let is_near = |list: &List| {
-            let stream = common.streams.get(list.group);
-            stream.is_some_and(|stream| stream.end() <= list.next + 1)
-        };
-        !self.lists.is_empty()
-            && until.log == self.until.log
-            && !common.inspector.is_on()
-            && self.lists.iter().all(is_near)
-    }
-
-    fn begin(&mut self, until: Cursor) {
-        self.until = until;
-        self.lists.iter_mut().for_each(|list| list.links.sort_unstable());
-        if self.lists.is_empty() {
-            self.others.clear();
-        }
-    }
-}
-
 impl Common {
     /// Sends the newest payloads to the participants that ticks skip. Returns the least order up to which they were sent awareness.
     /// `is_skipped`: whether a participant is one of them.
@@ -271,7 +231,7 @@ mod tests {
     use super::super::{Config, Input, Output, Publication, RequestKey, Stats, whole_packet};
     use super::*;
     use crate::client::{self, Client};
-    use crate::{AllowAll, Identity, Opening, Qos, Secret, Secrets, SessionName};
+    use crate::{AllowAll, Identity, LinkId, Opening, Qos, Secret, Secrets, SessionName};
 
     /// People in the room at first: enough for a shared stream.
     const PEOPLE: u64 = 40;
