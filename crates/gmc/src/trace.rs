@@ -64,8 +64,7 @@ impl Trace {
     /// Records a decision: its contexts, its index `node` among their decisions, and its outcome.
     #[inline]
     pub(crate) fn note(&mut self, contexts: Contexts, node: usize, bit: bool) {
-        debug_assert!(node < 15, "a row has fifteen decisions");
-        let mut decision = (node as u8) << 1 | u8::from(bit);
+        let mut decision = Self::decision(node, bit);
         if self.contexts.last() != Some(&contexts) {
             self.contexts.push(contexts);
             decision |= NEXT;
@@ -77,8 +76,15 @@ impl Trace {
     #[cfg(feature = "fast")]
     #[inline]
     pub(crate) fn note_more(&mut self, node: usize, bit: bool) {
-        debug_assert!(node < 15 && !self.contexts.is_empty(), "a row has fifteen decisions");
-        self.decisions.push((node as u8) << 1 | u8::from(bit));
+        debug_assert!(!self.contexts.is_empty(), "another decision came before in these contexts");
+        self.decisions.push(Self::decision(node, bit));
+    }
+
+    /// A decision in the contexts of the one before.
+    #[inline]
+    fn decision(node: usize, bit: bool) -> u8 {
+        debug_assert!(node < 15, "a row has fifteen decisions");
+        (node as u8) << 1 | u8::from(bit)
     }
 
     /// Records how many bits the predictors of the hole with this label were wrong by.

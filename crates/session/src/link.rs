@@ -39,7 +39,7 @@ const PROBE_AFTER: Duration = Duration::from_millis(750);
 /// machine.
 const QUIET_AFTER: Duration = Duration::from_millis(750);
 
-/// So long before a silence is suspicious, this end begins to ask for signs of life in datagrams (wire W35).
+/// This end begins to ask for signs of life in datagrams this long before a silence is suspicious (wire W35).
 const ASKS_BEFORE: Duration = Duration::from_millis(500);
 
 /// The answer to a ping waits no longer for a packet to share, in microseconds: the other end would soon ask for signs of life.

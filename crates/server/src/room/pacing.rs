@@ -29,10 +29,10 @@ pub(super) struct Pacing {
     last_tick: Option<Duration>,
     /// The room's work since then. Turns without a tick count, too: what receivers answer is a part of a tick's cost.
     work: Duration,
+    /// The packets that were sent since the last tick.
+    sending: Sent,
     /// The mean work for one tick.
     mean: Duration,
-    /// The packets that were sent since then.
-    sending: Sent,
     /// The packets of the last tick that sent any.
     sent: Sent,
 }

@@ -209,7 +209,7 @@ impl TlsState {
         &self.encrypted[self.sent..]
     }
 
-    /// So many of the waiting bytes were sent.
+    /// Notes that this number of the waiting bytes was sent.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.sent += bytes;
         if self.sent == self.encrypted.len() {

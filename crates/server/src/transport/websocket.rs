@@ -81,7 +81,7 @@ pub(crate) fn count_connection(
 /// The socket under HTTP.
 pub(crate) enum Under {
     Plain(TcpStream),
-    Tls(Box<TlsStream>),
+    Tls(TlsStream),
 }
 
 /// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8 KB.
@@ -96,14 +96,14 @@ pub(crate) async fn under(upgrade: OnUpgrade) -> Option<(Under, Vec<u8>)> {
     };
     let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream>>>().ok()?;
     let socket = parts.io.into_inner().into_inner();
-    Some((Under::Tls(Box::new(socket)), parts.read_buf.to_vec()))
+    Some((Under::Tls(socket), parts.read_buf.to_vec()))
 }
 
 async fn link(upgrade: OnUpgrade) -> Option<(Link, Vec<u8>)> {
     let (under, read) = under(upgrade).await?;
     let link = match under {
         Under::Plain(socket) => Link::plain(socket),
-        Under::Tls(socket) => Link::encrypted(*socket),
+        Under::Tls(socket) => Link::encrypted(socket),
     };
     Some((link, read))
 }

@@ -39,8 +39,8 @@ const ABOVE: f64 = 1.1;
 const EXCESS: f64 = 10.0;
 const EXCESS_SHARE: f64 = 0.5;
 
-/// Of transactions, so many may be late above five quarters of the permitted hundredth, as a single late one may be an accident.
-/// Two of the last 64 are not: at a hundredth this happens to one in seven, at half of that to one in 25.
+/// The number of transactions that may be late in addition to five quarters of the permitted hundredth: a single late one may be an
+/// accident. Two of the last 64 are not: at a hundredth this happens to one in seven, at half of that to one in 25.
 const FEW_LATE: u64 = 1;
 
 /// The most senders whose indices are remembered, which bounds the memory (law 3 in docs/laws.md). For messages of
