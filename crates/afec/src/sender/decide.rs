@@ -154,8 +154,10 @@ fn choose_conflated(
     losses: &Losses,
     rate_min: f64,
 ) -> Choice {
+    // An aim below the target does not make the target harder to reach.
+    let near = NEAR * channel.qos.target.max(situation.target);
     let values = &mut channel.values;
-    let need = values.need(losses, situation.target, WORTH.recip(), NEAR);
+    let need = values.need(losses, situation.target, WORTH.recip(), near);
     values.sendings = need.sendings;
     values.resend_with_next = values.resend_with_next_for(losses, rate_min);
     values.lead = channel.qos.ahead * LEAD.0 / LEAD.1;

@@ -268,8 +268,8 @@ impl Values {
         self.keys = keys;
     }
 
-    /// The least number of sendings that holds `target` on a path with these losses. If not even `near` times the
-    /// target is possible, it is the number up to which each further sending saves at least `worth` misses.
+    /// The least number of sendings that holds `target` on a path with these losses. If not even the share `near` of misses
+    /// is possible, it is the number up to which each further sending saves at least `worth` misses.
     pub(super) fn need(&self, losses: &Losses, target: f64, worth: f64, near: f64) -> Need {
         let misses: [f64; MOST] = core::array::from_fn(|least| {
             let lost = |repeats: usize| losses.all_lost(repeats);
@@ -287,7 +287,7 @@ impl Values {
             // The share of values for which one more sending costs a repeat, because too few newer values of their key
             // follow.
             let repeated: f64 = self.shares[..most].iter().sum();
-            if possible > target * near && saved < worth * repeated {
+            if possible > near && saved < worth * repeated {
                 break;
             }
             let part = if saved > 0.0 { ((missed - target) / saved).min(1.0) } else { 1.0 };

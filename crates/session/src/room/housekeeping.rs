@@ -23,6 +23,10 @@ pub(super) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 /// If no participant can make the parts that are needed, the room looks for one again after this time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
+/// Up to this many participants, ticks come a little earlier where repeats are due. In larger rooms there may be repeats at any moment,
+/// so that all ticks would come earlier, which costs more than packets saved for a few receivers.
+const HURRIES_UP_TO: usize = 32;
+
 /// The room keeps place for this many outputs for each participant, which is more than a tick needs, and for some more.
 const OUTPUTS_EACH: usize = 4;
 const FEW_OUTPUTS: usize = 64;
@@ -31,6 +35,9 @@ impl Room {
     /// Runs the timers that are due.
     pub(super) fn run_timers(&mut self, now: Duration) {
         let is_due = |at: Option<Duration>| at.is_some_and(|at| at <= now);
+        if self.peers.len() <= HURRIES_UP_TO {
+            self.common.timers.hurry_tick(now);
+        }
         if is_due(self.common.timers.tick) && !self.gathers && !self.waits_for_store(now) {
             self.tick(now);
         }

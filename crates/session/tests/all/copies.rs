@@ -159,20 +159,24 @@ fn w82_nothing_is_copied_where_nothing_is_lost_or_nobody_wants_it() {
     }
 }
 
-/// Where losses come one by one, a transaction is copied twice on each leg: these fifty go to two receivers, and so in about
-/// 200 copies. A path whose losses look like bursts for a while has up to twelve of a transaction.
+/// Where losses come one by one, a transaction is copied three times on each leg: these fifty go to two receivers, and so in about
+/// 300 copies. A path whose losses look like bursts for a while has up to twelve of a transaction, so that sessions differ much.
 #[test]
 fn w82_where_losses_come_one_by_one_each_is_copied_a_few_times_on_each_leg() {
-    let mut world = people(4, &[LOSSY, LOSSY], Redundancy::Adaptive);
-    world.room.set_tracing(true);
-    let mut copied = 0;
-    for nth in 0..50 {
-        world.send(0, DRAWING, &drawing(nth));
-        world.run(MS * 300);
-        copied += copies(&mut world);
-    }
+    let copied = (4..8).map(|seed| {
+        let mut world = people(seed, &[LOSSY, LOSSY], Redundancy::Adaptive);
+        world.room.set_tracing(true);
+        let counts = (0..50).map(|nth| {
+            world.send(0, DRAWING, &drawing(nth));
+            world.run(MS * 300);
+            copies(&mut world)
+        });
+        counts.sum::<usize>()
+    });
+    let copied: Vec<usize> = copied.collect();
     // Both receivers get copies: the sender gets its own transactions without their contents.
-    assert!((150..=450).contains(&copied), "{copied}");
+    let mean = copied.iter().sum::<usize>() / copied.len();
+    assert!((150..=450).contains(&mean), "{copied:?}");
 }
 
 #[test]
