@@ -128,7 +128,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// The time between two ticks, at which a room sends the messages that it collected. With zero, each message is sent at
-    /// once. In a room of at most 32 participants a tick comes up to a quarter earlier, if datagrams are repeated then.
+    /// once. In a room of at most 16 participants a tick comes up to a quarter earlier, if datagrams are repeated then.
     pub tick: Duration,
     /// A client sends a PING this often. A server sends one when nothing came from the client for this time.
     pub ping: Duration,

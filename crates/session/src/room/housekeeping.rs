@@ -25,7 +25,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Up to this many participants, ticks come a little earlier where repeats are due. In larger rooms there may be repeats at any moment,
 /// so that all ticks would come earlier, which costs more than packets saved for a few receivers.
-const HURRIES_UP_TO: usize = 32;
+const HURRIES_UP_TO: usize = 16;
 
 /// The room keeps place for this many outputs for each participant, which is more than a tick needs, and for some more.
 const OUTPUTS_EACH: usize = 4;
