@@ -27,10 +27,12 @@ const KEYS: usize = 64;
 /// changes from 0 to 20 % loss (`groupwire-lab afec --part steps`, 200 seeds): the mean share of misses meets its
 /// target from two seconds on.
 const REPAID_OVER: f64 = 300.0;
-/// On a conflated channel, the time in seconds over which it is brought back to zero if that is fewer messages, but at least
-/// [`REPAID_LEAST`]: as long as the paper's telepointer takes for [`REPAID_OVER`] messages. Of a channel with five messages per second and a target of 5 %, the balance
-/// that halves the aim would be 7 messages otherwise, a fifth of all that it may miss in ten minutes.
+/// The time in seconds over which the balance of a conflated channel is brought back to zero, if fewer than [`REPAID_OVER`]
+/// messages are sent in it. It is as long as the paper's telepointer takes for that number. Without this limit, the balance that
+/// halves the aim of a channel with five messages per second and a target of 5 % would be 7 messages, a fifth of all that the
+/// channel may miss in ten minutes.
 const REPAID_IN: f64 = 10.0;
+/// The fewest messages over which a balance is brought back to zero. Chosen by judgement; not tuned.
 const REPAID_LEAST: f64 = 20.0;
 /// The part of the balance, in messages, that a receiver which requests missing messages corrects by these requests:
 /// half of what its request budget holds at most. Chosen by judgement; not tuned.
@@ -49,6 +51,7 @@ const LOSES: f64 = 1.3;
 /// chance makes a larger part of so few. Tuned on text values over two legs that lose 18.6 % in bursts
 /// (`groupwire-lab contract --setup table1`).
 const CAREFUL_FEW: f64 = 0.85;
+/// The permitted misses per second, on one leg, below which chance makes a large part of them.
 const FEW: f64 = 0.25;
 /// The lowest aim, as a share of the target. Chosen by judgement; not tuned.
 const LEAST_AIM: f64 = 0.35;

@@ -39,6 +39,7 @@ const STEERED: f64 = 0.94;
 /// The same share for a channel that permits fewer than [`FEW`] misses per second at its maximum rate. Chance makes a larger part of so
 /// few: in ten minutes of text that permit 30 misses, 5 more or less are usual.
 const STEERED_FEW: f64 = 0.85;
+/// The permitted misses per second, on both legs together, below which [`STEERED_FEW`] counts.
 const FEW: f64 = 0.5;
 
 /// The share of transactions that may be received after their deadline, in 1/1000 (wire W76).
