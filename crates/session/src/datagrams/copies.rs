@@ -42,9 +42,14 @@ const FEWEST: u8 = 2;
 const FEWEST_IN_BURSTS: u8 = 12;
 const MOST: u8 = 24;
 
-/// Losses count as bursts if the packet after a lost one is lost more than this many times as often as other packets
-/// (wire W82).
-const BURSTS: f64 = 2.0;
+/// In bursts, the most further copies towards the server, half as often, while the transaction is not known to be ordered (wire
+/// W82). Once in some hundred times a run of losses is longer than all copies of the plan, and a transaction that is late on this leg
+/// is late at all receivers. Most transactions are known to be ordered before, so that further copies take few bytes.
+const FURTHER: u8 = 48;
+
+/// Losses count as bursts if the probability that the packet after a lost one is lost is more than this part of the way from the
+/// loss rate to 1 (wire W82).
+const BURSTS: f64 = 0.25;
 
 /// True if transactions of the channel are worth copying: the channel has a deadline, and the loss rate of the path is above
 /// [`LATE_ON_ONE_LEG`] by more than the error of its estimate.
@@ -66,19 +71,21 @@ struct Plan {
     times: u8,
     /// Each copy goes in a datagram of its own if no other datagram is sent for this time after the one before.
     alone_after: Duration,
+    /// The number of copies after these, towards the server.
+    further: u8,
 }
 
 impl Plan {
     /// The plan for a path (wire W82): as many copies as get through, at even distances.
     fn new(loss: &LossModel, deadline: Duration) -> Self {
-        let is_bursty = loss.again[0] > BURSTS * loss.rate;
-        let (fewest, shortest, longest) = match is_bursty {
-            true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER),
-            false => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST)),
+        let is_bursty = loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate);
+        let (fewest, shortest, longest, further) = match is_bursty {
+            true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER, FURTHER),
+            false => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST), 0),
         };
         let times = loss.repeats_for(LATE_ON_ONE_LEG, MOST).max(fewest);
         let alone_after = (deadline * 2 / 5 / u32::from(times)).clamp(shortest, longest);
-        Plan { times, alone_after }
+        Plan { times, alone_after, further }
     }
 }
 
@@ -106,6 +113,8 @@ struct Copy {
     until: Duration,
     /// Copies that are still to be sent.
     times: u8,
+    /// The last ones of them, which are sent half as often.
+    further: u8,
     /// The next copy goes in a datagram of its own after this time.
     alone_after: Duration,
     /// From this time on, the next copy may go in a datagram that is sent anyway.
@@ -141,7 +150,8 @@ impl Copies {
         let check = check([record.channel.get(), sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);
         let deadline = qos.deadline.unwrap_or_default();
-        let Plan { times, alone_after } = Plan::new(loss, deadline);
+        let Plan { times, alone_after, further } = Plan::new(loss, deadline);
+        let further = if sends == Direction::ToServer { further } else { 0 };
         self.waiting.push_back(Copy {
             channel: record.channel,
             counter,
@@ -150,7 +160,8 @@ impl Copies {
             check,
             born,
             until: born + deadline,
-            times,
+            times: times + further,
+            further,
             alone_after,
             piggyback_from: now + APART,
             alone_at: now + alone_after,
@@ -168,6 +179,12 @@ impl Copies {
     /// The time at which a copy is due in a datagram of its own, if none is made before.
     pub(super) fn due(&self) -> Option<Duration> {
         self.waiting.iter().map(|copy| copy.alone_at).min()
+    }
+
+    /// Datagrams per second that the copies need if no other datagrams are sent.
+    pub(super) fn rate(&self) -> f64 {
+        let shortest = self.waiting.iter().map(|copy| copy.alone_after).min();
+        shortest.map_or(0.0, |alone_after| 1.0 / alone_after.as_secs_f64())
     }
 
     /// Hands to `take` the copies that go into a datagram made now. `remaining`: bytes that the datagram may still take; if it
@@ -199,8 +216,12 @@ impl Copies {
             };
             take(&planned, copy.check);
             copy.times -= 1;
-            copy.piggyback_from = now + APART;
-            copy.alone_at = now + copy.alone_after;
+            let (apart, alone_after) = match copy.times < copy.further {
+                true => (copy.alone_after, copy.alone_after * 2),
+                false => (APART, copy.alone_after),
+            };
+            copy.piggyback_from = now + apart;
+            copy.alone_at = now + alone_after;
         }
         self.forget(|copy| copy.times == 0, MAX_COPIES);
         bytes
@@ -235,6 +256,9 @@ impl Copies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ParticipantId;
+    use crate::wire::coding::Coding;
+    use crate::wire::piece::Piece;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -242,7 +266,9 @@ mod tests {
     fn w82_copies_wait_for_other_datagrams_as_long_as_the_deadline_allows() {
         let plan = |percent: u32, ms: u32| {
             let loss = f64::from(percent) / 100.0;
-            let Plan { times, alone_after } = Plan::new(&LossModel::chain(loss, loss), MS * ms);
+            let plan = Plan::new(&LossModel::chain(loss, loss), MS * ms);
+            let Plan { times, alone_after, further } = plan;
+            assert_eq!(further, 0);
             (times, alone_after.as_millis())
         };
         assert_eq!(
@@ -258,11 +284,72 @@ mod tests {
         for (again, fewest, most) in [(0.5, 12, 12), (0.84, 20, 23), (0.97, 24, 24)] {
             let bursts = LossModel::chain(0.2, again);
             for deadline in [250, 500].map(|ms| MS * ms) {
-                let Plan { times, alone_after } = Plan::new(&bursts, deadline);
+                let Plan { times, alone_after, .. } = Plan::new(&bursts, deadline);
                 assert!((fewest..=most).contains(&times), "{again}: {times}");
                 assert!((APART..=ALONE_AFTER).contains(&alone_after));
                 assert!(alone_after * u32::from(times) <= deadline / 2, "{alone_after:?}");
             }
         }
+    }
+
+    #[test]
+    fn w82_what_counts_as_bursts() {
+        let is_bursty = |rate, again| {
+            let Plan { further, .. } = Plan::new(&LossModel::chain(rate, again), MS * 500);
+            further > 0
+        };
+        // The second number is the probability that the packet after a lost one is lost.
+        for (rate, again) in [(0.05, 0.3), (0.2, 0.41), (0.42, 0.7), (0.6, 0.8)] {
+            assert!(is_bursty(rate, again), "{rate} {again}");
+        }
+        for (rate, again) in [(0.05, 0.12), (0.2, 0.35), (0.42, 0.5), (0.6, 0.65)] {
+            assert!(!is_bursty(rate, again), "{rate} {again}");
+        }
+    }
+
+    /// The times in ms of the copies of a transaction with a deadline of 500 ms that is never ordered, in bursts, if no other
+    /// datagrams are sent.
+    fn times(sends: Direction) -> Vec<u128> {
+        let mut copies = Copies::default();
+        let qos = Qos::transaction().deadline(500 * MS);
+        let bursts = LossModel::chain(0.2, 0.5);
+        let record = Record {
+            channel: ChannelNo(1),
+            sender: ParticipantId(1),
+            number: Number::Transaction { counter: Counter(1), position: Position(1) },
+            own: false,
+            piece: Piece::Whole,
+            state: false,
+            age: Duration::ZERO,
+            text: false,
+            key: None,
+            priority: None,
+            departed: None,
+            to: None,
+            bytes: b"moved",
+            packed: None,
+            coding: Coding::Alone,
+        };
+        copies.add(Duration::ZERO, &record, Position(0), sends, &qos, &bursts);
+        let mut times = Vec::new();
+        while let Some(now) = copies.due() {
+            assert!((copies.rate() - 1000.0 / 12.0).abs() < 1e-6, "one in 12 ms");
+            copies.expire(now);
+            copies.take(now, 1000, true, |_, _| times.push(now.as_millis()));
+        }
+        assert_eq!(copies.rate(), 0.0);
+        times
+    }
+
+    #[test]
+    fn w82_in_bursts_copies_to_the_server_go_on_half_as_often_until_the_deadline() {
+        let to_client = times(Direction::ToClient);
+        assert_eq!(to_client, (1..=12).map(|n| n * 12).collect::<Vec<_>>());
+        let to_server = times(Direction::ToServer);
+        let (planned, further) = to_server.split_at(12);
+        assert_eq!(planned, to_client);
+        assert_eq!(further[0], 156);
+        assert!(further.windows(2).all(|pair| pair[1] - pair[0] == 24), "{further:?}");
+        assert!((477..=500).contains(further.last().unwrap()), "{further:?}");
     }
 }

@@ -77,7 +77,8 @@ pub(crate) struct Path {
 /// What the datagrams of a transport need of its congestion control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PathNeeds {
-    /// Bytes per second that the minimum rates of the channels take, headers included.
+    /// Bytes per second that the minimum rates of the channels and the waiting copies of transactions (wire W82) take, headers
+    /// included.
     pub minimum_rate: u32,
     /// Whether the other end has measured that the path carries no more than it does now.
     pub is_limited: bool,
@@ -400,7 +401,8 @@ impl Leg {
 
     pub(super) fn path_needs(&self, now: Duration) -> PathNeeds {
         let is_limited = self.endpoint.rate(now).is_some();
-        PathNeeds { minimum_rate: self.minimum_rate, is_limited }
+        let copies = (self.copies.rate() * MESSAGE_ALONE) as u32;
+        PathNeeds { minimum_rate: self.minimum_rate + copies, is_limited }
     }
 
     pub(super) fn path(&self, now: Duration) -> Path {
