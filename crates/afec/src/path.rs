@@ -81,7 +81,7 @@ impl Path {
     }
 
     /// Whether enough round trips were measured to believe long ones.
-    fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.samples.iter().flatten().count() >= SURE
     }
 

@@ -8,9 +8,13 @@ use super::RATE_FLOOR;
 /// tick of a room, in which a server collects messages.
 const BURST: f64 = 0.04;
 
-/// How long the sender must have sent without a report from the receiver before the rate begins to fall. A receiver
-/// reports at least twice in this time.
+/// How long the sender must have sent without a report from the receiver before the rate begins to fall. Of many
+/// packets a receiver reports at least twice in this time.
 const SILENCE: Duration = Duration::from_secs(12);
+
+/// How many bytes the sender must also have sent without a report before the rate begins to fall. A receiver reports
+/// at least twice in as many, even if a fifth of them is lost. At the rate [`SAFE`] it takes 25 s to send them.
+const SILENCE_BYTES: usize = 30_000;
 
 /// The time in seconds in which the rate halves while the receiver is silent, until it is down to [`SAFE`].
 const HALVING: f64 = 2.0;
@@ -22,7 +26,7 @@ const SAFE: f64 = 1200.0;
 /// Limits the packets of a sender to the rate that the path carries. It is a token bucket whose rate is the lowest of
 /// three: the reported rate, the transport's rate, and the highest rate that the application wants.
 ///
-/// If the receiver sends no report for 12 s although packets are sent, the rate halves every 2 s until a report
+/// If the receiver sends no report for 12 s although 30,000 bytes are sent, the rate halves every 2 s until a report
 /// arrives: from the rate of sending (or the limit, if that is lower) down to 1200 bytes per second. While nothing is
 /// sent the rate does not fall, because the receiver has nothing to report.
 ///
@@ -41,6 +45,8 @@ pub struct Budget {
     filled: Duration,
     /// When the first packet after the last report was sent.
     unanswered: Option<Duration>,
+    /// The bytes that were sent after the last report.
+    unanswered_bytes: usize,
     /// The rate of sending, smoothed over about a second, in bytes per second.
     sending: f64,
     /// When the last packet was sent.
@@ -64,6 +70,7 @@ impl Budget {
             tokens: 0.0,
             filled: Duration::ZERO,
             unanswered: None,
+            unanswered_bytes: 0,
             sending: 0.0,
             sent: Duration::ZERO,
         }
@@ -87,7 +94,7 @@ impl Budget {
     /// Notes that a report or an acknowledgement arrived: it shows that the receiver gets packets. To be called for
     /// each.
     pub fn on_report(&mut self) {
-        self.unanswered = None;
+        (self.unanswered, self.unanswered_bytes) = (None, 0);
     }
 
     /// The rate limit in bytes per second. `None` if there is none.
@@ -108,6 +115,7 @@ impl Budget {
     /// Notes that a packet of `bytes` bytes is sent now, whether it was allowed or not.
     pub fn spend(&mut self, now: Duration, bytes: usize) {
         self.fill(now);
+        self.unanswered_bytes = self.unanswered_bytes.saturating_add(bytes);
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
         if let Some(rate) = self.rate(now) {
             // The debt of the bucket is limited to one second of the rate. Otherwise packets that were not allowed
@@ -150,6 +158,9 @@ impl Budget {
 
     /// The rate limit while the receiver is silent, given the limit that applies otherwise.
     fn fallback(&self, now: Duration, limit: Option<u32>) -> Option<u32> {
+        if self.unanswered_bytes < SILENCE_BYTES {
+            return None;
+        }
         let silence = now.saturating_sub(self.unanswered?).checked_sub(SILENCE)?.as_secs_f64();
         let from = limit.map_or(self.sending, |limit| self.sending.min(f64::from(limit)));
         let rate = from * libm::exp2(-silence / HALVING);

@@ -71,6 +71,8 @@ struct Reported {
     number: ReportNumber,
     /// When the newest report was sent.
     at: Option<Duration>,
+    /// The bytes of the packets that arrived since then.
+    bytes: usize,
     losses: LossModel,
     rate: Option<u32>,
     /// True while no echo has shown that the sender knows the newest losses and rate.
@@ -98,6 +100,7 @@ impl Receiver {
             reported: Reported {
                 number: ReportNumber::default(),
                 at: None,
+                bytes: 0,
                 losses: LossModel::default(),
                 rate: None,
                 unconfirmed: false,
@@ -160,6 +163,7 @@ impl Receiver {
             self.wants_requests = header.ask;
         }
         let reported = &mut self.reported;
+        reported.bytes = reported.bytes.saturating_add(bytes);
         if header.echo == Some(reported.number.echo()) && !reported.echoed {
             reported.echoed = true;
             if let (Some(at), Some(held)) = (reported.at, header.held) {

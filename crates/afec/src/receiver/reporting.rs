@@ -14,10 +14,16 @@ use crate::scheme::Scheme;
 use crate::wire::{ChannelReport, Report};
 use crate::within::Within;
 
-/// While messages arrive, the sender gets a report at least this often: the report shows that the receiver is alive,
-/// and the sender measures the round trip with it. A report costs 44 bytes and a message of a telepointer (the pointer
-/// of another user) 58, so this is about half a percent of the bytes.
+/// While many messages arrive, the sender gets a report at least this often: the report shows that the receiver is
+/// alive, and the sender measures the round trip with it. Few messages are reported less often: see
+/// [`HEARTBEAT_BYTES`].
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// A report that has no news is sent only after this many bytes of packets, so that its 44 bytes add less than half a
+/// percent. A telepointer (the pointer of another user) sends as much in 15 s, pauses included. It is less than half of
+/// the bytes after which a sender without reports slows down ([`Budget`](crate::rate::Budget)).
+const HEARTBEAT_BYTES: usize = 12_000;
+/// The longest time between two reports while messages arrive, however few they are. Chosen by judgement; not tuned.
+const SLOW_HEARTBEAT: Duration = Duration::from_secs(20);
 /// The time from the first message to the first report. It is shorter, because the round trip is not known yet. Chosen
 /// by judgement; not tuned.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
@@ -33,9 +39,13 @@ const APART: Duration = Duration::from_millis(5);
 /// The most parts about channels in a report, so that the report fits beside large messages. Further parts wait for the
 /// next report.
 const PARTS: usize = 16;
-/// By how many messages a channel's error-budget balance must change to be worth a report. Tuned on `groupwire-lab afec
-/// --part steps`: with five, misses after a change to 20 % loss were made up for too late.
+/// By how many messages a channel's error-budget balance must change to be worth a report, if the channel's target is at
+/// most 5 %. Tuned on `groupwire-lab afec --part steps`: with five, misses after a change to 20 % loss were made up for
+/// too late.
 const BALANCE_NEWS: f64 = 3.0;
+/// By how many messages the balance must change at a higher target: by as many as the target permits to miss of this
+/// many. Then each report changes the share of messages that the sender lets miss by the same part of the target.
+const BALANCE_NEWS_OF: f64 = 60.0;
 
 /// The number of messages after the first one that a request can name by bits. 14 bits take two bytes on the wire.
 const REQUEST_BITS: u32 = 14;
@@ -56,8 +66,15 @@ impl Receiver {
         let heartbeat = match self.reported.at {
             None => news + FIRST_HEARTBEAT,
             Some(at) => {
-                let calm = self.reported.echoed && self.limit.is_none();
-                (at + if calm { HEARTBEAT } else { UNCONFIRMED }).max(news)
+                let heartbeat = match self.reported.echoed && self.limit.is_none() {
+                    false => UNCONFIRMED,
+                    // The first round trips are measured soon.
+                    true if self.reported.bytes >= HEARTBEAT_BYTES || !self.path.is_sure() => {
+                        HEARTBEAT
+                    }
+                    true => SLOW_HEARTBEAT,
+                };
+                (at + heartbeat).max(news)
             }
         };
         let losses = self.losses_news(now);
@@ -97,7 +114,8 @@ impl Receiver {
     /// Whether the balance of some channel changed enough since it was last reported.
     fn has_balance_news(&self) -> bool {
         let news = |channel: &Channel| {
-            (channel.balance() - channel.reported_balance).abs() >= BALANCE_NEWS
+            let least = BALANCE_NEWS.max(BALANCE_NEWS_OF * channel.qos.target);
+            (channel.balance() - channel.reported_balance).abs() >= least
         };
         self.channels.iter().any(news)
     }
@@ -134,6 +152,7 @@ impl Receiver {
         let reported = &mut self.reported;
         reported.number = reported.number.next();
         reported.at = Some(now);
+        reported.bytes = 0;
         reported.echoed = false;
         if losses {
             reported.losses = model;
