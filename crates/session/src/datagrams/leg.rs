@@ -402,7 +402,7 @@ impl Leg {
     pub(super) fn path_needs(&self, now: Duration) -> PathNeeds {
         let is_limited = self.endpoint.rate(now).is_some();
         let copies = (self.copies.rate() * MESSAGE_ALONE) as u32;
-        PathNeeds { minimum_rate: self.minimum_rate + copies, is_limited }
+        PathNeeds { minimum_rate: self.minimum_rate.saturating_add(copies), is_limited }
     }
 
     pub(super) fn path(&self, now: Duration) -> Path {
