@@ -15,13 +15,11 @@ use crate::congestion::Congestion;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConversationFactory;
 
-/// What the session needs of a path, and what it should know of it. All copies of a congestion control that quinn makes share it.
+/// What the session needs of a path. All copies of a congestion control that quinn makes share it.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
     minimum_rate: AtomicU32,
     is_limited: AtomicBool,
-    /// [`Congestion::pace`]; 0 for none.
-    pace: AtomicU32,
     /// True from a change of this end's address until the congestion control has started over.
     has_moved: AtomicBool,
 }
@@ -36,11 +34,6 @@ impl Needs {
     pub(crate) fn set(&self, minimum_rate: u32, is_limited: bool) {
         self.minimum_rate.store(minimum_rate, Ordering::Relaxed);
         self.is_limited.store(is_limited, Ordering::Relaxed);
-    }
-
-    /// The rate in bytes per second at which datagrams should leave, if there is one.
-    pub(crate) fn pace(&self) -> Option<u32> {
-        Some(self.pace.load(Ordering::Relaxed)).filter(|rate| *rate > 0)
     }
 
     /// Makes the congestion control start over at the next packet, because its measurements are of another path.
@@ -102,7 +95,6 @@ impl Controller for ConversationControl {
             self.congestion.on_round_trip(now, latest);
         }
         self.congestion.on_acknowledged(now, sent, bytes, app_limited);
-        self.needs.pace.store(self.congestion.pace().unwrap_or(0), Ordering::Relaxed);
     }
 
     fn on_end_acks(&mut self, _: Instant, in_flight: u64, _: bool, _: Option<u64>) {

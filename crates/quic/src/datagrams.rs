@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use wtransport::Connection;
 use wtransport::proto::datagram::Datagram;
 use wtransport::proto::ids::QStreamId;
 use wtransport::quinn::{self, SendDatagramError};
 
-use crate::congestion::Pacer;
 use crate::controller::Needs;
 
 /// A datagram that could not be sent for this long after it was made is dropped (docs/transports.md, T6).
@@ -17,9 +16,6 @@ pub const MAX_AGE: Duration = Duration::from_millis(100);
 
 /// Bytes of a QUIC packet that every path carries (RFC 9000, section 14).
 const SMALLEST_MTU: usize = 1200;
-
-/// Timers have a resolution of a millisecond, so that datagrams do not wait for less.
-const SOONEST: Duration = Duration::from_millis(1);
 
 /// The connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +39,6 @@ pub struct Datagrams {
     session: QStreamId,
     /// The needs of the present path, and when they were looked up.
     needs: Option<(Instant, Arc<Needs>)>,
-    /// The time 0 of the pacer.
-    start: Instant,
-    pacer: Pacer,
     /// True if the path took no datagram for [`MAX_AGE`], so that the datagrams in QUIC's buffer are older than that.
     stalled: bool,
 }
@@ -59,14 +52,7 @@ impl Datagrams {
 
     /// Like [`Datagrams::new`], for a WebTransport session that other code has opened on `quic`.
     pub fn over(quic: quinn::Connection, session: QStreamId) -> Self {
-        Datagrams {
-            quic,
-            session,
-            needs: None,
-            start: Instant::now(),
-            pacer: Pacer::default(),
-            stalled: false,
-        }
+        Datagrams { quic, session, needs: None, stalled: false }
     }
 
     /// Most bytes of a datagram on any path that the connection may take later, not only on its current path; 0 if the
@@ -82,32 +68,13 @@ impl Datagrams {
     /// Tells the congestion control the minimum rate of the channels in bytes per second, and whether the receiver of
     /// datagrams has measured that the path carries no more than it does now (T24).
     pub fn set_needs(&mut self, minimum_rate: u32, is_limited: bool) {
-        if let Some(needs) = self.needs(Instant::now()) {
-            needs.set(minimum_rate, is_limited);
-        }
-    }
-
-    /// The needs of the present path.
-    fn needs(&mut self, now: Instant) -> Option<&Needs> {
+        let now = Instant::now();
         if self.needs.as_ref().is_none_or(|(at, _)| now >= *at + MOVES) {
             self.needs = Needs::of(&self.quic).map(|needs| (now, needs));
         }
-        self.needs.as_ref().map(|(_, needs)| &**needs)
-    }
-
-    /// Waits until it is the turn of a datagram of this size. False if that is later than [`MAX_AGE`] after it was made.
-    async fn wait_for_turn(&mut self, bytes: usize, made: Instant) -> bool {
-        let now = Instant::now();
-        let pace = self.needs(now).and_then(Needs::pace);
-        let turn = self.start + self.pacer.turn();
-        if pace.is_some() && turn >= now + SOONEST {
-            if turn > made + MAX_AGE {
-                return false;
-            }
-            sleep_until(turn).await;
+        if let Some((_, needs)) = &self.needs {
+            needs.set(minimum_rate, is_limited);
         }
-        self.pacer.on_sent(self.start.elapsed(), bytes, pace);
-        true
     }
 
     /// Sends a datagram made at `made`, or drops it: because it is larger than the path or the other end takes, or
@@ -128,9 +95,6 @@ impl Datagrams {
             return outcome(self.quic.send_datagram(bytes.into())).map(|_| Fate::Dropped);
         }
         self.stalled = false;
-        if !self.wait_for_turn(bytes.len(), made).await {
-            return Ok(Fate::Dropped);
-        }
         match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(bytes.into())).await {
             Ok(sent) => outcome(sent),
             Err(_) => {

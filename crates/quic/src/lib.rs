@@ -12,7 +12,7 @@ mod moves;
 mod settings;
 mod stream;
 
-pub use congestion::{Congestion, FLOOR_MOST, Pacer};
+pub use congestion::{Congestion, FLOOR_MOST};
 /// The old name of [`DatagramSink`].
 #[doc(hidden)]
 pub use datagrams::DatagramSink as Direct;

@@ -37,8 +37,6 @@ const PERIOD: Duration = Duration::from_secs(15);
 pub(super) struct Others {
     /// When they were last noticed, or a loss last showed a full queue.
     noticed: Option<Duration>,
-    /// The same without a loss that this connection may have caused by its fast growth in the beginning.
-    met: Option<Duration>,
     /// When a packet was last lost while there was a queue.
     lost: Option<Duration>,
     /// Back-offs for losses since the queue was last drained.
@@ -79,11 +77,6 @@ impl Others {
         self.noticed.is_some_and(|at| now < at + REMEMBERED)
     }
 
-    /// Whether they were noticed lately, not only by a loss in the beginning.
-    pub(super) fn were_met(&self, now: Duration) -> bool {
-        self.met.is_some_and(|at| now < at + REMEMBERED)
-    }
-
     pub(super) fn on_lowered(&mut self, round_trip: Duration) {
         self.fall = Some((round_trip, round_trip));
     }
@@ -109,12 +102,8 @@ impl Congestion {
             // A window that is lowered to 70 % for each of these losses ends at nothing.
             return self.set_window(self.window as f64 - PER_LOSS * bytes as f64);
         }
-        self.others.noticed = Some(self.now);
-        // The fast growth of the beginning fills queues without others.
-        if self.mode != Mode::Starting {
-            self.others.met = Some(self.now);
-        }
         self.back_off();
+        self.others.noticed = Some(self.now);
         self.others.losses = self.others.losses.saturating_add(1);
         if self.others.losses >= LOSSES && self.mode != Mode::Beside {
             self.be_beside();
@@ -124,11 +113,9 @@ impl Congestion {
     /// Attributes the queue to other connections.
     pub(super) fn be_beside(&mut self) {
         self.mode = Mode::Beside;
-        self.link = None;
         self.others.span = Span::new(self.now, self.round_trip(), true);
         self.drains = None;
         self.others.noticed = Some(self.now);
-        self.others.met = Some(self.now);
         self.others.probed = self.now;
         self.others.probe = None;
     }
@@ -138,7 +125,6 @@ impl Congestion {
         self.mode = Mode::Alone;
         self.drains = None;
         self.others.noticed = Some(self.now);
-        self.others.met = Some(self.now);
         self.others.losses = 0;
         self.others.probe = None;
     }

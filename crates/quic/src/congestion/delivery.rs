@@ -13,18 +13,15 @@ const PERIODS: usize = 8;
 pub(super) struct Delivery {
     began: Duration,
     bytes: u64,
-    /// A ring of the bytes that were acknowledged in past periods, and how long each took: until the first acknowledgement after it.
+    /// A ring of the bytes that were acknowledged in past periods.
     past: [u64; PERIODS],
-    took: [Duration; PERIODS],
     next: usize,
 }
 
 impl Delivery {
     pub(super) fn on_acknowledged(&mut self, now: Duration, bytes: u64) {
-        let passed = now.saturating_sub(self.began);
-        if passed >= PERIOD {
+        if now.saturating_sub(self.began) >= PERIOD {
             self.past[self.next] = self.bytes;
-            self.took[self.next] = passed;
             self.next = (self.next + 1) % PERIODS;
             self.bytes = 0;
             self.began = now;
@@ -40,12 +37,6 @@ impl Delivery {
     /// The time in which these bytes arrive at the highest remembered rate.
     pub(super) fn time_of(&self, now: Duration, bytes: u64) -> Duration {
         Duration::try_from_secs_f64(bytes as f64 / self.rate(now)).unwrap_or_default()
-    }
-
-    /// The highest rate in bytes per second of the past periods. It is not too high where a period ended late, as [`Delivery::rate`] is.
-    pub(super) fn exact(&self) -> f64 {
-        let rates = self.past.iter().zip(&self.took).filter(|(_, took)| !took.is_zero());
-        rates.map(|(bytes, took)| *bytes as f64 / took.as_secs_f64()).fold(0.0, f64::max)
     }
 
     /// The highest remembered rate in bytes per second.

@@ -14,8 +14,6 @@
 //!   five seconds the window is lowered for two round trips, to see whether the queue is this connection's own by now ([`Others`]).
 //! - The floor: while acknowledgements arrive and there is no queue above the target, the minimum rates of the channels
 //!   may be sent even if the window is full ([`Floor`]).
-//! - Pace: once this connection has caused a queue and drained it, datagrams leave at the rate of the link, so that they neither make a
-//!   queue nor wait for the window ([`Congestion::pace`]).
 //! - Signs of life: in silence a packet may be sent now and then even if the window is full ([`SILENCE`]).
 
 mod beside;
@@ -23,7 +21,6 @@ mod bursts;
 mod delay;
 mod delivery;
 mod floor;
-mod pace;
 #[cfg(test)]
 mod tests;
 
@@ -34,10 +31,8 @@ use bursts::Bursts;
 use delay::QueueDelay;
 use delivery::Delivery;
 use floor::Floor;
-use pace::DRAINED_BY_PACE;
 
 pub use floor::FLOOR_MOST;
-pub use pace::Pacer;
 
 /// The queue above which the window is lowered. It is less than half of the 50 ms by which a conversation may delay
 /// itself, because the queue grows further during the one or two round trips until it is noticed.
@@ -88,15 +83,12 @@ enum Mode {
     Beside,
 }
 
-/// The number of attempts in a row to drain a queue; and the window, the queue and what was delivered, if that was all that the link
-/// carries, before the first attempt.
+/// The number of attempts in a row to drain a queue, and the window and the queue before the first attempt.
 #[derive(Debug, Clone, Copy)]
 struct Drains {
     count: u32,
     window: u64,
     queue: Duration,
-    /// In bytes per second.
-    rate: Option<f64>,
 }
 
 /// The congestion control of one path.
@@ -136,8 +128,6 @@ pub struct Congestion {
     active: Duration,
     /// Whether the receiver of datagrams has measured that the path carries no more than it does now.
     is_limited: bool,
-    /// The rate of the link in bytes per second, if this connection has lately caused a queue and drained it.
-    link: Option<f64>,
     /// The attempts to drain the present queue, if there were any.
     drains: Option<Drains>,
     /// What is known of other connections.
@@ -167,7 +157,6 @@ impl Congestion {
             in_flight: 0,
             active: Duration::ZERO,
             is_limited: false,
-            link: None,
             drains: None,
             others: Others::default(),
             was_full: false,
@@ -225,10 +214,7 @@ impl Congestion {
         let is_recent = self.lowered.is_none_or(|at| sent > at);
         self.was_full |= !is_idle && is_recent;
         let has_own_queue = self.mode != Mode::Beside && self.has_queue(TARGET);
-        // Where datagrams are paced, QUIC may have more to send, and yet the window limits nothing.
-        let is_used =
-            self.link.is_none() || self.in_flight.saturating_add(bytes) >= self.window / 2;
-        if !is_idle && is_used && is_recent && !has_own_queue {
+        if !is_idle && is_recent && !has_own_queue {
             self.grow(bytes);
         }
     }
@@ -244,7 +230,6 @@ impl Congestion {
                 self.mode = Mode::Alone;
             }
         } else if self.quiet_time() + *self.quiet_since.get_or_insert(now) <= now {
-            self.measure_link();
             self.drains = None;
             self.others.losses = 0;
             if self.mode == Mode::Beside {
@@ -343,11 +328,7 @@ impl Congestion {
     /// Whether the last change of the window shows in the delay by now: the queue shrinks within a round trip, and another one
     /// passes until that is measured.
     fn has_settled(&self) -> bool {
-        let settles = match self.pace() {
-            None => 2 * self.round_trip(),
-            Some(_) => DRAINED_BY_PACE.max(2 * self.round_trip()),
-        };
-        self.lowered.is_none_or(|at| self.now >= at + settles)
+        self.lowered.is_none_or(|at| self.now >= at + 2 * self.round_trip())
     }
 
     fn grow(&mut self, bytes: u64) {
@@ -369,16 +350,13 @@ impl Congestion {
     /// Lowers the window to what the path holds without a queue, or attributes the queue to other connections.
     fn drain(&mut self) {
         let queue = self.delay.queue();
-        let fills_link = self.fills_link();
-        let rate = fills_link.then(|| self.delivery.exact());
-        let mut drains =
-            self.drains.unwrap_or(Drains { count: 0, window: self.window, queue, rate });
+        let mut drains = self.drains.unwrap_or(Drains { count: 0, window: self.window, queue });
         let is_remembered = self.others.are_remembered(self.now);
         let patience = if is_remembered { IMPATIENCE } else { PATIENCE };
-        // If this connection causes the queue, the queue shrinks with the window. A connection that fills neither the window nor
-        // the link causes no lasting queue.
+        // If this connection causes the queue, the queue shrinks with the window. A connection that never fills the window
+        // causes no lasting queue.
         let stays = self.window <= drains.window / 2 && queue > drains.queue / 2;
-        if drains.count >= patience && (stays || !fills_link) {
+        if drains.count >= patience && (stays || !self.was_full) {
             let used = self.delivery.bytes_in(self.now, self.time()).min(self.window);
             self.be_beside();
             self.lower(drains.window.min(2 * used.max(self.packet)) as f64);
@@ -386,10 +364,6 @@ impl Congestion {
         }
         drains.count = drains.count.saturating_add(1);
         self.drains = Some(drains);
-        if drains.count > 1 {
-            // The pace did not drain the queue.
-            self.link = None;
-        }
         self.lower(self.drained());
     }
 
@@ -398,12 +372,7 @@ impl Congestion {
     fn drained(&self) -> f64 {
         let time = self.time();
         let used = self.delivery.bytes_in(self.now, time).min(self.window);
-        let holds = used as f64 * (time - self.delay.queue()).as_secs_f64() / time.as_secs_f64();
-        // Where datagrams are paced, the pace drains a queue of their own. A window that is full would only make them wait.
-        match self.pace() {
-            None => holds * DRAIN,
-            Some(_) => holds + (LEAST * self.packet) as f64,
-        }
+        used as f64 * (time - self.delay.queue()).as_secs_f64() / time.as_secs_f64() * DRAIN
     }
 
     /// The mean time that packets are in flight.

@@ -7,9 +7,9 @@
 //! that frame is lost) or as usual; loss after three later packets or after
 //! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs or IMMEDIATE_ACKs, as quinn sends them when
 //! nothing waits) after a timeout that doubles; the congestion control of `groupwire-quic` at our ends, NewReno with a window of two
-//! packets at least at others'; datagrams that wait for it and for their turn, and are dropped after 100 ms.
+//! packets at least at others'; datagrams that wait for it, and are dropped after 100 ms.
 //!
-//! What there is not: opening and closing (the connection stands), quinn's own pacing, flow control, path MTU discovery (packets
+//! What there is not: opening and closing (the connection stands), pacing, flow control, path MTU discovery (packets
 //! have up to 1200 bytes), changes of keys and ids, the streams of HTTP/3.
 
 mod acks;
@@ -25,7 +25,6 @@ mod window;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use groupwire_quic::Pacer;
 use groupwire_session::PathNeeds;
 
 use acks::Acks;
@@ -71,8 +70,6 @@ pub struct QuicConnection {
     incoming: Incoming,
     /// With the times at which they were handed over.
     datagrams: VecDeque<(Duration, Vec<u8>)>,
-    /// When the next of them may leave.
-    pacer: Pacer,
     arrived: VecDeque<Vec<u8>>,
     /// Datagrams that left or were dropped, and were not yet reported.
     gone: Gone,
@@ -91,7 +88,6 @@ impl QuicConnection {
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
             datagrams: VecDeque::new(),
-            pacer: Pacer::default(),
             arrived: VecDeque::new(),
             gone: Gone::default(),
         }
@@ -206,7 +202,7 @@ impl QuicConnection {
         }
         loop {
             let asks = self.recovery.asking.wanted(self.recovery.rtt()).is_some();
-            let has_data = asks || self.outgoing.has_data() || self.next_datagram(now).is_some();
+            let has_data = asks || self.outgoing.has_data() || !self.datagrams.is_empty();
             let has_room = self.recovery.has_room(now);
             self.recovery.is_idle = !has_data && has_room;
             let may_send = self.recovery.probes > 0 || (has_data && has_room);
@@ -217,14 +213,7 @@ impl QuicConnection {
         }
         let stale =
             self.datagrams.front().map(|(made, _)| *made + MAX_AGE + Duration::from_nanos(1));
-        let turn = self.datagrams.front().map(|_| self.pacer.turn()).filter(|turn| *turn > now);
-        [self.recovery.timer(), self.acks.due(), stale, turn].into_iter().flatten().min()
-    }
-
-    /// The next datagram, if it is its turn.
-    fn next_datagram(&self, now: Duration) -> Option<&Vec<u8>> {
-        let is_turn = now >= self.pacer.turn();
-        self.datagrams.front().filter(|_| is_turn).map(|(_, datagram)| datagram)
+        [self.recovery.timer(), self.acks.due(), stale].into_iter().flatten().min()
     }
 
     /// Sends a packet with an acknowledgement, if there is something to acknowledge, and data if there `may` be any.
@@ -242,9 +231,8 @@ impl QuicConnection {
                 writer.ack_frequency(sequence, asked);
                 sent.is_eliciting = true;
             }
-            while self.next_datagram(now).is_some_and(|one| writer.fits_datagram(one.len())) {
+            while self.datagrams.front().is_some_and(|(_, one)| writer.fits_datagram(one.len())) {
                 if let Some((_, datagram)) = self.datagrams.pop_front() {
-                    self.pacer.on_sent(now, datagram.len(), self.recovery.window.pace());
                     writer.datagram(&datagram);
                     self.gone.sent += 1;
                     sent.is_eliciting = true;

@@ -58,14 +58,6 @@ impl Window {
         }
     }
 
-    /// The rate in bytes per second at which datagrams should leave, if there is one.
-    pub(super) fn pace(&self) -> Option<u32> {
-        match self {
-            Window::Ours(ours) => ours.pace(),
-            Window::Reno(_) => None,
-        }
-    }
-
     pub(super) fn on_sent(&mut self, now: Duration, bytes: usize) {
         if let Window::Ours(ours) = self {
             ours.on_sent(now, bytes as u64);
