@@ -47,6 +47,8 @@ pub struct Budget {
     unanswered: Option<Duration>,
     /// The bytes that were sent after the last report.
     unanswered_bytes: usize,
+    /// When the rate begins to fall, if enough was sent without a report.
+    falls_from: Option<Duration>,
     /// The rate of sending, smoothed over about a second, in bytes per second.
     sending: f64,
     /// When the last packet was sent.
@@ -71,6 +73,7 @@ impl Budget {
             filled: Duration::ZERO,
             unanswered: None,
             unanswered_bytes: 0,
+            falls_from: None,
             sending: 0.0,
             sent: Duration::ZERO,
         }
@@ -94,7 +97,7 @@ impl Budget {
     /// Notes that a report or an acknowledgement arrived: it shows that the receiver gets packets. To be called for
     /// each.
     pub fn on_report(&mut self) {
-        (self.unanswered, self.unanswered_bytes) = (None, 0);
+        (self.unanswered, self.unanswered_bytes, self.falls_from) = (None, 0, None);
     }
 
     /// The rate limit in bytes per second. `None` if there is none.
@@ -115,14 +118,18 @@ impl Budget {
     /// Notes that a packet of `bytes` bytes is sent now, whether it was allowed or not.
     pub fn spend(&mut self, now: Duration, bytes: usize) {
         self.fill(now);
+        let since = *self.unanswered.get_or_insert(now);
         self.unanswered_bytes = self.unanswered_bytes.saturating_add(bytes);
+        if self.unanswered_bytes >= SILENCE_BYTES {
+            // Not from the past: a burst after a long trickle leaves the receiver no time to report it.
+            self.falls_from.get_or_insert(now.max(since.saturating_add(SILENCE)));
+        }
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
         if let Some(rate) = self.rate(now) {
             // The debt of the bucket is limited to one second of the rate. Otherwise packets that were not allowed
             // would silence a sender for long.
             self.tokens = (self.tokens - bytes).max(-bytes.max(f64::from(rate)));
         }
-        self.unanswered.get_or_insert(now);
         let passed = now.saturating_sub(self.sent).as_secs_f64();
         self.sending = self.sending * libm::exp(-passed) + bytes;
         self.sent = self.sent.max(now);
@@ -158,10 +165,7 @@ impl Budget {
 
     /// The rate limit while the receiver is silent, given the limit that applies otherwise.
     fn fallback(&self, now: Duration, limit: Option<u32>) -> Option<u32> {
-        if self.unanswered_bytes < SILENCE_BYTES {
-            return None;
-        }
-        let silence = now.saturating_sub(self.unanswered?).checked_sub(SILENCE)?.as_secs_f64();
+        let silence = now.checked_sub(self.falls_from?)?.as_secs_f64();
         let from = limit.map_or(self.sending, |limit| self.sending.min(f64::from(limit)));
         let rate = from * libm::exp2(-silence / HALVING);
         Some(rate.max(SAFE) as u32)
@@ -235,9 +239,25 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_after_a_trickle_does_not_slow_down_at_once() {
+        let mut budget = Budget::new(None);
+        for seconds in 0..19 {
+            budget.spend(SECOND * seconds, 500);
+        }
+        assert_eq!(budget.rate(SECOND * 19), None, "little was sent");
+        for ms in (0..1100).step_by(10) {
+            budget.spend(SECOND * 19 + Duration::from_millis(ms), 200);
+        }
+        let at = |ms| budget.rate(SECOND * 20 + Duration::from_millis(ms));
+        let first = at(100).expect("no report came");
+        assert!(first > 10_000, "{first}");
+        assert!(at(2100).expect("no report came") < first * 6 / 10);
+    }
+
+    #[test]
     fn a_silent_receiver_does_not_raise_a_low_limit() {
         let mut budget = Budget::new(Some(600));
-        budget.spend(SECOND, 60);
+        budget.spend(SECOND, SILENCE_BYTES);
         assert_eq!(budget.rate(SECOND * 60), Some(600));
     }
 
