@@ -121,7 +121,7 @@ impl Budget {
         let since = *self.unanswered.get_or_insert(now);
         self.unanswered_bytes = self.unanswered_bytes.saturating_add(bytes);
         if self.unanswered_bytes >= SILENCE_BYTES {
-            // Not from the past: a burst after a long trickle leaves the receiver no time to report it.
+            // The rate does not fall before now: the receiver of a burst after a long trickle had no time to report it.
             self.falls_from.get_or_insert(now.max(since.saturating_add(SILENCE)));
         }
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
