@@ -157,13 +157,13 @@ impl SimulatedRoom {
     }
 
     /// The next output, which tells the caller what to do, as an object (output.rs).
-    pub fn poll(&mut self) -> JsValue {
+    pub fn poll(&mut self) -> Result<JsValue, JsValue> {
         let output = self.room.poll_output();
         if let Output::Store(write) = output {
             self.disk.put(write);
-            return output::of("store");
+            return Ok(output::of("store"));
         }
-        output::describe(output)
+        Ok(output::describe(output))
     }
 
     /// Grows with each message that the room takes or sends.

@@ -4,6 +4,9 @@
 //! `closed`, `timeout`), then calls `poll` and carries out each output that `poll` returns, until the output is a
 //! `timeout`. `now` is the time in milliseconds, as `performance.now()` returns it. This crate only converts values:
 //! `groupwire_session` implements sessions, and `web/client` uses them in web pages.
+//!
+//! Functions that return a `JsValue` return it in a `Result`, even where nothing can fail: scripts/bindgen/src/returns.rs
+//! says why and refuses any other.
 
 #![no_std]
 
@@ -109,8 +112,8 @@ impl Core {
     }
 
     /// Returns the next output, which tells the caller what to do.
-    pub fn poll(&mut self, now: f64) -> JsValue {
-        output::describe(self.client.poll_output(time(now))).into()
+    pub fn poll(&mut self, now: f64) -> Result<JsValue, JsValue> {
+        Ok(output::describe(self.client.poll_output(time(now))).into())
     }
 
     /// Opens a channel and returns its number: 0 for the first channel, then 1 and so on.
@@ -150,9 +153,9 @@ impl Core {
 
     /// Returns a report on a channel's QoS contract: whether it is met, and what the session does to meet it.
     /// `undefined` if there is no report on the channel.
-    pub fn contract(&self, channel: u32) -> JsValue {
+    pub fn contract(&self, channel: u32) -> Result<JsValue, JsValue> {
         let report = self.client.contract(ChannelId(channel));
-        report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into())
+        Ok(report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into()))
     }
 
     /// Sets which other WebAssembly modules with codecs this core uses: the one with most codecs if `most` is true, the
@@ -235,13 +238,13 @@ impl Core {
     }
 
     /// What a confirmed transaction survives: `memory`, `local` or `cluster`. `undefined` before the session has joined.
-    pub fn durability(&self) -> JsValue {
+    pub fn durability(&self) -> Result<JsValue, JsValue> {
         let durability = self.client.participant().map(|_| match self.client.durability() {
             Durability::Memory => "memory",
             Durability::Local => "local",
             Durability::Cluster => "cluster",
         });
-        durability.map_or(JsValue::UNDEFINED, JsValue::from_str)
+        Ok(durability.map_or(JsValue::UNDEFINED, JsValue::from_str))
     }
 
     /// Leaves the room, which ends the session.
@@ -251,7 +254,7 @@ impl Core {
 
     /// Returns the numbers of messages, packets, bytes and reconnects since the core was created, and the round-trip
     /// time in milliseconds.
-    pub fn stats(&self) -> JsValue {
+    pub fn stats(&self) -> Result<JsValue, JsValue> {
         let stats = self.client.stats();
         let traffic = |messages, packets, before, after| {
             Plain::new()
@@ -274,13 +277,13 @@ impl Core {
                 stats.bytes_in_after,
             ),
         );
-        Plain::new()
+        let stats = Plain::new()
             .with("sent", sent)
             .with("received", received)
             .with("roundTrip", self.client.round_trip().map(millis))
             .with("reconnects", number(stats.reconnects))
-            .with("channels", compress::stats(&self.client))
-            .into()
+            .with("channels", compress::stats(&self.client));
+        Ok(stats.into())
     }
 }
 

@@ -17,6 +17,7 @@ mod boundary;
 mod locations;
 mod names;
 mod order;
+mod returns;
 mod split;
 
 use std::env;

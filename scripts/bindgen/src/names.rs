@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use walrus::{ExportItem, Module};
 
 use crate::parse;
+use crate::returns;
 
 /// Shortens the names in the module and the JavaScript that wasm-bindgen has written into `folder`.
 pub fn shorten(folder: &Path) -> Result<(), Box<dyn Error>> {
@@ -19,6 +20,7 @@ pub fn shorten(folder: &Path) -> Result<(), Box<dyn Error>> {
     };
     let (wasm, glue) = (with("_bg.wasm")?, with(".js")?);
     let mut module = parse(&fs::read(wasm)?)?;
+    returns::check(&module)?;
     let glue_text = shorten_both(&mut module, fs::read_to_string(glue)?)?;
     fs::write(wasm, module.emit_wasm())?;
     fs::write(glue, glue_text)?;
