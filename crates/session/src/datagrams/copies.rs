@@ -52,9 +52,10 @@ const FURTHER: u8 = 48;
 const BURSTS: f64 = 0.25;
 
 /// True if transactions of the channel are worth copying: the channel has a deadline, and the loss rate of the path is above
-/// [`LATE_ON_ONE_LEG`] by more than the error of its estimate.
-pub(super) fn are_worth_it(qos: &Qos, loss: &LossModel) -> bool {
-    qos.deadline.is_some() && loss.rate > LATE_ON_ONE_LEG + loss.rate_error()
+/// [`LATE_ON_ONE_LEG`] by more than the error of its estimate, or nothing is known of the path yet.
+pub(super) fn are_worth_it(qos: &Qos, loss: Option<&LossModel>) -> bool {
+    let is_lossy = |loss: &LossModel| loss.rate > LATE_ON_ONE_LEG + loss.rate_error();
+    qos.deadline.is_some() && loss.is_none_or(is_lossy)
 }
 
 /// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged payloads, and a transaction that
@@ -76,14 +77,17 @@ struct Plan {
 }
 
 impl Plan {
-    /// The plan for a path (wire W82): as many copies as get through, at even distances.
-    fn new(loss: &LossModel, deadline: Duration) -> Self {
-        let is_bursty = loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate);
+    /// The plan for a path (wire W82): as many copies as get through, at even distances. The first transactions of a session may
+    /// leave before anything is known of the path: it may lose packets in bursts.
+    fn new(loss: Option<&LossModel>, deadline: Duration) -> Self {
+        let is_bursty =
+            loss.is_none_or(|loss| loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate));
         let (fewest, shortest, longest, further) = match is_bursty {
             true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER, FURTHER),
             false => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST), 0),
         };
-        let times = loss.repeats_for(LATE_ON_ONE_LEG, MOST).max(fewest);
+        let enough = loss.map_or(0, |loss| loss.repeats_for(LATE_ON_ONE_LEG, MOST));
+        let times = enough.max(fewest);
         let alone_after = (deadline * 2 / 5 / u32::from(times)).clamp(shortest, longest);
         Plan { times, alone_after, further }
     }
@@ -125,7 +129,7 @@ struct Copy {
 
 impl Copies {
     /// Takes a transaction that is handed to the stream now. `previous`: the position of the transaction before it that the
-    /// stream brings to the receiver; 0 in the direction of the server.
+    /// stream brings to the receiver; 0 in the direction of the server. `loss`: the losses of the path, if they are known.
     pub(super) fn add(
         &mut self,
         now: Duration,
@@ -133,7 +137,7 @@ impl Copies {
         previous: Position,
         sends: Direction,
         qos: &Qos,
-        loss: &LossModel,
+        loss: Option<&LossModel>,
     ) {
         let Number::Transaction { counter, position } = record.number else { return };
         let size = record.packed.unwrap_or(record.bytes).len();
@@ -266,7 +270,7 @@ mod tests {
     fn w82_copies_wait_for_other_datagrams_as_long_as_the_deadline_allows() {
         let plan = |percent: u32, ms: u32| {
             let loss = f64::from(percent) / 100.0;
-            let plan = Plan::new(&LossModel::chain(loss, loss), MS * ms);
+            let plan = Plan::new(Some(&LossModel::chain(loss, loss)), MS * ms);
             let Plan { times, alone_after, further } = plan;
             assert_eq!(further, 0);
             (times, alone_after.as_millis())
@@ -284,7 +288,7 @@ mod tests {
         for (again, fewest, most) in [(0.5, 12, 12), (0.84, 20, 23), (0.97, 24, 24)] {
             let bursts = LossModel::chain(0.2, again);
             for deadline in [250, 500].map(|ms| MS * ms) {
-                let Plan { times, alone_after, .. } = Plan::new(&bursts, deadline);
+                let Plan { times, alone_after, .. } = Plan::new(Some(&bursts), deadline);
                 assert!((fewest..=most).contains(&times), "{again}: {times}");
                 assert!((APART..=ALONE_AFTER).contains(&alone_after));
                 assert!(alone_after * u32::from(times) <= deadline / 2, "{alone_after:?}");
@@ -293,9 +297,19 @@ mod tests {
     }
 
     #[test]
+    fn w82_on_an_unknown_path_there_are_as_many_copies_as_in_bursts() {
+        let plan = Plan::new(None, MS * 500);
+        assert_eq!(plan, Plan::new(Some(&LossModel::chain(0.2, 0.5)), MS * 500));
+        let qos = Qos::transaction().deadline(MS * 500);
+        assert!(are_worth_it(&qos, None));
+        assert!(!are_worth_it(&qos, Some(&LossModel::default())));
+        assert!(!are_worth_it(&Qos::transaction(), None));
+    }
+
+    #[test]
     fn w82_what_counts_as_bursts() {
         let is_bursty = |rate, again| {
-            let Plan { further, .. } = Plan::new(&LossModel::chain(rate, again), MS * 500);
+            let Plan { further, .. } = Plan::new(Some(&LossModel::chain(rate, again)), MS * 500);
             further > 0
         };
         // The second number is the probability that the packet after a lost one is lost.
@@ -330,7 +344,7 @@ mod tests {
             packed: None,
             coding: Coding::Alone,
         };
-        copies.add(Duration::ZERO, &record, Position(0), sends, &qos, &bursts);
+        copies.add(Duration::ZERO, &record, Position(0), sends, &qos, Some(&bursts));
         let mut times = Vec::new();
         while let Some(now) = copies.due() {
             assert!((copies.rate() - 1000.0 / 12.0).abs() < 1e-6, "one in 12 ms");

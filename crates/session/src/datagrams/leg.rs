@@ -182,7 +182,7 @@ impl Leg {
         let Settings { copies, redundancy, .. } = self.settings;
         copies
             && redundancy != Redundancy::Off
-            && copies::are_worth_it(qos, &self.endpoint.loss_ahead())
+            && copies::are_worth_it(qos, self.loss_ahead().as_ref())
     }
 
     pub(super) fn add_copy(
@@ -192,8 +192,13 @@ impl Leg {
         previous: Position,
         qos: &Qos,
     ) {
-        let loss = self.endpoint.loss_ahead();
-        self.copies.add(now, record, previous, self.settings.sends, qos, &loss);
+        let loss = self.loss_ahead();
+        self.copies.add(now, record, previous, self.settings.sends, qos, loss.as_ref());
+    }
+
+    /// The losses of the path to the other end; `None` before its first report.
+    fn loss_ahead(&self) -> Option<LossModel> {
+        self.endpoint.round_trip().map(|_| self.endpoint.loss_ahead())
     }
 
     /// The room has given this end's own transactions up to `counter` their places in its order, so their copies need not be
