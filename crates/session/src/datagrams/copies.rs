@@ -47,6 +47,10 @@ const MOST: u8 = 24;
 /// is late at all receivers. Most transactions are known to be ordered before, so that further copies take few bytes.
 const FURTHER: u8 = 48;
 
+/// The same towards a client, where the path loses more than [`HEAVY`]: the server does not learn what came, so each of them is sent.
+const FURTHER_TO_CLIENT: u8 = 24;
+const HEAVY: f64 = 1.0 / 3.0;
+
 /// Losses count as bursts if the probability that the packet after a lost one is lost is more than this part of the way from the
 /// loss rate to 1 (wire W82).
 const BURSTS: f64 = 0.25;
@@ -72,18 +76,23 @@ struct Plan {
     times: u8,
     /// Each copy goes in a datagram of its own if no other datagram is sent for this time after the one before.
     alone_after: Duration,
-    /// The number of copies after these, towards the server.
+    /// The number of copies after these.
     further: u8,
 }
 
 impl Plan {
     /// The plan for a path (wire W82): as many copies as get through, at even distances. The first transactions of a session may
     /// leave before anything is known of the path: it may lose packets in bursts.
-    fn new(loss: Option<&LossModel>, deadline: Duration) -> Self {
+    fn new(loss: Option<&LossModel>, deadline: Duration, sends: Direction) -> Self {
         let is_bursty =
             loss.is_none_or(|loss| loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate));
+        let further = match sends {
+            Direction::ToServer => FURTHER,
+            Direction::ToClient if loss.is_some_and(|loss| loss.rate > HEAVY) => FURTHER_TO_CLIENT,
+            Direction::ToClient => 0,
+        };
         let (fewest, shortest, longest, further) = match is_bursty {
-            true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER, FURTHER),
+            true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER, further),
             false => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST), 0),
         };
         let enough = loss.map_or(0, |loss| loss.repeats_for(LATE_ON_ONE_LEG, MOST));
@@ -154,8 +163,7 @@ impl Copies {
         let check = check([record.channel.get(), sender, flags, index, stamp, back], payload);
         let born = now.saturating_sub(record.age);
         let deadline = qos.deadline.unwrap_or_default();
-        let Plan { times, alone_after, further } = Plan::new(loss, deadline);
-        let further = if sends == Direction::ToServer { further } else { 0 };
+        let Plan { times, alone_after, further } = Plan::new(loss, deadline, sends);
         self.waiting.push_back(Copy {
             channel: record.channel,
             counter,
@@ -270,7 +278,7 @@ mod tests {
     fn w82_copies_wait_for_other_datagrams_as_long_as_the_deadline_allows() {
         let plan = |percent: u32, ms: u32| {
             let loss = f64::from(percent) / 100.0;
-            let plan = Plan::new(Some(&LossModel::chain(loss, loss)), MS * ms);
+            let plan = Plan::new(Some(&LossModel::chain(loss, loss)), MS * ms, Direction::ToServer);
             let Plan { times, alone_after, further } = plan;
             assert_eq!(further, 0);
             (times, alone_after.as_millis())
@@ -288,7 +296,8 @@ mod tests {
         for (again, fewest, most) in [(0.5, 12, 12), (0.84, 20, 23), (0.97, 24, 24)] {
             let bursts = LossModel::chain(0.2, again);
             for deadline in [250, 500].map(|ms| MS * ms) {
-                let Plan { times, alone_after, .. } = Plan::new(Some(&bursts), deadline);
+                let Plan { times, alone_after, .. } =
+                    Plan::new(Some(&bursts), deadline, Direction::ToClient);
                 assert!((fewest..=most).contains(&times), "{again}: {times}");
                 assert!((APART..=ALONE_AFTER).contains(&alone_after));
                 assert!(alone_after * u32::from(times) <= deadline / 2, "{alone_after:?}");
@@ -298,8 +307,10 @@ mod tests {
 
     #[test]
     fn w82_on_an_unknown_path_there_are_as_many_copies_as_in_bursts() {
-        let plan = Plan::new(None, MS * 500);
-        assert_eq!(plan, Plan::new(Some(&LossModel::chain(0.2, 0.5)), MS * 500));
+        let plan = |loss: Option<&LossModel>, sends| Plan::new(loss, MS * 500, sends);
+        for sends in [Direction::ToServer, Direction::ToClient] {
+            assert_eq!(plan(None, sends), plan(Some(&LossModel::chain(0.2, 0.5)), sends));
+        }
         let qos = Qos::transaction().deadline(MS * 500);
         assert!(are_worth_it(&qos, None));
         assert!(!are_worth_it(&qos, Some(&LossModel::default())));
@@ -309,8 +320,12 @@ mod tests {
     #[test]
     fn w82_what_counts_as_bursts() {
         let is_bursty = |rate, again| {
-            let Plan { further, .. } = Plan::new(Some(&LossModel::chain(rate, again)), MS * 500);
-            further > 0
+            let loss = LossModel::chain(rate, again);
+            let plan = |sends| Plan::new(Some(&loss), MS * 500, sends);
+            let is_bursty = plan(Direction::ToServer).further > 0;
+            let is_heavy = plan(Direction::ToClient).further > 0;
+            assert_eq!(is_heavy, is_bursty && rate > 0.4);
+            is_bursty
         };
         // The second number is the probability that the packet after a lost one is lost.
         for (rate, again) in [(0.05, 0.3), (0.2, 0.41), (0.42, 0.7), (0.6, 0.8)] {
