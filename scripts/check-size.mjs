@@ -32,7 +32,7 @@ import { brotli, gzip } from "./compress.mjs";
  * seconds, and signs of life in datagrams on bad paths cost 280 of both parts, and steps of doubles in binary formats 190. That
  * every snapshot of a model can be read, whatever templates it has lost, and is bounded, costs 700. A path that counts as narrow for
  * a while, idle channels that take no rate, bounded traces and fewer instructions in gmc cost 460. Repeats that are more careful for
- * channels that permit few misses cost 70, and further copies in bursts and rarer reports 160. The goal of `shared` is 6,000; operations that do not fit
+ * channels that permit few misses cost 70, and further copies in bursts and rarer reports 260. The goal of `shared` is 6,000; operations that do not fit
  * into one message, and what applications with live messages of their own need (whose operation came, the author of an action),
  * cost 200, and to tell that the state became incomplete or was restored 50. The goal of `motion` is 4,000, which `follow`
  * alone keeps with 3,500. The goal of `react` is 3,000 and of the other bindings 1,000. The goal of `widgets` is 12,000; it has
