@@ -120,7 +120,7 @@ async function main() {
   if (found.length === 0) throw new Error("README.md has no command to run");
   if (process.env.GROUPWIRE_PROFILE === "dev") {
     const directory = `${process.env.CARGO_TARGET_DIR ?? "target"}/debug/`;
-    for (const block of found) block.script = block.script.replaceAll("target/release/", directory);
+    for (const block of found) block.script = block.script.replaceAll(/target\/(release|quick)\//g, directory);
   }
   await run(found);
   console.log(`readme: ${found.length} blocks of commands work`);
