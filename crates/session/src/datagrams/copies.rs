@@ -86,18 +86,21 @@ struct Plan {
 
 impl Plan {
     /// The plan for a path (wire W82): as many copies as get through, at even distances. The first transactions of a session may
-    /// leave before anything is known of the path: it may lose packets in bursts.
+    /// leave before anything is known of the path. It may lose packets in bursts, or be so narrow that copies at short distances
+    /// would fill it, so that there are as many copies as in bursts, at longer distances.
     fn new(loss: Option<&LossModel>, deadline: Duration, sends: Direction) -> Self {
-        let is_bursty =
-            loss.is_none_or(|loss| loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate));
-        let further_in_bursts = match sends {
-            Direction::ToServer => FURTHER,
-            Direction::ToClient if loss.is_some_and(|loss| loss.rate > HEAVY) => FURTHER_TO_CLIENT,
-            Direction::ToClient => 0,
-        };
-        let (fewest, shortest, longest, further) = match is_bursty {
-            true => (FEWEST_IN_BURSTS, APART, ALONE_AFTER, further_in_bursts),
-            false => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST), 0),
+        let is_bursty = |loss: &LossModel| loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate);
+        let (fewest, shortest, longest, further) = match loss {
+            None => (FEWEST_IN_BURSTS, APART, ALONE_AT_MOST, 0),
+            Some(loss) if is_bursty(loss) => {
+                let further = match sends {
+                    Direction::ToServer => FURTHER,
+                    Direction::ToClient if loss.rate > HEAVY => FURTHER_TO_CLIENT,
+                    Direction::ToClient => 0,
+                };
+                (FEWEST_IN_BURSTS, APART, ALONE_AFTER, further)
+            }
+            Some(_) => (FEWEST, ALONE_AFTER, (deadline / 10).clamp(ALONE_AFTER, ALONE_AT_MOST), 0),
         };
         let enough = loss.map_or(0, |loss| loss.repeats_for(LATE_ON_ONE_LEG, MOST));
         let times = enough.max(fewest);
@@ -310,10 +313,13 @@ mod tests {
     }
 
     #[test]
-    fn w82_on_an_unknown_path_there_are_as_many_copies_as_in_bursts() {
-        let plan = |loss: Option<&LossModel>, sends| Plan::new(loss, MS * 500, sends);
+    fn w82_on_an_unknown_path_there_are_as_many_copies_as_in_bursts_at_longer_distances() {
         for sends in [Direction::ToServer, Direction::ToClient] {
-            assert_eq!(plan(None, sends), plan(Some(&LossModel::chain(0.2, 0.5)), sends));
+            for (deadline, distance) in [(30, 5), (500, 16), (1500, 50), (10_000, 50)] {
+                let Plan { times, alone_after, further } = Plan::new(None, MS * deadline, sends);
+                assert_eq!((times, further), (FEWEST_IN_BURSTS, 0));
+                assert_eq!(alone_after.as_millis(), distance);
+            }
         }
         let qos = Qos::transaction().deadline(MS * 500);
         assert!(are_worth_it(&qos, None));
