@@ -84,6 +84,21 @@ test("after a loss of the room nobody is followed who only has the number of the
   expect([said(), parts(follower, "bar")]).toEqual(["No longer following Ada", []]);
 });
 
+test("a view that changes while the connection is lost is shown once it is back", async () => {
+  const { net, ada, follower, shown, views, id } = await two();
+  views.tell([1, 2, 30, 40]);
+  follower.follow(id);
+  await net.run(500);
+  net.partition(ada, 8000);
+  await net.run(7500);
+  expect(ada.status).not.toBe("connected");
+  views.tell([100, 2, 30, 40]);
+  await net.settle();
+  await net.run(1000);
+  expect(ada.status).toBe("connected");
+  expect(shown.at(-1)?.view).toEqual([100, 2, 30, 40]);
+});
+
 test("a press on a widget does not end it, but its own button does", async () => {
   const { net, follower, id } = await two();
   follower.follow(id);

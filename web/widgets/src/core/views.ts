@@ -22,8 +22,11 @@ export class Views {
   /** The ids whose views each of the others wants. */
   readonly #wanted = new Map<number, readonly unknown[]>();
   readonly #listeners = new Set<() => void>();
+  /** The last list that was sent. */
   #told = NOBODY;
   #view: Place | undefined;
+  /** The last view that was sent. */
+  #toldView = "";
   #follow: Follow | undefined;
   #stops: (() => void)[] = [];
 
@@ -53,10 +56,10 @@ export class Views {
   want(who: number): () => void {
     const want = { who };
     this.#wants.add(want);
-    this.#ask();
+    this.#send();
     return () => {
       this.#wants.delete(want);
-      this.#ask();
+      this.#send();
     };
   }
 
@@ -64,7 +67,7 @@ export class Views {
   tell(view: Place): void {
     if (String(view) === String(this.#view)) return;
     this.#view = view;
-    if (this.#isWanted) this.#send(JSON.stringify(view), "view");
+    this.#send();
   }
 
   /** The views that are known, smoothly followed, by participant. */
@@ -98,43 +101,41 @@ export class Views {
       }),
       room.on("gap", ({ reason }) => {
         if (reason === "history") return;
-        // The room has lost the last list that was sent.
-        this.#told = NOBODY;
-        this.#ask();
+        // The room has lost what was sent last.
+        [this.#told, this.#toldView] = [NOBODY, ""];
+        this.#send();
       }),
-      room.on("status", () => this.#ask()),
+      room.on("status", () => this.#send()),
     ];
-    this.#ask();
+    this.#send();
   }
 
   #end(): void {
     this.#wants.clear();
-    this.#ask();
+    this.#send();
     for (const stop of this.#stops.splice(0)) stop();
     this.#wanted.clear();
     this.#follow = undefined;
   }
 
-  /** Sends the list of participants whose views this one wants, if it has changed. */
-  #ask(): void {
+  /** Sends the list of participants whose views this one wants, if it has changed, and the own view, if it is wanted and has changed. */
+  #send(): void {
+    if (this.#room.status !== "connected") return;
     const all = JSON.stringify([...new Set([...this.#wants].map(({ who }) => who))]);
-    if (all === this.#told || this.#room.status !== "connected") return;
-    this.#told = all;
-    this.#send(all, "to");
+    if (all !== this.#told) this.#channel.send((this.#told = all), { key: "to" });
+    const view = JSON.stringify(this.#view);
+    if (view && view !== this.#toldView && this.#isWanted) this.#channel.send((this.#toldView = view), { key: "view" });
   }
 
   #receive(message: Message): boolean {
     const { key, sender, own } = message;
     if (own || key !== "to") return false;
-    const wasWanted = this.#isWanted;
     const all = jsonOf(message);
     this.#wanted.set(sender, Array.isArray(all) ? all.slice(0, WANTED) : []);
-    if (!wasWanted && this.#isWanted && this.#view) this.#send(JSON.stringify(this.#view), "view");
+    // The sender may not have received the last view.
+    this.#toldView = "";
+    this.#send();
     return true;
-  }
-
-  #send(text: string, key: string): void {
-    if (this.#room.status === "connected") this.#channel.send(text, { key });
   }
 }
 
