@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 use wtransport::Connection;
 use wtransport::proto::datagram::Datagram;
 use wtransport::proto::ids::QStreamId;
 use wtransport::quinn::{self, SendDatagramError};
 
 use crate::controller::Needs;
+use crate::settings::DATAGRAMS_OUT;
 
 /// A datagram that could not be sent for this long after it was made is dropped (docs/transports.md, T6).
 pub const MAX_AGE: Duration = Duration::from_millis(100);
@@ -33,12 +34,23 @@ pub enum Fate {
 /// The time between two checks whether a connection has moved to another path, which has its own congestion control.
 const MOVES: Duration = Duration::from_secs(1);
 
+/// The path is blocked if the datagrams in QUIC's buffer have not moved for this long: QUIC's own task needs less to send what
+/// it may.
+const BLOCKED: Duration = Duration::from_millis(5);
+
+/// The time between two checks whether a blocked path takes datagrams again. QUIC tells it only when its buffer is full.
+const CHECK: Duration = Duration::from_millis(5);
+
 /// Sends the datagrams of a connection.
 pub struct Datagrams {
     quic: quinn::Connection,
     session: QStreamId,
     /// The needs of the present path, and when they were looked up.
     needs: Option<(Instant, Arc<Needs>)>,
+    /// The space of QUIC's buffer while it is empty, as far as seen.
+    space: usize,
+    /// The number of datagrams that QUIC had sent when its buffer was last seen to be empty or to move, and that time.
+    moved: (u64, Instant),
     /// True if the path took no datagram for [`MAX_AGE`], so that the datagrams in QUIC's buffer are older than that.
     stalled: bool,
 }
@@ -52,7 +64,8 @@ impl Datagrams {
 
     /// Like [`Datagrams::new`], for a WebTransport session that other code has opened on `quic`.
     pub fn over(quic: quinn::Connection, session: QStreamId) -> Self {
-        Datagrams { quic, session, needs: None, stalled: false }
+        let (space, moved) = (quic.datagram_send_buffer_space(), (0, Instant::now()));
+        Datagrams { quic, session, needs: None, space, moved, stalled: false }
     }
 
     /// Most bytes of a datagram on any path that the connection may take later, not only on its current path; 0 if the
@@ -88,20 +101,51 @@ impl Datagrams {
         if datagram.write(&mut bytes).is_err() {
             return Ok(Fate::Dropped);
         }
-        let has_room = self.quic.datagram_send_buffer_space() >= bytes.len();
-        if self.stalled && !has_room {
+        let until = made + MAX_AGE;
+        while self.would_pile_up(bytes.len()) {
+            let now = Instant::now();
+            self.stalled |= now >= until;
+            if self.stalled {
+                return Ok(Fate::Dropped);
+            }
+            sleep_until((now + CHECK).min(until)).await;
+        }
+        if self.stalled && self.quic.datagram_send_buffer_space() < bytes.len() {
             // QUIC drops the oldest datagrams in its buffer to make space for this one, so that the datagrams sent
             // after the stall are new.
             return outcome(self.quic.send_datagram(bytes.into())).map(|_| Fate::Dropped);
         }
         self.stalled = false;
-        match timeout_at(made + MAX_AGE, self.quic.send_datagram_wait(bytes.into())).await {
+        match timeout_at(until, self.quic.send_datagram_wait(bytes.into())).await {
             Ok(sent) => outcome(sent),
             Err(_) => {
                 self.stalled = true;
                 Ok(Fate::Dropped)
             }
         }
+    }
+
+    /// Whether the path takes no datagrams, and one of `bytes` bytes is so small that QUIC would later send it in a packet with all that
+    /// wait. Such a packet takes half a second on a narrow link, or is dropped because the link's queue is shorter.
+    fn would_pile_up(&mut self, bytes: usize) -> bool {
+        let now = Instant::now();
+        let waiting = self.waiting();
+        if waiting == 0 {
+            self.moved.1 = now;
+            return false;
+        }
+        let sent = self.quic.stats().frame_tx.datagram;
+        if sent != self.moved.0 {
+            self.moved = (sent, now);
+        }
+        now >= self.moved.1 + BLOCKED && waiting + bytes <= DATAGRAMS_OUT / 2
+    }
+
+    /// Bytes of the datagrams in QUIC's buffer.
+    fn waiting(&mut self) -> usize {
+        let space = self.quic.datagram_send_buffer_space();
+        self.space = self.space.max(space);
+        self.space - space
     }
 
     /// A sink that sends the same payload to many connections with little work each.
