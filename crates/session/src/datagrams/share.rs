@@ -37,8 +37,8 @@ const LEAST_GROUP_LOSS: u16 = 1;
 const STEERED: f64 = 0.94;
 
 /// The same share for a channel that permits fewer than [`FEW`] misses per second at its maximum rate. Chance makes a larger part of so
-/// few: in ten minutes of text that permit 30 misses, 5 more or less are usual.
-const STEERED_FEW: f64 = 0.85;
+/// few: in ten minutes of text that permit 30 misses, 5 more or less are usual, and in bursts of losses more.
+const STEERED_FEW: f64 = 0.75;
 /// The permitted misses per second, on both legs together, below which [`STEERED_FEW`] counts.
 const FEW: f64 = 0.5;
 
