@@ -99,6 +99,23 @@ test("a view that changes while the connection is lost is shown once it is back"
   expect(shown.at(-1)?.view).toEqual([100, 2, 30, 40]);
 });
 
+test("who follows later is shown the view that was told before, and it is not told again", async () => {
+  const { net, me, follower, views, id } = await two();
+  views.tell([1, 2, 30, 40]);
+  follower.follow(id);
+  await net.run(1000);
+  const sent: unknown[] = [];
+  me.channel("follow", { kind: "awareness" }).on("message", ({ key }) => sent.push(key));
+  const theirs = Views.in(join(net, "Late"), "follow");
+  const stop = theirs.use(() => {});
+  theirs.want(id);
+  await net.settle();
+  await net.run(1000);
+  expect(theirs.shown.get(id)).toEqual([1, 2, 30, 40]);
+  expect(sent).toEqual(["to"]);
+  stop();
+});
+
 test("a press on a widget does not end it, but its own button does", async () => {
   const { net, follower, id } = await two();
   follower.follow(id);

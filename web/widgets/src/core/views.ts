@@ -9,7 +9,8 @@ import { follow, type Follow, type Place } from "groupwire/motion";
 import { jsonOf, onLeft } from "./messages.js";
 
 export const EVERYBODY = -1;
-const NOBODY = "[]";
+/** What a participant has told at first. */
+const NOTHING: Record<string, string> = { to: "[]", view: "" };
 
 /** The largest number of views that a participant may want. */
 const WANTED = 8;
@@ -22,11 +23,9 @@ export class Views {
   /** The ids whose views each of the others wants. */
   readonly #wanted = new Map<number, readonly unknown[]>();
   readonly #listeners = new Set<() => void>();
-  /** The last list that was sent. */
-  #told = NOBODY;
+  /** The last list that was sent, and the last view, which is empty while nobody wants it. */
+  #told = NOTHING;
   #view: Place | undefined;
-  /** The last view that was sent. */
-  #toldView = "";
   #follow: Follow | undefined;
   #stops: (() => void)[] = [];
 
@@ -65,7 +64,6 @@ export class Views {
 
   /** Sets the own view, and sends it if it is wanted. */
   tell(view: Place): void {
-    if (String(view) === String(this.#view)) return;
     this.#view = view;
     this.#send();
   }
@@ -97,12 +95,13 @@ export class Views {
       this.#channel.on("message", (message) => this.#receive(message) && changed()),
       ...onLeft(room, (isHere) => {
         for (const id of [...this.#wanted.keys()]) if (!isHere(id)) this.#wanted.delete(id);
+        this.#send();
         changed();
       }),
       room.on("gap", ({ reason }) => {
         if (reason === "history") return;
         // The room has lost what was sent last.
-        [this.#told, this.#toldView] = [NOBODY, ""];
+        this.#told = NOTHING;
         this.#send();
       }),
       room.on("status", () => this.#send()),
@@ -118,13 +117,17 @@ export class Views {
     this.#follow = undefined;
   }
 
-  /** Sends the list of participants whose views this one wants, if it has changed, and the own view, if it is wanted and has changed. */
+  /** Sends the list of wanted views if it has changed, and the own view if it is wanted and has changed, or is wanted again. */
   #send(): void {
     if (this.#room.status !== "connected") return;
-    const all = JSON.stringify([...new Set([...this.#wants].map(({ who }) => who))]);
-    if (all !== this.#told) this.#channel.send((this.#told = all), { key: "to" });
-    const view = JSON.stringify(this.#view);
-    if (view && view !== this.#toldView && this.#isWanted) this.#channel.send((this.#toldView = view), { key: "view" });
+    const before = this.#told;
+    this.#told = {
+      to: JSON.stringify([...new Set([...this.#wants].map(({ who }) => who))]),
+      view: this.#isWanted && this.#view ? JSON.stringify(this.#view) : "",
+    };
+    for (const [key, text] of Object.entries(this.#told)) {
+      if (text && text !== before[key]) this.#channel.send(text, { key });
+    }
   }
 
   #receive(message: Message): boolean {
@@ -132,8 +135,6 @@ export class Views {
     if (own || key !== "to") return false;
     const all = jsonOf(message);
     this.#wanted.set(sender, Array.isArray(all) ? all.slice(0, WANTED) : []);
-    // The sender may not have received the last view.
-    this.#toldView = "";
     this.#send();
     return true;
   }
