@@ -47,7 +47,7 @@ pub struct Datagrams {
     session: QStreamId,
     /// The needs of the present path, and when they were looked up.
     needs: Option<(Instant, Arc<Needs>)>,
-    /// The space of QUIC's buffer while it is empty, as far as seen.
+    /// The largest space that QUIC's buffer was seen to have: that of an empty buffer.
     space: usize,
     /// The number of datagrams that QUIC had sent when its buffer was last seen to be empty or to move, and that time.
     moved: (u64, Instant),
@@ -125,8 +125,8 @@ impl Datagrams {
         }
     }
 
-    /// Whether the path takes no datagrams, and one of `bytes` bytes is so small that QUIC would later send it in a packet with all that
-    /// wait. Such a packet takes half a second on a narrow link, or is dropped because the link's queue is shorter.
+    /// Whether the path is blocked, and a datagram of `bytes` bytes is so small that QUIC would later send it in one packet with all
+    /// datagrams that wait. Such a packet takes half a second on a narrow link, or is dropped because the link's queue is shorter.
     fn would_pile_up(&mut self, bytes: usize) -> bool {
         let now = Instant::now();
         let waiting = self.waiting();

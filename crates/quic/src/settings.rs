@@ -31,8 +31,8 @@ const CONTROL_WINDOW: usize = 64 << 10;
 /// Bytes of a window besides packets: the headers of packets, and the beginning of the next packet.
 const SLACK: usize = 1 << 10;
 
-/// Bytes of datagrams that QUIC buffers while the path takes none: two that fill a packet, or about twenty small ones
-/// (the library counts 32 bytes for each besides its own).
+/// Bytes of datagrams that QUIC buffers while the path takes none: two that fill a packet. Small datagrams come to a blocked path
+/// one or two at a time ([`Datagrams::send`](crate::Datagrams::send)). The library counts 32 bytes for each besides its own.
 pub(crate) const DATAGRAMS_OUT: usize = 2400;
 
 /// Bytes of received datagrams that may wait to be read. When more come, the oldest are dropped.
