@@ -15,9 +15,6 @@ use crate::settings::DATAGRAMS_OUT;
 /// A datagram that could not be sent for this long after it was made is dropped (docs/transports.md, T6).
 pub const MAX_AGE: Duration = Duration::from_millis(100);
 
-/// Bytes of a QUIC packet that every path carries (RFC 9000, section 14).
-const SMALLEST_MTU: usize = 1200;
-
 /// The connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionClosed;
@@ -68,14 +65,11 @@ impl Datagrams {
         Datagrams { quic, session, needs: None, space, moved, stalled: false }
     }
 
-    /// Most bytes of a datagram on any path that the connection may take later, not only on its current path; 0 if the
-    /// other end takes no datagrams.
+    /// Most bytes of a datagram, which fits every path that the connection may take (T27); 0 if the other end takes no
+    /// datagrams.
     pub fn max(&self) -> usize {
-        let now = self.quic.max_datagram_size().unwrap_or(0);
-        let more_than_sure =
-            usize::from(self.quic.stats().path.current_mtu).saturating_sub(SMALLEST_MTU);
         // Saturating, because the other end may state any limit.
-        now.saturating_sub(more_than_sure).saturating_sub(self.header())
+        self.quic.max_datagram_size().unwrap_or(0).saturating_sub(self.header())
     }
 
     /// Tells the congestion control the minimum rate of the channels in bytes per second, and whether the receiver of

@@ -1,4 +1,4 @@
-//! What both ends of a connection negotiate: acknowledgements and connection ids.
+//! What both ends of a connection negotiate: acknowledgements, connection ids and the size of packets.
 
 use groupwire_quic::{Datagrams, End, connection_id, endpoint_settings};
 use tokio::time::{Instant, timeout};
@@ -65,4 +65,19 @@ async fn t22_connection_ids_are_short() {
     assert_eq!(connection_id(End::Client), 0);
     assert_eq!(down - up, connection_id(End::Server));
     assert_eq!(down, 1169);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t27_no_end_searches_for_larger_packets() {
+    let pair = timeout(PATIENCE, Pair::new()).await.unwrap();
+    let mut datagrams = Datagrams::new(&pair.client);
+    // By default QUIC would send its first probe with or right after the first of these packets.
+    for _ in 0..10 {
+        datagrams.send(&[7; 100], Instant::now()).await.unwrap();
+        timeout(PATIENCE, pair.server.receive_datagram()).await.unwrap().unwrap();
+    }
+    for end in [&pair.client, &pair.server] {
+        let path = end.quic_connection().stats().path;
+        assert_eq!((path.current_mtu, path.sent_plpmtud_probes), (1200, 0));
+    }
 }
