@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -26,6 +26,9 @@ use crate::Result;
 #[folder = "../../web/bench/dist"]
 #[allow_missing = true]
 struct Bench;
+
+/// Bytes of an answer: all that a page received in a session of some minutes, with the times.
+const MAX_ANSWER: usize = 256 << 20;
 
 /// The server of some pages.
 #[derive(Debug)]
@@ -74,6 +77,7 @@ impl Control {
         .collect();
         let router = Router::new()
             .route("/next/{page}", post(next))
+            .layer(DefaultBodyLimit::max(MAX_ANSWER))
             .fallback(|uri: Uri| async move { file(&uri) })
             .with_state(Arc::new(desks));
         let mut port = 0;
