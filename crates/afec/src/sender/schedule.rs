@@ -32,9 +32,15 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn push(&mut self, due: Due) {
-        if self.due.len() < ENTRIES {
-            self.due.push(due);
+        let count = self.due.len();
+        if count == ENTRIES {
+            return;
         }
+        if count == self.due.capacity() {
+            // Doubled as usual, but never to more than [`ENTRIES`].
+            self.due.reserve_exact(count.max(4).min(ENTRIES - count));
+        }
+        self.due.push(due);
     }
 
     /// Drops the repeats of a channel.
@@ -86,5 +92,25 @@ impl Schedule {
     /// Memory in use, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.due.capacity() * size_of::<Due>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_is_that_of_the_most_entries_at_most() {
+        let mut schedule = Schedule::default();
+        let due = Due {
+            channel: 0,
+            index: MessageIndex::default(),
+            from_packet: None,
+            at: None,
+            until: Duration::MAX,
+        };
+        (0..2 * ENTRIES).for_each(|_| schedule.push(due));
+        assert_eq!(schedule.due.len(), ENTRIES);
+        assert_eq!(schedule.memory(), ENTRIES * size_of::<Due>());
     }
 }
