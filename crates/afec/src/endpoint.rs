@@ -112,7 +112,8 @@ pub enum Notice {
 ///
 /// For all packets that a peer may send, in any order and however many:
 ///
-/// - Memory stays under 16 KB for each channel and direction, without the messages that wait to be sent.
+/// - Memory stays under 16 KB for each channel and direction, without the messages that wait to be sent, and under 36 KB for the
+///   repeats that are still to be sent on all channels (4 KB unless [`Scheme::Fixed`] repeats the last 32 messages).
 /// - Packets that only carry a report are at least 5 ms apart and have at most 16 parts about channels. No packet exceeds
 ///   [`Config::mtu`].
 /// - A message is repeated as often as its code says (at most seven times if this crate chose the code), once more by the
