@@ -10,7 +10,7 @@ import { after, afterEach, before, test } from "node:test";
 import { closeAll, launch } from "./window.mjs";
 import { Board } from "./board.mjs";
 import { Server } from "./server.mjs";
-import { until } from "./wait.mjs";
+import { pause, until } from "./wait.mjs";
 
 const options = { timeout: 120_000 };
 const SCREENSHOTS = new URL("screenshots/", import.meta.url);
@@ -138,6 +138,11 @@ test("the room publishes, goes back to a snapshot, and comes back from a file", 
   };
   await page.getByRole("button", { name: "Rooms", exact: true }).click();
   await page.getByRole("button", { name: "to a file" }).click();
+  // What is written while the channel's contents are still on their way must not be lost.
+  await page.route(/\/channels\/draw\?/, async (route) => {
+    await pause(500);
+    await route.continue();
+  });
   await page.getByRole("button", { name: "draw", exact: true }).click();
   await page.getByRole("textbox", { name: "Message" }).fill('{"said":"by the room"}');
   await page.getByRole("button", { name: "Publish" }).click();

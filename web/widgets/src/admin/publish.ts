@@ -31,8 +31,14 @@ export class PublishForm {
     this.change();
   }
 
+  /** Hides the form until it is known what kind of channel is shown: a message that somebody writes is for no other channel. */
+  hide(): void {
+    this.element.hidden = true;
+  }
+
   /** Shows the form for a channel. */
   show(room: string, { name, kind }: Channel): void {
+    this.element.hidden = false;
     this.keyLabel.hidden = kind !== "awareness";
     if (room === this.room && name === this.channel) return;
     [this.room, this.channel] = [room, name];

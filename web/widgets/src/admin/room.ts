@@ -111,6 +111,7 @@ export class RoomView {
     say(this.contentsFacts, "");
     this.transactions.show([], "");
     this.values.show([], "");
+    this.publish.hide();
     if (channel === undefined) return;
     const { requests, attempt } = this.actions;
     void attempt(requests.contents(this.room, channel)).then((contents) => {
