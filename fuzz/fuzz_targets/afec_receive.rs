@@ -8,14 +8,10 @@
 use std::time::Duration;
 
 use groupwire_afec::{Config, Endpoint, Order, Qos, Submission};
-use groupwire_fuzz::{Input, afec_scheme};
+use groupwire_fuzz::{Input, afec_memory, afec_scheme};
 use libfuzzer_sys::fuzz_target;
 
 const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::AsTheyCome, Order::Newest];
-/// The most memory of a channel in each direction, in bytes.
-const CHANNEL: usize = 16 * 1024;
-/// The most memory of the repeats that are still to be sent, in bytes.
-const REPEATS: usize = 36 * 1024;
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
@@ -58,7 +54,7 @@ fuzz_target!(|data: &[u8]| {
             assert!(at_once < 200, "an endpoint sends without end");
         }
         assert!(end.timeout(now).is_none_or(|at| at > now), "all that was due was done");
-        assert!(end.memory() <= 2 * 3 * CHANNEL + REPEATS, "{} bytes", end.memory());
+        assert!(end.memory() <= afec_memory(3), "{} bytes", end.memory());
         while end.notice().is_some() {}
     }
     let most = 2 + now.as_millis() as u64 / 5;

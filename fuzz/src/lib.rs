@@ -6,7 +6,7 @@ mod link;
 mod messages;
 mod watched;
 
-pub use afec::afec_scheme;
+pub use afec::{afec_memory, afec_scheme};
 pub use input::Input;
 pub use link::Link;
 pub use messages::{Messages, Sent};

@@ -138,7 +138,7 @@ test("the room publishes, goes back to a snapshot, and comes back from a file", 
   };
   await page.getByRole("button", { name: "Rooms", exact: true }).click();
   await page.getByRole("button", { name: "to a file" }).click();
-  // What is written while the channel's contents are still on their way must not be lost.
+  // A message that somebody writes must not be lost when the channel's contents arrive late.
   await page.route(/\/channels\/draw\?/, async (route) => {
     await pause(500);
     await route.continue();

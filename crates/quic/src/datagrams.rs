@@ -120,7 +120,7 @@ impl Datagrams {
     }
 
     /// Whether the path is blocked, and a datagram of `bytes` bytes is so small that QUIC would later send it in one packet with all
-    /// datagrams that wait. Such a packet takes half a second on a narrow link, or is dropped because the link's queue is shorter.
+    /// datagrams that wait. Such a packet takes 300 ms on a modem's link, or is dropped because the link's queue is shorter.
     fn would_pile_up(&mut self, bytes: usize) -> bool {
         let now = Instant::now();
         let waiting = self.waiting();

@@ -80,7 +80,7 @@ pub fn endpoint_settings(end: End) -> EndpointConfig {
 /// Settings of a connection with one session, whose packets have at most `max_packet` bytes. A peer that is silent for
 /// `idle` is given up; the shorter time of both ends counts.
 ///
-/// Congestion control is that of [`Congestion`](crate::Congestion) (T24). No larger packets than every path carries are tried (T27).
+/// Congestion control is that of [`Congestion`](crate::Congestion) (T24). No packet is larger than what every path carries (T27).
 pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig {
     let mut config = TransportConfig::default();
     config.max_concurrent_bidi_streams(match end {
@@ -95,7 +95,7 @@ pub fn settings(end: End, max_packet: usize, idle: Duration) -> TransportConfig 
     config.congestion_controller_factory(Arc::new(ConversationFactory));
     config.ack_frequency_config(Some(ack_frequency()));
     config.max_idle_timeout(IdleTimeout::try_from(idle).ok());
-    // Packets have the 1,200 bytes that every path carries (T27).
+    // Every path carries packets of 1,200 bytes, and the search for a larger size would send padding (T27).
     config.mtu_discovery_config(None);
     // The session has its own keep-alive.
     config.keep_alive_interval(None);

@@ -31,7 +31,7 @@ close();
 async function next(answer: Answer | null): Promise<Numbered<Command> | undefined> {
   const response = await fetch(`next/${page}`, { method: "POST", body: JSON.stringify(answer) });
   if (response.status === 200) return (await response.json()) as Numbered<Command>;
-  // Without the reason the experiment would wait for an answer until its time is over.
+  // If the page told no reason, the experiment would wait for the answer until its time limit.
   if (response.status !== 204 && answer && answer.did !== "fail") {
     return next({ number: answer.number, did: "fail", why: `the answer was refused with status ${response.status}` });
   }

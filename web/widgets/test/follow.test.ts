@@ -99,7 +99,7 @@ test("a view that changes while the connection is lost is shown once it is back"
   expect(shown.at(-1)?.view).toEqual([100, 2, 30, 40]);
 });
 
-test("who follows later is shown the view that was told before, and it is not told again", async () => {
+test("a participant who follows later is shown the view that was told before, and the view is not told again", async () => {
   const { net, me, follower, views, id } = await two();
   views.tell([1, 2, 30, 40]);
   follower.follow(id);

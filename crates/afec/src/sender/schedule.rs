@@ -37,7 +37,7 @@ impl Schedule {
             return;
         }
         if count == self.due.capacity() {
-            // Doubled as usual, but never to more than [`ENTRIES`].
+            // The capacity doubles as usual, but never exceeds [`ENTRIES`].
             self.due.reserve_exact(count.max(4).min(ENTRIES - count));
         }
         self.due.push(due);

@@ -67,7 +67,7 @@ async fn t6_datagrams_made_during_a_stall_are_not_sent_after_it() {
     assert!(late.iter().all(|number| *number >= COUNT - 2), "{late:?} of {COUNT}");
 }
 
-/// T6: QUIC would send all datagrams of its buffer in one large packet, which takes half a second on a narrow link.
+/// T6: QUIC would send all datagrams of its buffer in one large packet, which takes 300 ms on a modem's link.
 #[tokio::test(flavor = "multi_thread")]
 async fn t6_few_small_datagrams_are_buffered_during_a_stall() {
     let late = late_after_a_stall(60).await;

@@ -27,7 +27,7 @@ use crate::Result;
 #[allow_missing = true]
 struct Bench;
 
-/// Bytes of an answer: all that a page received in a session of some minutes, with the times.
+/// The most bytes of an answer. It has all messages that a page received in a session of some minutes, and when each arrived.
 const MAX_ANSWER: usize = 256 << 20;
 
 /// The server of some pages.

@@ -31,7 +31,7 @@ export class PublishForm {
     this.change();
   }
 
-  /** Hides the form until it is known what kind of channel is shown: a message that somebody writes is for no other channel. */
+  /** Hides the form until {@link show}: a message that somebody writes meanwhile would be for the channel that was shown before. */
   hide(): void {
     this.element.hidden = true;
   }

@@ -10,7 +10,7 @@
 //! packets at least at others'; datagrams that wait for it, and are dropped after 100 ms.
 //!
 //! What there is not: opening and closing (the connection stands), pacing, flow control, changes of keys and ids, the streams of
-//! HTTP/3, and the search for larger packets than 1200 bytes, which our ends leave out, too (T27).
+//! HTTP/3, and the search for packets larger than 1200 bytes, which the ends of `groupwire-quic` do not do either (T27).
 
 mod acks;
 mod ends;
