@@ -5,5 +5,6 @@
  */
 
 export type * from "./api.js";
+export { GroupwireError } from "./errors.js";
 export { awareness, transaction } from "./qos.js";
 export { connect } from "./room.js";

@@ -13,6 +13,7 @@ import { addressOf, setReader } from "./locate.js";
 import { connect as connectBy } from "./room.js";
 
 export type * from "./api.js";
+export { GroupwireError } from "./errors.js";
 export { awareness, transaction } from "./qos.js";
 
 setReader((name) => readFile(addressOf(name)));
