@@ -4,22 +4,34 @@ import { failure } from "./errors.js";
 
 /** A server's address as http or https, without a fragment. Relative addresses and those of WebSockets are accepted. */
 export function serverOf(server: string | URL): URL {
+  const text = String(server);
   const base = typeof location === "undefined" ? undefined : location.href;
+  if (lacksScheme(text)) throw wrong(`"${text}" has no scheme: write "${isLocal(text) ? "http" : "https"}://${text}"`);
   let url: URL;
   try {
-    url = new URL(server, base);
+    url = new URL(text, base);
   } catch {
-    throw failure(
-      "invalid-url",
-      "own",
-      `"${String(server)}" is not the address of a server, such as wss://example.com`,
-    );
+    throw wrong(`"${text}" is not the address of a server, such as wss://example.com`);
   }
   const scheme = { "http:": "http:", "https:": "https:", "ws:": "http:", "wss:": "https:" }[url.protocol];
-  if (!scheme) throw failure("invalid-url", "own", `"${url.href}" is neither of ws, wss, http, https`);
+  if (!scheme) throw wrong(`"${url.href}" is neither of ws, wss, http, https`);
   url.protocol = scheme;
   url.hash = "";
   return url;
+}
+
+function wrong(message: string): Error {
+  return failure("invalid-url", "own", message);
+}
+
+/** True for `localhost:8080`, `example.com` or `10.0.0.1/app`: what people mean by that is a host, not a scheme or a relative path. */
+function lacksScheme(text: string): boolean {
+  return /^(localhost|\d+(\.\d+){3}|[\w.-]+\.[a-z]{2,})(:\d*)?([/?#]|$)|^[\w-]+:\d/i.test(text);
+}
+
+/** Hosts of the developer's own machine and network, which rarely have certificates. */
+function isLocal(text: string): boolean {
+  return /^([\w-]+(:|\/|$)|127\.|10\.|192\.168\.)/.test(text);
 }
 
 /** The address of `path` below the server's address; the query is kept. */

@@ -120,6 +120,8 @@ export interface WebSocketLike {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;
+  /** Called before or in place of `onclose` when the connection fails. The package never leaves it empty. */
+  onerror: ((event: never) => void) | null;
   send(packet: Uint8Array<ArrayBuffer>): void;
   close(code?: number): void;
 }
@@ -405,6 +407,20 @@ export interface RoomError {
   readonly channel: string | undefined;
 }
 
+/** The reason why a room has no connection, found out after all transports have failed. The room goes on trying. */
+export interface Problem {
+  /**
+   * `offline`: the browser says that the device has no network. `unreachable`: nothing answers at the address. `not-groupwire`:
+   * something else answers there. `origin`: the server refuses pages of this origin. `tls`: the address has the wrong one of http and
+   * https, or the certificate is not trusted. `mixed-content`: a page from https may not connect to http. `blocked`: the server
+   * answers, but no transport opens. Browsers do not tell a certificate that they refuse from a server that is down: then the code is
+   * `unreachable`.
+   */
+  readonly code: "offline" | "unreachable" | "not-groupwire" | "origin" | "tls" | "mixed-content" | "blocked";
+  /** What is wrong and what to do about it, as a sentence for people. */
+  readonly message: string;
+}
+
 /** Counts since `connect`. */
 export interface Stats {
   /** The name of the transport in use, or "none". */
@@ -483,14 +499,22 @@ export interface RoomEvents<Presence> {
   pending: number;
   /** The session has moved to another transport, or the reason for the current one has changed. */
   transport: Transport;
-  /** A part of {@link Room.state} has changed: status, participants, transport, own presence, or whether transactions are pending. */
+  /**
+   * Why there is no connection, after the first round in which all transports failed, and whenever the reason changes; undefined when
+   * the room is connected again. Without a listener it is written to the console as a warning.
+   */
+  problem: Problem | undefined;
+  /** A part of {@link Room.state} has changed: status, problem, participants, transport, own presence, or whether transactions are pending. */
   state: RoomState<Presence>;
   error: RoomError;
 }
 
 /** An immutable snapshot of a room's state, for display. After a change the room makes a new one. */
 export interface RoomState<Presence = unknown> extends Readonly<
-  Pick<Room<Presence>, "name" | "status" | "self" | "participants" | "complete" | "count" | "durability" | "transport">
+  Pick<
+    Room<Presence>,
+    "name" | "status" | "problem" | "self" | "participants" | "complete" | "count" | "durability" | "transport"
+  >
 > {
   /** True while own transactions wait for their confirmation. {@link Room.pending} counts them. */
   readonly pending: boolean;
@@ -500,6 +524,8 @@ export interface RoomState<Presence = unknown> extends Readonly<
 export interface Room<Presence = unknown> {
   readonly name: string;
   readonly status: Status;
+  /** Why the room has no connection; undefined if it has one, or has not yet failed to connect. */
+  readonly problem: Problem | undefined;
   /** This participant; undefined before the first connection. */
   readonly self: Participant<Presence> | undefined;
   /**

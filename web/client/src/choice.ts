@@ -6,7 +6,7 @@
 import type { Transport, TransportName } from "./api.js";
 import type { Memory } from "./memory.js";
 import { Ranking } from "./ranking.js";
-import { explain } from "./reasons.js";
+import { explain, LABELS } from "./reasons.js";
 import { isGoodbye } from "./goodbye.js";
 import { FULL, type Link, type LinkEvents } from "./transport/link.js";
 
@@ -21,7 +21,7 @@ const STAGGER_MS = 200;
  */
 const QUIET_STAGGER_MS = 100;
 
-/** If all transports fail while the one in use is silent, they are tried again after this time. */
+/** If all transports fail while the one in use is silent, they are tried again after this time, then after twice as long each time. */
 const QUIET_AGAIN_MS = 500;
 
 /** The time for a transport to open: two lost SYN packets (1 + 2 s, RFC 6298) and a TLS handshake on a poor network. */
@@ -57,6 +57,12 @@ export interface ChoiceEvents extends Omit<LinkEvents, "closed"> {
    * that.
    */
   closed(): void;
+  /**
+   * A round has failed: it was answered by `closed`, the session could not join on the transport that opened, or nothing has answered
+   * for long and the round goes on. `isFull`: all
+   * transports were tried. `why` says what became of each, as a part of a sentence.
+   */
+  failed(isFull: boolean, why: string): void;
   /** Another transport is in use (undefined: none), or the reason for it has changed. */
   changed(transport: Transport | undefined): void;
 }
@@ -96,6 +102,14 @@ export class Choice {
   #used: Attempt | undefined;
   /** True while the session waits for a transport. */
   #isDialing = false;
+  /** True while a round tries one transport only, and until the session has joined on it. */
+  #isNarrow = false;
+  /** This round was reported as failed, although some of its transports may still open. */
+  #isStalled = false;
+  /** Milliseconds until all transports are tried again in place of a silent one. */
+  #quietAgain = QUIET_AGAIN_MS;
+  /** The transport on which the session joined last. */
+  #lastJoined: TransportName | undefined;
   /** True before the session's first `dial`: links may open but are not used yet. */
   #isPreconnecting = false;
   /** True once the session has joined on the transport in use. */
@@ -148,11 +162,24 @@ export class Choice {
 
   /** The session wants a transport. The answer is the event `opened` or `closed`. */
   dial(): void {
-    this.#isPreconnecting = false;
+    this.#isNarrow = false;
+    this.#dial(this.#ranking.order());
+  }
+
+  /** The same, but only one transport is tried: that on which the session joined last, or one that asks the server nothing else. */
+  dialOne(): void {
+    const allowed = this.#ranking.order();
+    const likely = [this.#lastJoined, "websocket" as const].find((name) => name && allowed.includes(name));
+    this.#isNarrow = true;
+    this.#dial(likely ? [likely] : allowed.slice(0, 1));
+  }
+
+  #dial(names: readonly TransportName[]): void {
+    this.#isPreconnecting = this.#isStalled = false;
     this.#isDialing = true;
     const ready = this.#ready();
     if (ready) this.#use(ready);
-    else this.#race(this.#ranking.order(), STAGGER_MS);
+    else this.#race(names, STAGGER_MS);
   }
 
   /** Closes the transport in use at the session's request. It reports no further event. */
@@ -165,12 +192,18 @@ export class Choice {
     this.#clearUsed("carried nothing");
   }
 
+  /** What became of each transport, as a part of a sentence. */
+  get #tried(): string {
+    return [...this.#ranking.reasons].map(([name, reason]) => `${LABELS[name]} ${reason}`).join(", ");
+  }
+
   /** The session has joined on the transport in use. */
   joined(): void {
     const used = this.#used;
     if (!used || this.#hasJoined) return;
     this.#hasJoined = true;
     this.#isQuiet = false;
+    this.#lastJoined = used.name;
     this.#cancelJoining();
     this.#ranking.forgive(used.name);
     this.#ranking.carries(used.name);
@@ -179,6 +212,9 @@ export class Choice {
     if (ready && !this.#isHolding) this.#use(ready);
     else if (this.#stale) this.renew();
     else this.#report();
+    // The server can be reached again, so better transports need not wait for the next retry.
+    if (this.#isNarrow && this.#used === used) this.#tryBetter();
+    this.#isNarrow = false;
   }
 
   /** The session will call `renew` soon: until then it does not move to better transports. */
@@ -236,6 +272,7 @@ export class Choice {
       // Attempts that are this old may hang on a network that is gone.
       const { clock } = this.#options;
       this.#drop((attempt) => attempt.ready === undefined && clock.now() - attempt.since > JOINING_MS);
+      this.#isNarrow = false;
       this.#race(this.#ranking.order(), STAGGER_MS);
     } else if (this.#used) this.#tryBetter();
   }
@@ -246,6 +283,7 @@ export class Choice {
     this.#retry = RETRY_MS;
     this.#drop(({ name }) => !names.includes(name));
     this.#queue = [];
+    this.#isNarrow = false;
     if (this.#isDialing) return this.#race(this.#ranking.order(), STAGGER_MS);
     if (!this.#used) return;
     if (this.#ranking.isAllowed(this.#used.name)) {
@@ -402,13 +440,16 @@ export class Choice {
     if (!used) return;
     // A transport that never carried a session goes to the end of the order. A transport that did most likely works again, and so does one
     // over which the server said when to come back.
-    if (this.#hasJoined || used.saysGoodbye) this.#ranking.forgive(used.name);
+    const hasWorked = this.#hasJoined || used.saysGoodbye;
+    if (hasWorked) this.#ranking.forgive(used.name);
     else this.#ranking.failed(used.name, `opened, but ${reason}`);
     this.#used = undefined;
     this.#resetUsed();
     this.#cancelRetry();
     this.#queue = [];
     this.#cancelNext();
+    if (!hasWorked) this.#options.events.failed(!this.#isNarrow, this.#tried);
+    this.#isNarrow = false;
     this.#report();
   }
 
@@ -436,7 +477,8 @@ export class Choice {
     const { clock, events } = this.#options;
     const isEvicted = this.#used !== undefined && !this.#ranking.isAllowed(this.#used.name);
     if (this.#isQuiet && this.#queue.length + this.#attempts.length === 0) {
-      this.#cancelPatience = clock.after(QUIET_AGAIN_MS, () => this.#tryOthers());
+      this.#cancelPatience = clock.after(this.#quietAgain, () => this.#tryOthers());
+      this.#quietAgain *= 2;
       return;
     }
     if (this.#queue.length > 0 || !(this.#isDialing || isEvicted)) return;
@@ -445,18 +487,30 @@ export class Choice {
     const isAlone = this.#attempts.length > 0 && this.#attempts.length >= this.#ranking.all.length;
     // A transport that drops all packets must not keep the session from trying the others again.
     if (waits.length > 0 && (wait > 0 || isAlone)) {
-      if (!isAlone) this.#cancelPatience = clock.after(wait, () => this.#checkAttempts());
+      if (wait > 0) this.#cancelPatience = clock.after(wait, () => this.#checkAttempts());
+      else this.#stalled();
       return;
     }
     // If nothing works, the transports are not the cause: the next search begins with the best again.
+    const tried = this.#tried;
     this.#ranking.forgiveAll();
-    this.#isDialing = false;
+    const isFull = !this.#isNarrow;
+    this.#isDialing = this.#isNarrow = false;
     if (this.#used) {
       this.#used.link.close();
       this.#clearUsed("is not allowed any more");
       this.#ranking.forgiveAll();
     }
+    events.failed(isFull, tried);
     events.closed();
+  }
+
+  /** The round goes on, but nothing has answered for long: what may be wrong is found out meanwhile. */
+  #stalled(): void {
+    if (this.#isStalled) return;
+    this.#isStalled = true;
+    const waiting = this.#attempts.map(({ name }) => `${LABELS[name]} has not answered yet`);
+    this.#options.events.failed(!this.#isNarrow, [this.#tried, ...waiting].filter(Boolean).join(", "));
   }
 
   /** Schedules the next attempt at better transports. */
@@ -501,6 +555,7 @@ export class Choice {
     if (this.#hasJoined && this.#options.clock.now() - this.#usedSince >= STABLE_MS) this.#retry = RETRY_MS;
     this.#hasJoined = false;
     this.#isQuiet = false;
+    this.#quietAgain = QUIET_AGAIN_MS;
     this.#stale = undefined;
     this.#cancelJoining();
     this.#cancelPatience();

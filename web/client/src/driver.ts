@@ -4,6 +4,7 @@ import type {
   ConnectOptions,
   Contract,
   Durability,
+  Problem,
   Qos,
   RoomError,
   Receipt,
@@ -19,6 +20,7 @@ import type { Codecs, Compression, CodecModule } from "./compress.js";
 import type { Core, CoreEvent, CoreStats, LoadedCore, Output } from "./core.js";
 import type { Environment } from "./environment.js";
 import { failure, errorInfo } from "./errors.js";
+import { Outage, type Round } from "./outage.js";
 import { describe } from "./reasons.js";
 
 export interface DriverOptions {
@@ -37,6 +39,8 @@ export interface DriverOptions {
   /** Called for each event, in the order of the core. It may call methods of the driver. */
   readonly emit: (event: CoreEvent) => void;
   readonly transport: (transport: Transport) => void;
+  /** Called when the reason why there is no connection has changed. */
+  readonly problem: (problem: Problem | undefined) => void;
   /** Called for errors that arise outside of the core. */
   readonly report: (error: RoomError) => void;
 }
@@ -97,13 +101,12 @@ export class Driver {
   readonly #stopWatching: () => void;
   #core: Core | undefined;
   readonly #choice: Choice;
+  readonly #outage: Outage;
   #presence: Uint8Array;
   #cancelTimer = (): void => {};
   #isPumping = false;
   #isScheduled = false;
   #hasEnded = false;
-  /** True once the session has joined, on any transport. */
-  #hasJoined = false;
   #isPrepared = false;
   /** Calls that came before the core was loaded. */
   #openings: DriverChannel[] = [];
@@ -129,12 +132,16 @@ export class Driver {
     this.#options = options;
     this.#environment = options.environment;
     this.#presence = options.presence;
-    this.#choice = this.#makeChoice();
+    const links = this.#environment.opener(options.server, options.WebSocket);
+    this.#choice = this.#makeChoice(links);
+    this.#outage = new Outage({
+      clock: this.#environment.clock,
+      sparesRequests: this.#environment.sparesRequests,
+      diagnose: (tried, before) => links.diagnose(tried, before),
+      changed: (problem) => this.#hasEnded || options.problem(problem),
+    });
     this.#stopWatching = this.#environment.watchPage({
-      resumed: () => {
-        this.#choice.hint();
-        this.#input((core, now) => core.hurry(now));
-      },
+      resumed: () => this.#hurry(),
       pageCloses: () => this.leave(true),
     });
     // Connecting begins while the core is loading.
@@ -149,9 +156,14 @@ export class Driver {
     return this.#choice.transport;
   }
 
+  get problem(): Problem | undefined {
+    return this.#outage.problem;
+  }
+
   setTransports(names: readonly TransportName[] | undefined): void {
     this.#mustBeOpen();
     this.#choice.choose(some(this.#environment.available(names, this.#options.WebSocket)));
+    this.#outage.hint();
     this.#input((core, now) => core.hurry(now));
   }
 
@@ -473,7 +485,7 @@ export class Driver {
     switch (output.type) {
       case "dial":
         some(this.#choice.names);
-        this.#choice.dial();
+        this.#outage.begin(this.#round);
         break;
       case "send":
         this.#choice.send(output.packet);
@@ -507,7 +519,7 @@ export class Driver {
   }
 
   #joined(): void {
-    this.#hasJoined = true;
+    this.#outage.over();
     this.#choice.joined();
     void this.#complete();
     if (this.#isPrepared || this.#choice.names.length === 1) return;
@@ -516,38 +528,41 @@ export class Driver {
     this.#environment.clock.after(PREPARE_MS, this.#environment.prepare);
   }
 
-  #makeChoice(): Choice {
+  /** The page is active again, or the network has changed. */
+  #hurry(): void {
+    this.#choice.hint();
+    this.#outage.hint();
+    this.#input((core, now) => core.hurry(now));
+  }
+
+  readonly #round: Round = {
+    all: () => this.#choice.dial(),
+    one: () => this.#choice.dialOne(),
+    fail: () => this.#input((core, now) => core.closed(now)),
+  };
+
+  #makeChoice(links: ReturnType<Environment["opener"]>): Choice {
     const { server, WebSocket, transports } = this.#options;
-    const { available, clock, memory, opener } = this.#environment;
-    const links = opener(server, WebSocket);
+    const { available, clock, memory } = this.#environment;
     return new Choice({
       names: available(transports, WebSocket),
       open: (name, events) => links.open(name, events),
       clock,
       memory: memory(server),
       events: {
-        opened: (maxDatagram) => this.#input((core, now) => core.opened(now, maxDatagram)),
+        opened: (maxDatagram) => {
+          this.#outage.opened();
+          this.#input((core, now) => core.opened(now, maxDatagram));
+        },
         received: (packet) => this.#input((core, now) => core.received(now, packet)),
         receivedDatagram: (packet) => this.#input((core, now) => core.receivedDatagram(now, packet)),
         sent: () => this.#input((core, now) => core.sent(now)),
         datagramSent: () => this.#input((core, now) => core.datagramSent(now)),
-        closed: () => {
-          this.#input((core, now) => core.closed(now));
-          if (!this.#hasJoined)
-            void links.refusal?.().then(
-              (why) => this.#refused(why),
-              () => {},
-            );
-        },
+        closed: () => this.#input((core, now) => core.closed(now)),
+        failed: (isFull, tried) => this.#outage.failed(isFull, tried),
         changed: (transport) => this.#changed(transport),
       },
     });
-  }
-
-  /** No transport works, and the server has said why: another attempt would not help. */
-  #refused(why: string | undefined): void {
-    if (why !== undefined && !this.#hasJoined)
-      this.#fail(failure("origin", "refused", `${this.#options.server.host} refuses this page: ${why}`));
   }
 
   #changed(transport: Transport | undefined): void {
@@ -583,6 +598,7 @@ export class Driver {
     this.#cancelCompletion();
     this.#stopWatching();
     this.#choice.end();
+    this.#outage.over();
     this.#lastStats = this.#statsOf(this.#core);
     this.#core = undefined;
     this.#early = [];

@@ -1,13 +1,14 @@
 /** The platform of a room: clock, random numbers, core, transports and page. Tests of applications use a simulated one (testing.ts). */
 
-import type { TransportName, WebSocketConstructor } from "./api.js";
+import type { Problem, TransportName, WebSocketConstructor } from "./api.js";
 import type { Clock } from "./choice.js";
 import { loadCodecs } from "./compress.js";
 import { loadCore } from "./core.js";
 import { StoredMemory, type Memory } from "./memory.js";
 import { watchPage } from "./page.js";
+import type { OutageOptions } from "./outage.js";
 import type { Link, LinkEvents } from "./transport/link.js";
-import { available, Opener, prepare } from "./transport/platform.js";
+import { available, isPage, Opener, prepare } from "./transport/platform.js";
 
 export interface Environment {
   readonly clock: Clock;
@@ -25,13 +26,17 @@ export interface Environment {
     WebSocket: WebSocketConstructor | undefined,
   ) => {
     open(name: TransportName, events: LinkEvents): Link;
-    /** Why the server serves nothing to this page; undefined if it does. Rejects if that cannot be found out. */
-    refusal?(): Promise<string | undefined>;
+    /** Finds out why no transport opens ({@link OutageOptions.diagnose}). Never rejects. */
+    diagnose(tried: string, before: Problem | undefined): Promise<Problem>;
   };
   readonly memory: (server: URL) => Memory;
   readonly watchPage: typeof watchPage;
   /** Loads the code of further transports early. */
   readonly prepare: () => void;
+  /** True where each request that fails is written into a console, so that fewer are made while none succeeds. */
+  readonly sparesRequests: boolean;
+  /** Tells the developer something that the application does not listen to. */
+  readonly warn: (text: string) => void;
 }
 
 /** A page, a worker or a program in Node. */
@@ -52,4 +57,6 @@ export const HERE: Environment = {
   memory: (server) => new StoredMemory(server),
   watchPage,
   prepare,
+  sparesRequests: isPage(),
+  warn: (text) => console.warn(text),
 };

@@ -14,7 +14,8 @@ export interface Situation {
   readonly retry: number;
 }
 
-const LABELS: Readonly<Record<TransportName, string>> = {
+/** The names of the transports in sentences. */
+export const LABELS: Readonly<Record<TransportName, string>> = {
   webtransport: "WebTransport",
   websocket: "WebSocket",
   multipart: "Multipart streaming",

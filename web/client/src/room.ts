@@ -5,6 +5,7 @@ import type {
   ConnectOptions,
   Durability,
   Participant,
+  Problem,
   Room,
   RoomError,
   RoomEvents,
@@ -107,6 +108,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
         this.#changed();
         this.#events.emit("transport", transport);
       },
+      problem: (problem) => this.#tellProblem(problem),
       emit: (event) => this.#take(event),
       report: (error) => this.#report(error),
     });
@@ -114,15 +116,21 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   get state(): RoomState<Presence> {
-    const { name, status, self, participants, complete, count, durability, transport } = this;
+    const { name, status, problem, self, participants, complete, count, durability, transport } = this;
     const pending = this.#isWaiting;
-    return (this.#state ??= { name, status, self, participants, complete, count, durability, transport, pending });
+    return (this.#state ??= {
+      ...{ name, status, problem, self, participants, complete, count, durability, transport, pending },
+    });
   }
 
   readonly subscribe = (listener: (state: RoomState<Presence>) => void): (() => void) => this.on("state", listener);
 
   get status(): Status {
     return this.#status;
+  }
+
+  get problem(): Problem | undefined {
+    return this.#driver.problem;
   }
 
   get self(): Participant<Presence> | undefined {
@@ -207,6 +215,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   async #askForToken(): Promise<Uint8Array> {
+    // After `connect` has returned: the function may use the room.
+    await undefined;
     const token = typeof this.#token === "function" ? await this.#token() : this.#token;
     return encodeText(token ?? "");
   }
@@ -406,6 +416,12 @@ export class ClientRoom<Presence> implements Room<Presence> {
       // For example, the snapshot is too large. The room goes on without it.
       this.#report({ ...errorInfo(error), fatal: false, channel: undefined });
     }
+  }
+
+  #tellProblem(problem: Problem | undefined): void {
+    this.#changed();
+    if (this.#events.emit("problem", problem) || !problem) return;
+    this.#environment.warn(`groupwire: room "${this.name}" is not connected: ${problem.message}`);
   }
 
   #report(error: RoomError): void {

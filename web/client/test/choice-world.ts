@@ -71,6 +71,8 @@ export class World {
   redials = true;
   opened = 0;
   closed = 0;
+  /** The rounds that failed: whether all transports were tried, and what became of each. */
+  readonly failed: (readonly [isFull: boolean, tried: string])[] = [];
   received: Uint8Array[] = [];
 
   constructor(names: readonly TransportName[] = NAMES, memory: Memory = new FakeMemory()) {
@@ -105,6 +107,7 @@ export class World {
           this.closed += 1;
           if (this.redials) setTimeout(() => this.choice.dial(), 250);
         },
+        failed: (isFull, tried) => this.failed.push([isFull, tried]),
         changed: (transport) => this.reported.push(transport),
       },
     });

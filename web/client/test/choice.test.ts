@@ -11,6 +11,9 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
+/** `BYE` in the place of `WELCOME`: come back after 1.5 s (W36). */
+const GOODBYE = Uint8Array.of(1, 0x11, 3, 0, 0xdc, 0x0b);
+
 const pass = (ms: number): void => void vi.advanceTimersByTime(ms);
 
 describe("race", () => {
@@ -68,7 +71,7 @@ describe("race", () => {
       },
       events: {
         ...{ opened() {}, received() {}, receivedDatagram() {}, sent() {}, datagramSent() {} },
-        ...{ closed() {}, changed() {} },
+        ...{ closed() {}, failed() {}, changed() {} },
       },
     });
     choice.dial();
@@ -104,6 +107,78 @@ describe("race", () => {
     it.link("websocket").events.opened(0);
     expect(it.name).toBe("websocket");
     expect(it.why).toBe("The only one that may be used here.");
+  });
+});
+
+describe("a round that failed", () => {
+  test("is told with what became of each transport", () => {
+    const it = world({ websocket: "was refused", poll: "broke" }, ["websocket", "poll"]);
+    pass(40);
+    expect(it.failed).toEqual([[true, "WebSocket was refused, Polling broke"]]);
+  });
+
+  test("is told while it goes on, once, if nothing answers", () => {
+    const it = world({}, ["websocket", "poll"]);
+    pass(2100);
+    expect(it.failed).toEqual([]);
+    pass(5000);
+    expect(it.failed).toEqual([[true, "WebSocket has not answered yet, Polling has not answered yet"]]);
+    expect(it.closed).toBe(0);
+    it.link("poll").events.opened(0);
+    expect(it.name).toBe("poll");
+  });
+
+  test("tries one transport on request: WebSocket before the session has ever joined", () => {
+    const it = new World();
+    it.redials = false;
+    it.rules = { websocket: "was refused" };
+    it.choice.dialOne();
+    pass(40);
+    expect(it.tried()).toEqual(["websocket"]);
+    expect(it.failed).toEqual([[false, "WebSocket was refused"]]);
+    expect(it.closed).toBe(1);
+  });
+
+  test("tries the transport on which the session has joined, and better ones once it joins", () => {
+    const it = world({ webtransport: "could not be opened", websocket: "was refused", multipart: "opens" });
+    it.redials = false;
+    pass(100);
+    it.link("multipart").break();
+    const before = it.links.length;
+    it.rules = { multipart: "opens", websocket: "opens" };
+    it.choice.dialOne();
+    pass(15);
+    expect(it.tried().slice(before)).toEqual(["multipart"]);
+    pass(100);
+    expect(it.tried().slice(before)).toEqual(["multipart", "webtransport", "websocket"]);
+    expect(it.name).toBe("websocket");
+  });
+
+  test("is told if the session cannot join on the transport that opened", () => {
+    const it = new World(["websocket"]);
+    it.joins = it.redials = false;
+    it.rules = ALL_OPEN;
+    it.choice.dial();
+    pass(20);
+    it.link("websocket").break("broke");
+    expect(it.failed).toEqual([[true, "WebSocket opened, but broke"]]);
+    it.choice.dial();
+    pass(20);
+    it.choice.hangup();
+    expect(it.failed.at(-1)).toEqual([true, "WebSocket opened, but carried nothing"]);
+  });
+
+  test("is not told if the server says when to come back, or the session had joined", () => {
+    const it = world({ websocket: "opens" }, ["websocket"]);
+    it.redials = false;
+    pass(40);
+    it.link("websocket").break();
+    it.joins = false;
+    it.choice.dial();
+    pass(20);
+    it.link("websocket").events.received(GOODBYE);
+    it.link("websocket").break();
+    expect(it.failed).toEqual([]);
   });
 });
 
@@ -242,7 +317,7 @@ describe("session", () => {
     pass(300);
     expect(it.name).toBe("websocket");
     // Version 1, and BYE with reason 0 and 1,500 ms.
-    it.link("websocket").events.received(Uint8Array.of(1, 0x11, 3, 0, 0xdc, 0x0b));
+    it.link("websocket").events.received(GOODBYE);
     it.choice.hangup();
     expect(it.link("webtransport").isClosed).toBe(true);
     pass(1500);
@@ -404,7 +479,7 @@ describe("quiet", () => {
     it.choice.quiet(true);
     pass(700);
     it.rules = ALL_OPEN;
-    pass(500);
+    pass(1000);
     expect(it.opened).toBe(2);
     expect(it.closed).toBe(0);
   });

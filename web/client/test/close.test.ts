@@ -60,6 +60,7 @@ class Socket {
   onopen = null;
   onmessage = null;
   onclose = null;
+  onerror = null;
   send(): void {}
   close(): void {}
 }

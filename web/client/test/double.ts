@@ -16,6 +16,7 @@ export class SocketDouble implements WebSocketLike {
   onopen: ((event: never) => void) | null = null;
   onmessage: ((event: never) => void) | null = null;
   onclose: ((event: never) => void) | null = null;
+  onerror: ((event: never) => void) | null = null;
   readonly packets: Uint8Array[] = [];
 
   constructor(readonly url: string) {}

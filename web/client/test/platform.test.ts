@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { available, NAMES, Opener } from "../src/transport/platform.js";
+import { available, NAMES } from "../src/transport/platform.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -53,14 +53,4 @@ test("in WebKit, too, an application's own order is kept", () => {
 test("outside of a page only WebSocket is used by itself", () => {
   vi.stubGlobal("navigator", undefined);
   expect(available(undefined, function WebSocket() {} as never)).toEqual(["websocket"]);
-});
-
-test("why a server refuses the page is read from its answer", async () => {
-  const opener = new Opener(new URL("https://example.com/below"), undefined);
-  const answers = [new Response("pages of this origin may not use this server\n", { status: 403 }), new Response("{}")];
-  const asked: unknown[] = [];
-  vi.stubGlobal("fetch", (url: unknown) => (asked.push(url), Promise.resolve(answers.shift())));
-  expect(await opener.refusal()).toBe("pages of this origin may not use this server");
-  expect(await opener.refusal()).toBeUndefined();
-  expect(asked).toEqual(Array(2).fill("https://example.com/below/transports"));
 });

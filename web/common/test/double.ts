@@ -113,6 +113,8 @@ export class DoubleRoom<P> implements Room<P> {
   /** The double does not confirm transactions, and stores nothing. */
   readonly pending = 0;
   readonly durability = "memory";
+  /** Its connection never fails. */
+  readonly problem = undefined;
   id = 0;
   incarnation = 0;
   private presence: P | undefined;
@@ -142,8 +144,8 @@ export class DoubleRoom<P> implements Room<P> {
   }
 
   get state(): RoomState<P> {
-    const { name, status, self, participants, complete, count, transport, durability } = this;
-    return { name, status, self, participants, complete, count, transport, durability, pending: false };
+    const { name, status, problem, self, participants, complete, count, transport, durability } = this;
+    return { name, status, problem, self, participants, complete, count, transport, durability, pending: false };
   }
 
   readonly subscribe = (): never => {

@@ -23,8 +23,11 @@ test("the connection, its transport, and why", async () => {
   expect(textsOf(status, "transport")).toEqual(["WebTransport"]);
   expect(textsOf(status, "why")[0]).toBe(me.transport?.why);
   net.partition(me);
-  await net.run(8000);
+  await net.until(() => me.status === "reconnecting");
   expect(text(status)).toBe("Reconnecting. Your changes are kept.");
+  await net.until(() => me.problem !== undefined);
+  expect(text(status)).toBe("The server does not answer. Your changes are kept.");
+  expect(textsOf(status, "why")).toEqual(["Nothing answers in the simulated network."]);
   expect(part(status, "dot").getAttribute("part")).toBe("dot reconnecting");
   me.leave();
   await net.run(100);

@@ -1,6 +1,6 @@
 /** The provider: what an application sees. */
 
-import type { ChannelOptions, Room, Status } from "groupwire";
+import type { ChannelOptions, Problem, Room, Status } from "groupwire";
 import { ObservableV2 } from "lib0/observable";
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
@@ -29,6 +29,8 @@ export interface ProviderOptions {
 export type ProviderEvents = {
   /** The connection of the room. */
   status: (event: { readonly status: "connecting" | "connected" | "disconnected" }) => void;
+  /** Why there is no connection ({@link Problem}), as soon as it is known; the provider goes on trying. */
+  "connection-error": (problem: Problem, provider: GroupwireProvider) => void;
   /** Everything has come that the room had (true), or the connection is lost (false). */
   sync: (isSynced: boolean) => void;
   /** The same as `sync`. */
@@ -134,7 +136,10 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
     const room = typeof this.#given === "function" ? this.#given() : this.#given;
     this.#room = room;
     this.#isUnsent = false;
-    this.#stops = [room.on("status", (status) => this.#follow(status))];
+    this.#stops = [
+      room.on("status", (status) => this.#follow(status)),
+      room.on("problem", (problem) => problem && this.emit("connection-error", [problem, this])),
+    ];
     this.#follow(room.status);
     const changed = (): void => this.#changed();
     this.#tree = new Tree(

@@ -8,6 +8,7 @@ export function dormant(_url: string | URL, name: string): Room {
   const state: RoomState = {
     name,
     status: "connecting",
+    problem: undefined,
     self: undefined,
     participants: new Map(),
     complete: true,

@@ -1,6 +1,6 @@
 /** A participant's program, such as a tab of a browser: the environment of its room, and its state. */
 
-import type { Room, TransportName } from "../api.js";
+import type { Problem, Room, TransportName } from "../api.js";
 import type { Clock } from "../choice.js";
 import type { Compression } from "../compress.js";
 import { loadCodecs } from "../compress.js";
@@ -17,6 +17,9 @@ import type { SimulatedTransport } from "./transport.js";
 
 /** The transports that a simulated network carries, best first. */
 export const TRANSPORTS: readonly TransportName[] = ["webtransport", "websocket"];
+
+/** What a room says that finds no connection. */
+const UNREACHABLE: Problem = { code: "unreachable", message: "Nothing answers in the simulated network." };
 
 export interface TabOptions {
   readonly name: string;
@@ -144,6 +147,8 @@ export class Tab {
             datagramSent: () => this.enter(() => datagramSent()),
             closed: (reason) => this.enter(() => closed(reason)),
           }),
+        diagnose: () =>
+          new Promise((resolve) => void Promise.resolve().then(() => this.enter(() => resolve(UNREACHABLE)))),
       }),
       memory: () => NO_MEMORY,
       watchPage: (events) => {
@@ -151,6 +156,8 @@ export class Tab {
         return () => (this.#page = undefined);
       },
       prepare: () => {},
+      sparesRequests: false,
+      warn: (text) => this.#options.tell(() => text),
     };
   }
 

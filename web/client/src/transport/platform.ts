@@ -1,7 +1,7 @@
 /** The transports that this platform has, and how each is opened. */
 
-import type { TransportName, WebSocketConstructor } from "../api.js";
-import { door, socketDoor } from "../address.js";
+import type { Problem, TransportName, WebSocketConstructor } from "../api.js";
+import { socketDoor } from "../address.js";
 import { failure } from "../errors.js";
 import { Hold } from "./hold.js";
 import type { HttpName } from "./http.js";
@@ -15,9 +15,6 @@ export const NAMES: readonly TransportName[] = ["webtransport", "websocket", "mu
 /** The transport that comes first in WebKit, and that is the only one outside of a page. */
 const SOCKET: readonly TransportName[] = ["websocket"];
 
-/** The largest number of characters shown of a refusal by a server, or by a proxy before it. */
-const LONGEST_REFUSAL = 200;
-
 type OwnWebSocket = WebSocketConstructor | undefined;
 
 /** The transports of `wanted` that the platform has, in the same order. Without `wanted`, the default ones. */
@@ -30,7 +27,8 @@ export function available(wanted: readonly TransportName[] | undefined, WebSocke
   return [...new Set(names)].filter((name) => isHere(name, WebSocket));
 }
 
-function isPage(): boolean {
+/** True in a page of a browser, and in its workers. */
+export function isPage(): boolean {
   return (
     typeof document !== "undefined" ||
     typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope === "function"
@@ -74,10 +72,14 @@ export class Opener {
     this.#hold = new Hold(server.host);
   }
 
-  /** Why the server serves nothing to this page (T2); undefined if it does, or does not answer. */
-  async refusal(): Promise<string | undefined> {
-    const answer = await fetch(door(this.server, "transports"), { cache: "no-store" });
-    return answer.status === 403 ? (await answer.text()).slice(0, LONGEST_REFUSAL).trim() : undefined;
+  /** Finds out why no transport opens. Never rejects. */
+  async diagnose(tried: string, before: Problem | undefined): Promise<Problem> {
+    try {
+      return await (await diagnosis()).diagnose(this.server, tried, before);
+    } catch {
+      // The code for it comes from a server that most likely does not answer, either.
+      return { code: "unreachable", message: `Nothing answers at ${this.server.origin}.` };
+    }
   }
 
   open(name: TransportName, events: LinkEvents): Link {
@@ -91,9 +93,14 @@ export class Opener {
   }
 }
 
-/** Loads the code of the HTTP transports early, because the network may be blocked when they are needed. */
+/** Loads the code of the HTTP transports and of the diagnosis early, because the network may be blocked when they are needed. */
 export function prepare(): void {
   http().catch(() => {});
+  diagnosis().catch(() => {});
+}
+
+function diagnosis(): Promise<typeof import("./diagnose.js")> {
+  return import("./diagnose.js");
 }
 
 function http(): Promise<typeof import("./http.js")> {

@@ -34,9 +34,10 @@ export class WebSocketLink implements Link {
       // No Groupwire server sends text. The core rejects it like any other malformed packet.
       else if (typeof data === "string") events.received(encodeText(data));
     };
-    // An error is always followed by `onclose`. Close codes add nothing to the session's ERROR and BYE frames.
-    this.#socket.onclose = () => {
-      this.#detach();
+    // An error ends the link as a close does: Node's own WebSocket reports no close after a connection that was refused.
+    // Close codes add nothing to the session's ERROR and BYE frames.
+    this.#socket.onclose = this.#socket.onerror = () => {
+      this.close();
       events.closed(isOpen ? "broke" : "was refused");
     };
   }
@@ -75,5 +76,7 @@ export class WebSocketLink implements Link {
     clearTimeout(this.#looking);
     this.#waiting = 0;
     this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
+    // The package `ws` ends the process at an error that nobody listens to, and closing while it connects is one.
+    this.#socket.onerror = () => {};
   }
 }

@@ -1,6 +1,6 @@
 /** The English texts of the widgets. An application replaces them by `configure({ texts })`, or for one element by its property `texts`. */
 
-import type { TransportName } from "groupwire";
+import type { Problem, TransportName } from "groupwire";
 import { TRANSPORT_LABELS } from "./transports.js";
 
 /** Who has no name. */
@@ -27,7 +27,21 @@ export const CURSORS = {
 };
 export type CursorTexts = typeof CURSORS;
 
+/** The problems of a connection in a few words. The sentence of the room says more. */
+const PROBLEMS: Readonly<Record<Problem["code"], string>> = {
+  offline: "Offline",
+  unreachable: "The server does not answer",
+  "not-groupwire": "Cannot connect",
+  origin: "Cannot connect",
+  tls: "Cannot connect",
+  "mixed-content": "Cannot connect",
+  blocked: "The connection is blocked",
+};
+
 export const STATUS = {
+  /** In place of `connecting` and `reconnecting` once it is known what is wrong. */
+  problem: ({ code }: Problem, wasConnected: boolean): string =>
+    wasConnected ? `${PROBLEMS[code]}. Your changes are kept.` : PROBLEMS[code],
   connecting: "Connecting…",
   connected: "Connected",
   reconnecting: "Reconnecting. Your changes are kept.",

@@ -1,5 +1,6 @@
 /**
- * `<gw-status>`: the state of the connection, and whether all is saved; on a press the transport, why it was chosen, and how much is unsaved.
+ * `<gw-status>`: the state of the connection, and whether all is saved; on a press the transport and why it was chosen, or why there is no
+ * connection, and how much is unsaved.
  * Attributes: `room`; `guard` asks before a page is left that has unsaved changes.
  */
 
@@ -87,23 +88,25 @@ export class StatusLine extends Widget<StatusTexts> {
 
   #show(room: Room | undefined): void {
     const { words } = this;
-    const { status = "connecting", pending = 0, transport } = room ?? {};
+    const { status = "connecting", pending = 0, transport, problem } = room ?? {};
+    const reason = this.#error || problem?.message || transport?.why;
     const text = this.#textOf(room);
     setPart(this.#dot, "dot", status);
     say(this.#text, text);
     // Texts that follow each change for a moment are not read out.
     if (text !== words.saving && text !== words.sending) say(this.#said, text);
     say(this.#transport, transport ? words.transport(transport.name) : "");
-    say(this.#why, this.#error || (transport ? words.why(transport.why) : words.noTransport));
+    say(this.#why, reason ? words.why(reason) : words.noTransport);
     say(this.#unsaved, pending > 0 ? words.unsaved(pending) : words.nothingUnsaved);
   }
 
   #textOf(room: Room | undefined): string {
     const { words } = this;
-    const { status = "connecting", pending = 0, durability = "memory" } = room ?? {};
+    const { status = "connecting", pending = 0, durability = "memory", problem } = room ?? {};
     const now = performance.now();
     this.#waitsSince = pending > 0 ? (this.#waitsSince ?? now) : undefined;
     const waited = now - (this.#waitsSince ?? now);
+    if (problem && status !== "closed") return words.problem(problem, status === "reconnecting");
     if (status !== "connected") return words[status];
     if (durability === "memory") return waited > SLOW_MS ? words.sending : words.connected;
     return waited > SHORT_MS ? words.saving : words.saved;
