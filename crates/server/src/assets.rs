@@ -17,6 +17,10 @@ include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
 
+const NOTHING_HERE: &str = "this Groupwire server has nothing at this path\n";
+
+const WRONG_COPY: &str = "this file cannot be unpacked: the server was built wrongly\n";
+
 /// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the whiteboard elsewhere.
 pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
@@ -77,9 +81,8 @@ fn answer(page: &str, path: &str, request: &HeaderMap) -> Response {
             Ok(None) if path == "index.html" => {
                 (StatusCode::NOT_FOUND, Html(NOT_BUILT)).into_response()
             }
-            Ok(None) => (StatusCode::NOT_FOUND, "not found\n").into_response(),
-            // The build made the copy wrongly.
-            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            Ok(None) => (StatusCode::NOT_FOUND, NOTHING_HERE).into_response(),
+            Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, WRONG_COPY).into_response(),
         },
     }
 }

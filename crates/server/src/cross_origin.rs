@@ -1,5 +1,5 @@
-//! Checks the `Origin` of requests (docs/transports.md, T2), and answers browsers that ask whether a page may use the
-//! server (CORS).
+//! Checks the `Origin` of requests (docs/transports.md, T2), answers browsers that ask whether a page may use the
+//! server (CORS), and marks all answers as those of a Groupwire server (T28).
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use groupwire_session::VERSION;
 
 use crate::hub::Hub;
 use crate::origins::Origins;
@@ -45,6 +46,25 @@ fn preflight() -> Response {
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, ALLOWED).into_response()
+}
+
+/// The header by which a client tells a Groupwire server from others (T28). Its value is the version of
+/// the session protocol. The header `Server` would not do: proxies replace it by their own.
+const GROUPWIRE: HeaderName = HeaderName::from_static("groupwire");
+
+/// Marks an answer of the public listener, and lets pages of every origin read it if it is a refusal (T28).
+pub(crate) fn mark(answer: &mut Response) {
+    let is_refusal = answer.status().is_client_error() || answer.status().is_server_error();
+    let headers = answer.headers_mut();
+    headers.insert(GROUPWIRE, HeaderValue::from(u16::from(VERSION)));
+    if is_refusal {
+        let readable = headers.entry(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+        readable.or_insert(HeaderValue::from_static("*"));
+    }
+    if headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+        let exposed = HeaderValue::from_name(GROUPWIRE);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    }
 }
 
 fn vary(mut answer: Response) -> Response {

@@ -19,6 +19,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_service::Service;
 
+use crate::cross_origin::mark;
 use crate::quiet::{Activity, WatchedBody, WatchedSocket};
 
 /// Size of HTTP/1.1's buffers, and the limit of unsent bytes of an HTTP/2 stream, in bytes. They hold unsent bytes of a
@@ -141,7 +142,10 @@ fn service(
             let making = activity.wait();
             let answer: Result<Response, Infallible> = answer.await;
             drop(making);
-            answer.map(|answer| answer.map(|body| WatchedBody::new(body, activity)))
+            answer.map(|mut answer| {
+                mark(&mut answer);
+                answer.map(|body| WatchedBody::new(body, activity))
+            })
         }
     })
 }

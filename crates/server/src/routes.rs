@@ -40,11 +40,13 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .route("/transports", get(offer))
         .route("/http/up", post(http::up))
         .route("/http/{form}", post(http::down))
+        .method_not_allowed_fallback(refuse_method)
         .layer(from_fn_with_state(Arc::clone(&hub), cross_origin::check));
     Router::new()
-        .merge(doors)
         .route("/status", get(status::report))
         .merge(health())
+        .method_not_allowed_fallback(refuse_method)
+        .merge(doors)
         .fallback(assets::serve)
         .with_state(hub)
 }
@@ -53,6 +55,12 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
 /// it should be sent new clients.
 pub(crate) fn health() -> Router<Arc<Hub>> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready))
+}
+
+/// The answer to a method that a path does not take.
+async fn refuse_method() -> impl IntoResponse {
+    const WHY: &str = "this path takes other methods: the header Allow names them\n";
+    (StatusCode::METHOD_NOT_ALLOWED, WHY)
 }
 
 async fn ready(State(hub): State<Arc<Hub>>) -> impl IntoResponse {

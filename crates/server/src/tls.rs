@@ -52,8 +52,9 @@ const MOST_ENDED: usize = 32;
 /// The first byte of a TLS connection: that of a record with a part of the handshake (RFC 8446, section 5.1).
 const HANDSHAKE_RECORD: u8 = 0x16;
 
-/// The answer to a browser that was given an address with http instead of https.
+/// The answer to a client that was given an address with http instead of https (docs/transports.md, T29).
 const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\
+    Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: groupwire\r\nGroupwire: 1\r\n\
     Content-Length: 69\r\n\r\nThis port speaks HTTPS: write https:// instead of http:// before it.\n";
 
 /// The configuration of TLS for a listener, with the certificate that is in use when a handshake begins.
@@ -264,6 +265,7 @@ async fn shake_hands(
 
 #[cfg(test)]
 mod tests {
+    use groupwire_session::VERSION;
     use tokio::sync::oneshot;
 
     use super::*;
@@ -272,6 +274,7 @@ mod tests {
     fn the_answer_without_tls_states_its_length() {
         let (head, body) = NOT_TLS.split_once("\r\n\r\n").unwrap();
         assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{}", body.len());
+        assert!(head.contains(&format!("\r\nGroupwire: {VERSION}\r\n")), "T28");
     }
 
     fn spoken(has_spoken: bool) -> Arc<Progress> {

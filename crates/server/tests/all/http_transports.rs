@@ -312,6 +312,52 @@ async fn pages_of_other_origins_are_refused() {
 }
 
 #[tokio::test]
+async fn every_answer_names_the_server_and_every_page_may_read_refusals() {
+    let max_connections = 0;
+    let (server, full) =
+        (server().await, server_with(Config { max_connections, ..Config::default() }).await);
+    let id = "0123456789abcdef0123456789abcdef";
+    for (address, method, path, body, status) in [
+        (server, "GET", "/transports", String::new(), 200),
+        (server, "GET", "/status", String::new(), 200),
+        (server, "GET", "/healthz", String::new(), 200),
+        (server, "GET", "/puzzle", String::new(), 308),
+        (server, "GET", "/yjs/%ff", String::new(), 400),
+        (server, "POST", "/http/poll", asked("0", 0), 404),
+        (server, "POST", "/http/unknown", String::new(), 404),
+        (server, "GET", "/wrong/path/transports", String::new(), 404),
+        (server, "POST", "/wrong/path/http/poll", String::new(), 404),
+        (server, "GET", "/http/up", String::new(), 405),
+        (server, "DELETE", "/healthz", String::new(), 405),
+        (server, "POST", "/http/poll", "x".repeat(200), 413),
+        (server, "POST", "/http/up", id.to_owned(), 404),
+        (full, "POST", "/http/poll", String::new(), 503),
+        (full, "GET", "/ws", String::new(), 503),
+    ] {
+        let own = format!("http://{address}");
+        for origin in [&*own, "https://foreign.example"] {
+            let headers = [("origin", origin)];
+            let answer = send(address, method, path, &headers, body.clone().into()).await.unwrap();
+            let answer = read(answer).await.unwrap();
+            let case = format!("T28: {method} {path} {origin} {}", answer.status);
+            assert!(answer.status == status || (answer.status == 403 && origin != own), "{case}");
+            assert_eq!(answer.header("groupwire"), "1", "{case}");
+            let readable = answer.header("access-control-allow-origin");
+            if answer.status >= 400 {
+                assert!(["*", origin].contains(&readable), "{case}: {readable}");
+                assert!(answer.body.ends_with(b"\n") && answer.body.len() > 10, "{case}");
+            } else {
+                // What is served stays for the pages that T2 admits.
+                let expected = if path == "/transports" && origin == own { origin } else { "" };
+                assert_eq!(readable, expected, "{case}");
+            }
+            let exposed = if readable.is_empty() { "" } else { "groupwire" };
+            assert_eq!(answer.header("access-control-expose-headers"), exposed, "{case}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn pages_of_listed_origins_are_served() {
     let listed = "https://listed.example";
     let origins = Origins::own().and(listed).unwrap();

@@ -85,7 +85,15 @@ async fn a_client_that_speaks_http_without_tls_is_told_so() {
     let server = server("https-plain").await;
     let stream = TcpStream::connect(server.address).await.unwrap();
     let answer = answer(stream).await;
-    assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("https://"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("https://"), "T29: {answer}");
+    // A page that was given the wrong scheme may read it.
+    for header in [
+        "Groupwire: 1",
+        "Access-Control-Allow-Origin: *",
+        "Access-Control-Expose-Headers: groupwire",
+    ] {
+        assert!(answer.contains(&format!("\r\n{header}\r\n")), "T29: {answer}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
