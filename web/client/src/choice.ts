@@ -154,7 +154,7 @@ export class Choice {
     this.#used?.link.release(pageCloses);
   }
 
-  /** Starts to connect before the session asks for a transport. Reports no event. */
+  /** Starts to connect before the session asks for a transport. Reports no event but `failed`. */
   preconnect(): void {
     this.#isPreconnecting = true;
     this.#race(this.#ranking.order(), STAGGER_MS);
@@ -481,6 +481,7 @@ export class Choice {
       this.#quietAgain *= 2;
       return;
     }
+    if (this.#isPreconnecting && this.#queue.length + this.#attempts.length === 0) return this.#roundFailed();
     if (this.#queue.length > 0 || !(this.#isDialing || isEvicted)) return;
     const waits = this.#attempts.map(({ since }) => since + PATIENCE_MS - clock.now());
     const wait = Math.max(...waits);
@@ -491,18 +492,22 @@ export class Choice {
       else this.#stalled();
       return;
     }
-    // If nothing works, the transports are not the cause: the next search begins with the best again.
-    const tried = this.#tried;
-    this.#ranking.forgiveAll();
-    const isFull = !this.#isNarrow;
-    this.#isDialing = this.#isNarrow = false;
-    if (this.#used) {
-      this.#used.link.close();
+    const used = this.#used;
+    this.#roundFailed();
+    if (used) {
+      used.link.close();
       this.#clearUsed("is not allowed any more");
       this.#ranking.forgiveAll();
     }
-    events.failed(isFull, tried);
     events.closed();
+  }
+
+  #roundFailed(): void {
+    const [isFull, tried] = [!this.#isNarrow, this.#tried];
+    // If nothing works, the transports are not the cause: the next search begins with the best again.
+    this.#ranking.forgiveAll();
+    this.#isDialing = this.#isPreconnecting = this.#isNarrow = false;
+    this.#options.events.failed(isFull, tried);
   }
 
   /** The round goes on, but nothing has answered for long: what may be wrong is found out meanwhile. */

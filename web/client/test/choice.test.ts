@@ -117,6 +117,16 @@ describe("a round that failed", () => {
     expect(it.failed).toEqual([[true, "WebSocket was refused, Polling broke"]]);
   });
 
+  test("is told before the session has dialled, too, and nothing more is tried until it dials", () => {
+    const it = new World(["websocket", "poll"]);
+    it.rules = { websocket: "was refused", poll: "broke" };
+    it.choice.preconnect();
+    pass(5000);
+    expect(it.failed).toEqual([[true, "WebSocket was refused, Polling broke"]]);
+    expect(it.tried()).toEqual(["websocket", "poll"]);
+    expect(it.closed).toBe(0);
+  });
+
   test("is told while it goes on, once, if nothing answers", () => {
     const it = world({}, ["websocket", "poll"]);
     pass(2100);

@@ -9,14 +9,15 @@ const room = connect(searchParams.get("server") ?? location.origin, searchParams
 const draw = room.channel("draw", transaction());
 const pointer = room.channel("pointer", awareness({ maxRate: 25, deadline: 1000 }));
 
-/** Transactions and pointers as texts, and all other events by name. */
-const seen = { texts: [], pointers: [], events: [], moves: [], errors: [] };
+/** Transactions and pointers as texts, problems (null: none) and moves as they are, and all other events by name. */
+const seen = { texts: [], pointers: [], events: [], moves: [], errors: [], problems: [] };
 draw.on("message", ({ data }) => seen.texts.push({ text: data, at: performance.now() }));
 pointer.on("message", ({ data, own }) => own || seen.pointers.push(data));
 room.on("status", (status) => seen.events.push(status));
 room.on("synced", () => seen.events.push("synced"));
 room.on("gap", ({ reason }) => seen.events.push(reason));
 room.on("error", ({ code, message }) => seen.errors.push(`${code}: ${message}`));
+room.on("problem", (problem) => seen.problems.push(problem ?? null));
 room.on("transport", ({ name, why }) => seen.moves.push({ name, why, at: performance.now() }));
 
 let chatter;

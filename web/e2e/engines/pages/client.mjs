@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { Participant } from "../../participant.mjs";
+import { tells, WrongAddresses } from "../../problems.mjs";
 import { agree } from "../../transports.mjs";
 import { until } from "../../wait.mjs";
 
@@ -10,13 +11,13 @@ function openBoth(stage, room, transports) {
   return Promise.all(["Ada", "Bo"].map((name) => open(stage, room, name, transports)));
 }
 
-function address(stage, more) {
+function addressOf(stage, more) {
   return `${stage.proxy.url}/e2e/page/index.html?${new URLSearchParams(more)}`;
 }
 
 async function open(stage, room, name, transports) {
   const participant = new Participant();
-  participant.page = await stage.open(address(stage, { room, name, ...(transports ? { transports } : {}) }));
+  participant.page = await stage.open(addressOf(stage, { room, name, ...(transports ? { transports } : {}) }));
   await until(`${name} has joined`, () => participant.has("synced"));
   return participant;
 }
@@ -50,7 +51,7 @@ export function client(engine) {
         .filter((name) => engine.transports.includes(name))
         .map((name) => [`a page that is left or closed says goodbye over ${name}`, goodbye(name)]),
     ),
-    "a page of an origin that the server does not admit is told so, and stops trying": refused,
+    "a page that finds no connection is told why": problems,
   };
 }
 
@@ -115,13 +116,13 @@ function goodbye(name) {
     const others = () => ada.run(({ seen }) => seen.others);
     const sees = (count) => until(`${count} others`, async () => (await others()).at(-1) === count);
     await sees(1);
-    await bo.page.goto(address(stage, { room: "elsewhere", name: "Bo" }));
+    await bo.page.goto(addressOf(stage, { room: "elsewhere", name: "Bo" }));
     await sees(0);
     assert.ok(!(await others()).includes("away"));
     // A browser that is short of time may end a window before its page could say anything. Then another one is closed.
     const closesAtOnce = async () => {
       const window = await stage.browser.open();
-      await window.goto(address(stage, { room, name: "Cy", transports: name }));
+      await window.goto(addressOf(stage, { room, name: "Cy", transports: name }));
       await sees(1);
       const before = (await others()).length;
       await window.closeWindow();
@@ -137,11 +138,16 @@ function goodbye(name) {
 }
 
 /** The page is not one of the server's own: the proxy has another port. */
-async function refused(stage) {
-  const it = new Participant();
-  it.page = await stage.open(address(stage, { room: "engine-refused", name: "Ada", server: stage.server.url }));
-  await until("the end", () => it.has("closed"));
-  const [error, ...more] = await it.run(({ seen }) => seen.errors);
-  assert.match(error, /^origin: 127\.0\.0\.1:\d+ refuses this page: .* --origin/);
-  assert.deepEqual(more, []);
+/** Each address at which there is no connection, in a window of its own. */
+async function problems(stage) {
+  const wrong = await WrongAddresses.start(stage.server, stage.proxy);
+  try {
+    for (const [address, code, sentence] of Object.values(wrong.cases)) {
+      const it = new Participant();
+      it.page = await stage.open(addressOf(stage, { room: "engine-problems", name: "Ada", server: address }));
+      await tells((act) => it.run(act), code, sentence);
+    }
+  } finally {
+    await wrong.close();
+  }
 }
