@@ -61,7 +61,7 @@ test("two people draw, the server is killed again and again, and nothing is lost
     await bo.drag(line(1, 2 * round + 1));
     if (round === 0) await ada.screenshot("durable-reconnecting");
     for (const board of boards)
-      assert.match(await saved(board), /^Reconnecting/, "nobody claims that something is saved");
+      assert.match(await saved(board), /Your changes are kept\.$/, "nobody claims that something is saved");
     await stage.server.restart();
     drawn += 4;
     await Promise.all(boards.map((board) => board.objects(drawn)));

@@ -5,11 +5,14 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { after, afterEach, before, describe, test } from "node:test";
 import { Server } from "./server.mjs";
-import { until } from "./wait.mjs";
+import { pause, until } from "./wait.mjs";
 
 const PROGRAM = fileURLToPath(new URL("outage-client.mjs", import.meta.url));
 const [RUNTIME, ...ARGUMENTS] = (process.env.GROUPWIRE_RUNTIME ?? process.execPath).split(" ");
@@ -18,6 +21,10 @@ const options = { timeout: 300_000 };
 /** Whether the program has a WebSocket of its own: Node has one since version 22. */
 const hasOwn = process.env.GROUPWIRE_RUNTIME !== undefined || Number(process.versions.node.split(".")[0]) >= 22;
 const SOCKETS = hasOwn ? ["own", "ws"] : ["ws"];
+
+/** How often the server is killed or stopped while programs write, and milliseconds between two times. */
+const KILLS = Number(process.env.GROUPWIRE_KILLS ?? 3);
+const KILL_PAUSE_MS = Number(process.env.GROUPWIRE_KILL_PAUSE_MS ?? 0);
 
 let server;
 const clients = [];
@@ -32,7 +39,7 @@ class Client {
   said = "";
 
   constructor(...args) {
-    this.child = spawn(RUNTIME, [...ARGUMENTS, PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    this.child = spawn(RUNTIME, [...ARGUMENTS, PROGRAM, ...args], { stdio: "pipe" });
     this.ended = once(this.child, "close");
     createInterface({ input: this.child.stdout }).on("line", (line) => this.events.push(JSON.parse(line)));
     this.child.stderr.on("data", (data) => (this.said += data));
@@ -41,8 +48,13 @@ class Client {
 
   /** Waits for an event. */
   told(what, check) {
+    return this.until(what, () => this.events.some(check));
+  }
+
+  /** Waits for a condition, as long as the program lives. */
+  until(what, check) {
     return until(what, () => {
-      if (this.events.some(check)) return true;
+      if (check()) return true;
       assert.ok(this.isAlive, `it ended with ${this.child.exitCode} before ${what}: ${this.said}`);
       return false;
     });
@@ -127,3 +139,56 @@ for (const socket of SOCKETS) {
     });
   });
 }
+
+test("programs that write lose nothing while the server is killed and stopped", { timeout: Infinity }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "groupwire-outage-"));
+  const stored = await Server.start("--data", folder);
+  t.after(async () => {
+    await stored.kill();
+    await rm(folder, { recursive: true });
+  });
+  const writers = ["a", "b"].map((name) => new Client(stored.url, "kept", SOCKETS.at(-1), "write", name));
+  const readers = SOCKETS.map((socket) => new Client(stored.url, "kept", socket));
+  const all = [...writers, ...readers];
+  const messages = (client) => client.events.flatMap(({ message }) => (message === undefined ? [] : [message]));
+  const statuses = (client) => client.events.filter(({ status }) => status === "reconnecting").length;
+  for (let round = 0; round < KILLS; round += 1) {
+    const before = all.map((client) => messages(client).length);
+    const breaks = all.map(statuses);
+    await Promise.all(
+      all.map((client, i) => client.until("ten more", () => messages(client).length >= before[i] + 10)),
+    );
+    await pause(KILL_PAUSE_MS);
+    const isKill = round % 2 === 0;
+    if (isKill) await stored.kill();
+    else stored.pause();
+    await Promise.all(all.map((client, i) => client.until("reconnecting", () => statuses(client) > breaks[i])));
+    if (isKill) await stored.restart();
+    else stored.resume();
+    if ((round + 1) % 20 === 0) t.diagnostic(`${round + 1} of ${KILLS} times`);
+  }
+  for (const { child } of writers) child.stdin.write("stop");
+  const sent = await Promise.all(
+    writers.map(async (writer) => {
+      await writer.told("how many it has sent", (event) => event.sent !== undefined);
+      return writer.events.find((event) => event.sent !== undefined).sent;
+    }),
+  );
+  const total = sent[0] + sent[1];
+  await Promise.all(all.map((client) => client.until("everything", () => messages(client).length >= total)));
+  const [first, ...others] = all.map(messages);
+  for (const other of others) assert.deepEqual(other, first, "everybody has the same order");
+  for (const [i, name] of ["a", "b"].entries()) {
+    const own = first.filter((text) => text.startsWith(name));
+    assert.deepEqual(
+      own,
+      Array.from({ length: sent[i] }, (_, n) => `${name}${n}`),
+    );
+  }
+  for (const client of all)
+    assert.deepEqual(
+      client.events.filter(({ gap, error }) => gap || error?.fatal),
+      [],
+    );
+  t.diagnostic(`${total} transactions of ${writers.length} programs, ${KILLS} kills and stops, none lost`);
+});

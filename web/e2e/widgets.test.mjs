@@ -168,7 +168,7 @@ test("the state of the connection, why, and what is unsaved", options, async () 
   await ada.page.keyboard.press("Escape");
   assert.deepEqual(await texts(ada, "gw-status", "unsaved"), []);
   await server.kill();
-  await until("noticed", async () => /Reconnecting/.test((await texts(ada, "gw-status", "text"))[0]));
+  await until("noticed", async () => /Your changes are kept/.test((await texts(ada, "gw-status", "text"))[0]));
   await server.restart();
   await until("back", async () => (await texts(ada, "gw-status", "text"))[0] === "Connected");
 });
