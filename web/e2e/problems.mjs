@@ -43,10 +43,11 @@ export class WrongAddresses {
 
 /** Waits until the page's room tells this problem, and checks that it goes on trying. `run` runs a function with the participant. */
 export async function tells(run, code, sentence) {
-  const told = () => run(({ seen }) => seen.problems);
+  // Undefined while the page is loading.
+  const told = () => run((participant) => participant?.seen.problems);
   const problems = await until(`the problem ${code}`, async () => {
     const list = await told();
-    return list.length > 0 && list;
+    return list?.length > 0 && list;
   });
   const state = await run(({ room: { status, state } }) => ({ status, problem: state.problem }));
   const [first] = problems;

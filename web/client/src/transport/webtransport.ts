@@ -125,7 +125,7 @@ export class WebTransportLink implements Link {
     if (!offer) return this.#end("is not offered by the server");
     let session = early;
     if (!session || `${[known?.port, known?.hashes]}` !== `${[offer.port, offer.hashes]}`) {
-      void opens?.then(() => early?.close());
+      opens?.then(() => early?.close()).catch(() => {});
       session = this.#connect(server, offer);
     }
     session.closed.then(
