@@ -26,7 +26,7 @@ test("the connection, its transport, and why", async () => {
   await net.until(() => me.status === "reconnecting");
   expect(text(status)).toBe("Reconnecting. Your changes are kept.");
   await net.until(() => me.problem !== undefined);
-  expect(text(status)).toBe("The server does not answer. Your changes are kept.");
+  expect(text(status)).toBe("Server unreachable. Your changes are kept.");
   expect(textsOf(status, "why")).toEqual(["Nothing answers in the simulated network."]);
   expect(part(status, "dot").getAttribute("part")).toBe("dot reconnecting");
   me.leave();

@@ -30,7 +30,7 @@ export type CursorTexts = typeof CURSORS;
 /** The problems of a connection in a few words. The sentence of the room says more. */
 const PROBLEMS: Readonly<Record<Problem["code"], string>> = {
   offline: "Offline",
-  unreachable: "The server does not answer",
+  unreachable: "Server unreachable",
   "not-groupwire": "Cannot connect",
   origin: "Cannot connect",
   tls: "Cannot connect",
