@@ -1,7 +1,8 @@
 /**
  * The public types of Groupwire. This file holds types only; the code is in `room.ts` and `channel.ts`.
  *
- * A function that fails throws an `Error` with the fields `code` and `fault` of {@link RoomError}.
+ * A function that fails throws a `GroupwireError`, which has the fields `code` and `fault` of {@link RoomError}. An argument that is wrong
+ * is an error with the code `invalid-argument`; its message names the argument, what is right, and what it got.
  */
 
 import type { CODECS } from "./compress.js";
@@ -157,7 +158,16 @@ export interface Participant<Presence = unknown> {
   readonly away: boolean;
 }
 
-/** Strings and bytes (`Uint8Array`, `ArrayBuffer` or a view) arrive unchanged. Any other value is sent as JSON text. */
+/**
+ * Strings and bytes (`Uint8Array`, `ArrayBuffer` or a view) arrive unchanged. Any other value is sent as JSON text, and arrives as it was
+ * sent, except that members whose value is undefined are left out, `-0` arrives as `0`, an object with a method `toJSON` (such as a `Date`)
+ * arrives as what this method returns, and an object of a class as its own members. What JSON cannot carry is an error with the code
+ * `not-json`, which names its place, as in `$.a[3]`: NaN and infinite numbers, `undefined` in a list, functions, symbols, bigints, bytes
+ * within other values, objects that contain themselves, and objects whose contents are no members, such as a `Map` or a `Promise`.
+ *
+ * Text that is not well-formed UTF-16, because it has half of a surrogate pair, is an error with the code `ill-formed`, here and wherever
+ * else a program gives text to this package, also inside of other values: it would arrive as another text.
+ */
 export type Payload = string | Uint8Array | object;
 
 /** The options of one message. */
@@ -221,6 +231,27 @@ export interface Message {
   readonly departed: number | undefined;
 }
 
+/** The events of a channel and the values that their listeners get. */
+export interface ChannelEvents {
+  /**
+   * A message has arrived. Awareness that arrives before its sender is in {@link Room.participants} waits until it is. Transactions that
+   * come before the first listener are kept for it, for all channels together at most 4,096 and 4 MiB; after that they are lost, and the
+   * room emits an `error` with the code `no-listener`. A channel on which a program only sends has a listener that does nothing.
+   */
+  message: Message;
+  /**
+   * Another participant has sent a message to this participant alone (`sendTo`). Such messages are kept for the first listener as
+   * transactions are. Do not derive state from them that must be the same for all participants.
+   */
+  direct: Message;
+  /** The late-joiner state of this channel is complete. */
+  synced: undefined;
+  /** The QoS has changed. */
+  qos: Qos;
+  /** The contract begins to be missed, or is kept again. */
+  contract: ContractEvent;
+}
+
 /** A channel: one type of message in a room. */
 export interface Channel {
   readonly name: string;
@@ -257,24 +288,12 @@ export interface Channel {
    * 60,000 bytes.
    */
   sendTo(participant: number, payload: Payload): Promise<Receipt>;
-  /**
-   * Calls `listener` for each message. Returns a function that removes the listener, as the other forms of `on` do. Awareness that arrives
-   * before its sender is in {@link Room.participants} waits until it is. Transactions that come before the first listener are kept for it,
-   * for all channels together at most 4,096 and 4 MiB; after that they are lost, and the room emits an `error` with the code `no-listener`.
-   * A channel on which a program only sends has a listener that does nothing.
-   */
-  on(event: "message", listener: (message: Message) => void): () => void;
-  /**
-   * Calls `listener` for each message that another participant sent to this participant alone (`sendTo`). Such messages are kept for the
-   * first listener as transactions are. Do not derive state from them that must be the same for all participants.
-   */
-  on(event: "direct", listener: (message: Message) => void): () => void;
-  /** Emitted when the late-joiner state of this channel is complete. */
-  on(event: "synced", listener: () => void): () => void;
-  /** Emitted when the QoS has changed. */
-  on(event: "qos", listener: (qos: Qos) => void): () => void;
-  /** Emitted when the contract begins to be missed, and when it is kept again. */
-  on(event: "contract", listener: (news: ContractEvent) => void): () => void;
+  /** Calls `listener` for each event of this name. Returns a function that removes the listener. */
+  on<E extends keyof ChannelEvents>(event: E, listener: (value: ChannelEvents[E]) => void): () => void;
+  /** Calls `listener` for the next event of this name. Returns a function that removes the listener. */
+  once<E extends keyof ChannelEvents>(event: E, listener: (value: ChannelEvents[E]) => void): () => void;
+  /** Removes a listener of this event, however often it was added. The function that `on` returned does the same for one call of `on`. */
+  off<E extends keyof ChannelEvents>(event: E, listener: (value: ChannelEvents[E]) => void): void;
   /**
    * Closes this channel for this participant, in all parts of the program that opened it; other participants keep it. The closing begins
    * after one second, so that removing and showing a part of a page again costs nothing. Messages sent before are delivered first: resolves
@@ -589,7 +608,8 @@ export interface Room<Presence = unknown> {
   setTransports(names: readonly TransportName[] | undefined): void;
   /**
    * Opens a channel. A second call with the same name returns the same channel, or a new one once the first is closed. A channel
-   * that is open, such as those in {@link ConnectOptions.channels}, needs no `options`.
+   * that is open, such as those in {@link ConnectOptions.channels}, needs no `options`. With other options than this program has asked for
+   * before it is an error with the code `qos-differs`; what the server has made of the QoS does not matter.
    */
   channel(name: string, options?: ChannelOptions): Channel;
   /**
@@ -615,9 +635,19 @@ export interface Room<Presence = unknown> {
   provideSnapshot(make: () => Uint8Array | string | undefined, options?: SnapshotOptions): void;
   /** Calls `listener` for each event of this name. Returns a function that removes the listener. */
   on<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void;
+  /** Calls `listener` for the next event of this name. Returns a function that removes the listener. */
+  once<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void;
+  /** Removes a listener of this event, however often it was added. The function that `on` returned does the same for one call of `on`. */
+  off<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): void;
   /**
    * Closes the room for good. Messages that were submitted before are handed to the network first, without waiting for
-   * it.
+   * it. A single channel is closed by {@link Channel.close}.
    */
   leave(): void;
+  /** @deprecated The same as {@link Room.leave}, by the name that other libraries have for it. */
+  close(): void;
+  /** @deprecated The same as {@link Room.leave}: the room is left for good, and `connect` joins it anew. */
+  disconnect(): void;
+  /** @deprecated The same as {@link Room.leave}, by the name that other libraries have for it. */
+  destroy(): void;
 }

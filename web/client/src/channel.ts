@@ -1,5 +1,6 @@
 import type {
   Channel,
+  ChannelEvents,
   ChannelOptions,
   Compress,
   Contract,
@@ -11,24 +12,29 @@ import type {
   SendOptions,
   Sent,
 } from "./api.js";
+import { checkOptions } from "./arguments.js";
 import { decodeText, encode } from "./codec.js";
 import { OFF, builtIn, moduleFor, type Compression, type CodecModule } from "./compress.js";
 import type { CoreMessage } from "./core.js";
 import type { Driver, DriverChannel } from "./driver.js";
 import { failure } from "./errors.js";
 import { Emitter } from "./events.js";
+import { CHANGE, checkQos, compressName, differences, limitedRate, participantId, SEND } from "./options.js";
 
-interface ChannelEvents {
-  message: Message;
-  direct: Message;
-  synced: undefined;
-  qos: Qos;
-  contract: ContractEvent;
-}
+const EVENTS: Readonly<Record<keyof ChannelEvents, true>> = {
+  message: true,
+  direct: true,
+  synced: true,
+  qos: true,
+  contract: true,
+};
 
 export class RoomChannel implements Channel, DriverChannel {
   readonly #driver: Driver;
-  readonly #events = new Emitter<ChannelEvents>();
+  readonly #events = new Emitter<ChannelEvents>(EVENTS);
+  /** What this program has asked for when it opened the channel, and with its last change of the QoS. */
+  readonly #asked: ChannelOptions;
+  #askedLast: ChannelOptions;
   qos: Qos;
   compression: Compression;
   id: number | undefined;
@@ -45,10 +51,12 @@ export class RoomChannel implements Channel, DriverChannel {
   constructor(
     driver: Driver,
     readonly name: string,
-    { compress = "template", ...qos }: ChannelOptions,
+    options: ChannelOptions,
     listened: () => void,
   ) {
+    const { compress = "template", ...qos } = options;
     this.#driver = driver;
+    this.#asked = this.#askedLast = { ...options };
     this.#listened = listened;
     this.qos = qos;
     this.#compress = compress;
@@ -62,6 +70,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   set compress(name: Compress) {
+    compressName(name, "`compress`");
     this.#mustBeOpen();
     this.#compress = name;
     const compression = builtIn(name);
@@ -101,11 +110,16 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures">>): void {
+    checkOptions(change, CHANGE, "`setQos`");
+    const qos = { ...this.qos, ...change };
+    checkQos(qos, `the channel "${this.name}"`);
     this.#mustBeOpen();
-    this.#driver.setQos(this, { ...this.qos, ...change });
+    this.#driver.setQos(this, qos);
+    this.#askedLast = { ...this.#askedLast, ...change };
   }
 
   limitRate(perSecond: number | undefined): void {
+    if (perSecond !== undefined) limitedRate(perSecond, "the rate of `limitRate`");
     this.#mustBeOpen();
     this.#driver.limitRate(this, perSecond);
   }
@@ -126,36 +140,44 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#closing;
   }
 
-  /** Cancels the closing, if the subscription has not ended. */
-  reopen(): void {
+  /** Called when the program opens the channel again. Cancels the closing, if the subscription has not ended. */
+  reopen(options: ChannelOptions | undefined): void {
+    // What the server has made of the QoS does not matter: a part of a page that is shown again asks for the same as before.
+    const how = options && differences(options, this.#asked);
+    if (how && differences(options, this.#askedLast))
+      throw failure(
+        "qos-differs",
+        "own",
+        `the channel "${this.name}" is open with other options (${how}): open it with the same or none, or use \`setQos\``,
+      );
     if (!this.isClosing) return;
     this.#closing = undefined;
     this.#resolveClosing();
     this.#driver.reopen(this);
   }
 
-  send(payload: Payload, options: SendOptions = {}): Sent {
+  send(payload: Payload, options?: SendOptions): Sent {
+    if (options !== undefined) checkOptions(options, SEND, "`send`");
     this.#mustBeOpen();
     return this.#driver.send(this, encode(payload), options);
   }
 
   sendTo(participant: number, payload: Payload): Promise<Receipt> {
+    participantId(participant, "`participant` of `sendTo`");
     this.#mustBeOpen();
     return this.#driver.sendTo(this, participant, encode(payload));
   }
 
-  on(event: "message", listener: (message: Message) => void): () => void;
-  on(event: "direct", listener: (message: Message) => void): () => void;
-  on(event: "synced", listener: () => void): () => void;
-  on(event: "qos", listener: (qos: Qos) => void): () => void;
-  on(event: "contract", listener: (news: ContractEvent) => void): () => void;
-  on(event: keyof ChannelEvents, listener: (value: never) => void): () => void {
-    if (event === "message" || event === "direct") {
-      if (event === "message") this.keeps = false;
-      else this.keepsDirect = false;
-      this.#listened();
-    }
-    return this.#events.on(event, listener as (value: unknown) => void);
+  on<E extends keyof ChannelEvents>(event: E, listener: (value: ChannelEvents[E]) => void): () => void {
+    return this.#added(event, this.#events.on(event, listener));
+  }
+
+  once<E extends keyof ChannelEvents>(event: E, listener: (value: ChannelEvents[E]) => void): () => void {
+    return this.#added(event, this.#events.once(event, listener));
+  }
+
+  off<E extends keyof ChannelEvents>(event: E, listener: (value: ChannelEvents[E]) => void): void {
+    this.#events.off(event, listener);
   }
 
   /** Called by the room when the server has opened the channel. */
@@ -188,6 +210,14 @@ export class RoomChannel implements Channel, DriverChannel {
   /** Called by the room when the late-joiner state of this channel is complete. */
   synced(): void {
     this.#events.emit("synced", undefined);
+  }
+
+  #added(event: keyof ChannelEvents, stop: () => void): () => void {
+    if (event !== "message" && event !== "direct") return stop;
+    if (event === "message") this.keeps = false;
+    else this.keepsDirect = false;
+    this.#listened();
+    return stop;
   }
 
   #mustBeOpen(): void {

@@ -1,6 +1,9 @@
 /** Converts between the application's payloads and the text or bytes that travel. */
 
 import type { Payload } from "./api.js";
+import { checkText } from "./arguments.js";
+import { failure } from "./errors.js";
+import { toJson } from "./json.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -12,22 +15,37 @@ export interface Encoded {
 }
 
 export function encode(payload: Payload): Encoded {
-  if (payload instanceof Uint8Array) return { bytes: payload, text: false };
-  if (payload instanceof ArrayBuffer) return { bytes: new Uint8Array(payload), text: false };
-  if (ArrayBuffer.isView(payload)) {
-    const { buffer, byteOffset, byteLength } = payload;
-    return { bytes: new Uint8Array(buffer, byteOffset, byteLength), text: false };
+  if (typeof payload === "string") {
+    checkText(payload, MESSAGE);
+    return { bytes: encodeText(payload), text: true };
   }
-  return { bytes: encoder.encode(typeof payload === "string" ? payload : toJson(payload)), text: true };
+  const isBuffer = payload instanceof ArrayBuffer;
+  if (isBuffer || ArrayBuffer.isView(payload)) return { bytes: bytesOf(payload, isBuffer), text: false };
+  return { bytes: encoder.encode(toJson(payload, MESSAGE)), text: true };
+}
+
+const MESSAGE = "the message";
+
+function bytesOf(payload: ArrayBuffer | ArrayBufferView, isBuffer: boolean): Uint8Array {
+  if (payload.byteLength === 0) {
+    const { detached } = (isBuffer ? payload : (payload as ArrayBufferView).buffer) as { readonly detached?: boolean };
+    // Browsers before 2024 do not tell.
+    if (detached) throw failure("invalid-argument", "own", "the message was transferred elsewhere: send it before");
+    return new Uint8Array();
+  }
+  if (payload instanceof Uint8Array) return payload;
+  if (isBuffer) return new Uint8Array(payload as ArrayBuffer);
+  const { buffer, byteOffset, byteLength } = payload as ArrayBufferView;
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 export function encodeText(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** JSON as UTF-8 bytes; no bytes for undefined. */
-export function encodeJson(value: unknown): Uint8Array {
-  return value === undefined ? new Uint8Array() : encoder.encode(toJson(value));
+/** JSON as UTF-8 bytes; no bytes for undefined. `argument` names the value in an error. */
+export function encodeJson(value: unknown, argument: string): Uint8Array {
+  return value === undefined ? new Uint8Array() : encoder.encode(toJson(value, argument));
 }
 
 export function decodeText(data: string | Uint8Array): string {
@@ -41,11 +59,4 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function toJson(value: unknown): string {
-  // The result is undefined for functions, symbols and undefined, although the declared type does not say so.
-  const json = JSON.stringify(value) as string | undefined;
-  if (json === undefined) throw new TypeError(`${typeof value} cannot be sent: it has no JSON form`);
-  return json;
 }

@@ -19,7 +19,7 @@ import type { Encoded } from "./codec.js";
 import type { Codecs, Compression, CodecModule } from "./compress.js";
 import type { Core, CoreEvent, CoreStats, LoadedCore, Output } from "./core.js";
 import type { Environment } from "./environment.js";
-import { failure, errorInfo } from "./errors.js";
+import { asGroupwireError, failure, errorInfo } from "./errors.js";
 import { Outage, type Round } from "./outage.js";
 import { describe } from "./reasons.js";
 
@@ -68,7 +68,7 @@ const OVERHEAD = 64;
 
 interface Early extends Encoded {
   readonly channel: DriverChannel;
-  readonly options: SendOptions;
+  readonly options: SendOptions | undefined;
 }
 
 /**
@@ -191,15 +191,16 @@ export class Driver {
       this.#openings.push(channel);
       return;
     }
-    channel.id = this.#core.channel(channel.name, channel.qos, channel.compression);
+    channel.id = this.#ask((core) => core.channel(channel.name, channel.qos, channel.compression));
     this.#schedule();
   }
 
   /** Applies a changed compression setting of a channel. */
   compress(channel: DriverChannel): void {
     // A channel that is not yet open takes its setting along when it is opened.
-    if (channel.id === undefined || !this.#core) return;
-    this.#core.compress(channel.id, channel.compression);
+    const { id, compression } = channel;
+    if (id === undefined || !this.#core) return;
+    this.#ask((core) => core.compress(id, compression));
     this.#schedule();
   }
 
@@ -236,13 +237,13 @@ export class Driver {
     if (cancel) return cancel();
     this.#earlyClosings = this.#earlyClosings.filter((other) => other !== channel);
     if (this.#core && channel.id !== undefined) {
-      this.#core.channel(channel.name, channel.qos, channel.compression);
+      this.#ask((core) => core.channel(channel.name, channel.qos, channel.compression));
       this.#schedule();
     }
   }
 
   contract({ id }: DriverChannel): Contract | undefined {
-    return id === undefined ? undefined : this.#core?.contract(id);
+    return id === undefined || !this.#core ? undefined : this.#ask((core) => core.contract(id));
   }
 
   async loadCodecs(part: CodecModule): Promise<Codecs> {
@@ -254,15 +255,15 @@ export class Driver {
     return codecs;
   }
 
-  /** Reports an error of a channel that arose after the call that caused it. */
-  reportError({ name }: DriverChannel, error: unknown): void {
-    if (!this.#hasEnded) this.#options.report({ ...errorInfo(error), fatal: false, channel: name });
+  /** Reports an error, of a channel if there is one, that arose after the call that caused it. */
+  reportError(channel: DriverChannel | undefined, error: unknown): void {
+    if (!this.#hasEnded) this.#options.report({ ...errorInfo(error), fatal: false, channel: channel?.name });
   }
 
-  send(channel: DriverChannel, message: Encoded, options: SendOptions): Sent {
+  send(channel: DriverChannel, message: Encoded, options: SendOptions | undefined): Sent {
     this.#mustBeOpen();
-    if (!this.#core) return this.#keep({ channel, options, ...message });
-    const sent = submit(this.#core, this.#now(), { channel, options, ...message });
+    if (!this.#core) return this.#keep({ channel, options: { ...options }, ...message });
+    const sent = this.#ask((core) => submit(core, this.#now(), { channel, options, ...message }));
     this.#schedule();
     return sent;
   }
@@ -272,7 +273,7 @@ export class Driver {
     // Nobody is known before the core is loaded.
     if (!this.#core) return Promise.resolve("unknown");
     const tag = (this.#lastTag += 1);
-    const sent = this.#core.sendTo(this.#now(), opened(channel), bytes, text, to, tag);
+    const sent = this.#ask((core) => core.sendTo(this.#now(), opened(channel), bytes, text, to, tag));
     this.#schedule();
     if (sent === "not-now") return Promise.resolve(sent);
     return new Promise((resolve) => this.#receipts.set(tag, resolve));
@@ -280,14 +281,14 @@ export class Driver {
 
   setPresence(presence: Uint8Array): void {
     this.#mustBeOpen();
-    this.#core?.setPresence(presence);
+    if (this.#core) this.#ask((core) => core.setPresence(presence));
     this.#presence = presence;
     this.#schedule();
   }
 
   wantPage(after: number): void {
     this.#mustBeOpen();
-    this.#core?.wantPage(after);
+    if (this.#core) this.#ask((core) => core.wantPage(after));
     this.#schedule();
   }
 
@@ -296,7 +297,7 @@ export class Driver {
     this.#mustBeOpen();
     const set = (core: Core): void => core.setToken(token);
     if (!this.#core) return void this.#earlyCalls.push(set);
-    set(this.#core);
+    this.#ask(set);
     this.#schedule();
   }
 
@@ -307,13 +308,13 @@ export class Driver {
       if (ids.length > 0) core.provide(part, Uint32Array.from(ids));
     };
     if (!this.#core) return void this.#earlyCalls.push(provide);
-    provide(this.#core);
+    this.#ask(provide);
     this.#schedule();
   }
 
   /** Answers the core's event `snapshotWanted`. */
   snapshot(part: string, asOf: number, bytes: Uint8Array): void {
-    this.#core?.snapshot(part, asOf, bytes);
+    if (this.#core) this.#ask((core) => core.snapshot(part, asOf, bytes));
     this.#schedule();
   }
 
@@ -347,7 +348,7 @@ export class Driver {
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.compression)));
       }
-      for (const wish of this.#earlyCalls) wish(core);
+      for (const wish of this.#earlyCalls) this.#attempt(undefined, () => wish(core));
       for (const message of this.#early) this.#attempt(message.channel, () => submit(core, this.#now(), message));
       for (const channel of this.#earlyClosings) this.#close(core, channel);
       this.#openings = [];
@@ -400,6 +401,18 @@ export class Driver {
     this.#describe();
   }
 
+  /** Calls the core for the application. What the core throws reaches the application as an error of this package. */
+  #ask<Result>(question: (core: Core) => Result): Result {
+    try {
+      return question(this.#core as Core);
+    } catch (thrown) {
+      const error = asGroupwireError(thrown);
+      // After a failure of its own, the core must not be called again.
+      if (error.code === "internal") this.#fail(error);
+      throw error;
+    }
+  }
+
   #close(core: Core, channel: DriverChannel): void {
     // The core did not accept the channel.
     if (channel.id === undefined) return channel.closed();
@@ -408,7 +421,7 @@ export class Driver {
   }
 
   /** Runs a delayed call. Its caller has returned, so an exception is reported as an error of the room. */
-  #attempt(channel: DriverChannel, run: () => void): void {
+  #attempt(channel: DriverChannel | undefined, run: () => void): void {
     try {
       run();
     } catch (error) {
@@ -434,8 +447,9 @@ export class Driver {
       this.#earlyCalls.push((core) => this.#attempt(channel, () => channel.id !== undefined && run(core, channel.id)));
       return;
     }
-    if (channel.id === undefined) return;
-    run(this.#core, channel.id);
+    const { id } = channel;
+    if (id === undefined) return;
+    this.#ask((core) => run(core, id));
     this.#schedule();
   }
 
@@ -629,7 +643,7 @@ export class Driver {
 }
 
 function submit(core: Core, now: number, { channel, bytes, text, options }: Early): Sent {
-  return core.send(now, opened(channel), bytes, text, options.key, options.priority);
+  return core.send(now, opened(channel), bytes, text, options?.key, options?.priority);
 }
 
 function opened({ id, name }: DriverChannel): number {

@@ -13,8 +13,9 @@ export class GroupwireError extends Error {
     readonly code: string,
     readonly fault: RoomError["fault"],
     message: string,
+    options?: { readonly cause: unknown },
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -31,11 +32,22 @@ export function invalid(argument: string, expected: string, got: unknown): Group
   return failure("invalid-argument", "own", `${argument} must be ${expected}, not ${shown(got)}`);
 }
 
-/** Code, fault and message of anything that was thrown by the core, this package or the browser. */
+/** Code, fault and message of anything that was thrown by the core, this package, the browser or the application. */
 export function errorInfo(thrown: unknown): ErrorInfo {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const { code, fault } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Partial<ErrorInfo>;
-  return typeof code === "string" && fault ? { code, fault, message } : { code: "internal", fault: "own", message };
+  const isObject = typeof thrown === "object" && thrown !== null;
+  const { code, fault, message } = (isObject ? thrown : { message: thrown }) as Partial<ErrorInfo>;
+  const said = typeof message === "string" ? message : shown(thrown);
+  if (typeof code === "string" && typeof fault === "string") return { code, fault, message: said };
+  const isTrap = typeof WebAssembly === "object" && thrown instanceof WebAssembly.RuntimeError;
+  const what = isTrap ? `the core has failed, which is a bug of Groupwire: connect again (${said})` : said;
+  return { code: "internal", fault: "own", message: what };
+}
+
+/** What was thrown, as an error of this package. */
+export function asGroupwireError(thrown: unknown): GroupwireError {
+  if (thrown instanceof GroupwireError) return thrown;
+  const { code, fault, message } = errorInfo(thrown);
+  return new GroupwireError(code, fault, message, { cause: thrown });
 }
 
 /** The longest text of a value that an error repeats, in characters. */

@@ -10,6 +10,7 @@ import { createRequire } from "node:module";
 import type { ConnectOptions, Room, WebSocketConstructor } from "./api.js";
 import { failure } from "./errors.js";
 import { addressOf, setReader } from "./locate.js";
+import { checkConnect } from "./options.js";
 import { connect as connectBy } from "./room.js";
 
 export type * from "./api.js";
@@ -31,6 +32,7 @@ export const connect: typeof connectBy = <Presence = unknown>(
   room: string,
   options: ConnectOptions<Presence> = {},
 ): Room<Presence> => {
+  checkConnect(room, options);
   const WebSocket = options.WebSocket ?? globalWebSocket() ?? packageWebSocket();
   if (WebSocket) return connectBy(url, room, { ...options, WebSocket });
   if (options.transports?.some((name) => name !== "websocket")) return connectBy(url, room, options);

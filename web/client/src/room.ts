@@ -17,13 +17,25 @@ import type {
   TransportName,
 } from "./api.js";
 import { RoomChannel } from "./channel.js";
-import { encodeJson, encodeText, parseJson } from "./codec.js";
+import { callable, checkOptions, checkSize } from "./arguments.js";
+import { encode, encodeJson, encodeText, parseJson } from "./codec.js";
 import { namedStats } from "./compress.js";
 import type { CoreEvent, CoreMessage, ParticipantChange } from "./core.js";
 import { Driver } from "./driver.js";
 import { HERE, type Environment } from "./environment.js";
 import { errorInfo, failure } from "./errors.js";
 import { Emitter, guarded } from "./events.js";
+import {
+  channelName,
+  checkChannel,
+  checkConnect,
+  MAX_PRESENCE,
+  pageStart,
+  SNAPSHOT,
+  snapshotContent,
+  token,
+  transportList,
+} from "./options.js";
 
 /**
  * Joins a room of a server. Returns at once: channels can be opened and messages sent before there is a connection. A
@@ -64,12 +76,27 @@ const TOKEN_AGAIN_MS = 5_000;
 const MAX_KEPT = 4096;
 const MAX_KEPT_BYTES = 4 << 20;
 
+const EVENTS: Readonly<Record<keyof RoomEvents<unknown>, true>> = {
+  status: true,
+  problem: true,
+  participants: true,
+  page: true,
+  synced: true,
+  snapshot: true,
+  gap: true,
+  drain: true,
+  pending: true,
+  transport: true,
+  state: true,
+  error: true,
+};
+
 type Kept = CoreMessage | Extract<CoreEvent, { readonly type: "snapshot" }>;
 
 export class ClientRoom<Presence> implements Room<Presence> {
   readonly #driver: Driver;
   readonly #environment: Environment;
-  readonly #events = new Emitter<RoomEvents<Presence>>();
+  readonly #events = new Emitter<RoomEvents<Presence>>(EVENTS);
   readonly #channels: RoomChannel[] = [];
   #participants = new Map<number, Participant<Presence>>();
   #status: Status = "connecting";
@@ -88,9 +115,11 @@ export class ClientRoom<Presence> implements Room<Presence> {
   constructor(
     server: URL,
     readonly name: string,
-    { token, presence, channels = {}, wasm, codecs, brotli, WebSocket, transports }: ConnectOptions<Presence>,
+    options: ConnectOptions<Presence>,
     environment: Environment,
   ) {
+    checkConnect(name, options);
+    const { token, presence, channels = {}, wasm, codecs, brotli, WebSocket, transports } = options;
     this.#environment = environment;
     this.#presence = presence;
     this.#token = token;
@@ -98,7 +127,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
       server,
       room: name,
       token: typeof token === "function" ? this.#askForToken() : encodeText(token ?? ""),
-      presence: encodeJson(presence),
+      presence: encodePresence(presence),
       core: environment.loadCore(wasm),
       environment,
       parts: { codecs, brotli },
@@ -171,12 +200,15 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   setTransports(names: readonly TransportName[] | undefined): void {
+    if (names !== undefined) transportList(names, "`names` of `setTransports`");
     this.#driver.setTransports(names);
   }
 
   channel(name: string, options?: ChannelOptions): Channel {
+    if (options === undefined) channelName(name, "the name of a channel");
+    else checkChannel(name, options);
     const known = this.#channels.find((channel) => channel.name === name);
-    known?.reopen();
+    known?.reopen(options);
     if (known) return known;
     if (!options)
       throw failure("not-open", "own", `the channel "${name}" is not open: name it in \`connect\`, or pass its QoS`);
@@ -186,22 +218,27 @@ export class ClientRoom<Presence> implements Room<Presence> {
     return channel;
   }
 
-  setToken(token: string): void {
-    this.#driver.setToken(encodeText(token));
+  setToken(text: string): void {
+    token(text, "`token` of `setToken`");
+    this.#driver.setToken(encodeText(text));
   }
 
   setPresence(presence: Presence): void {
-    this.#driver.setPresence(encodeJson(presence));
+    this.#driver.setPresence(encodePresence(presence));
     this.#presence = presence;
     this.#changed();
   }
 
   askForPage(after = 0): void {
+    pageStart(after, "`after` of `askForPage`");
     this.#driver.wantPage(after);
   }
 
-  provideSnapshot(make: () => Uint8Array | string | undefined, { part = "", channels }: SnapshotOptions = {}): void {
-    this.#providers.set(part, { make, channels });
+  provideSnapshot(make: () => Uint8Array | string | undefined, options: SnapshotOptions = {}): void {
+    callable(make, "`make` of `provideSnapshot`");
+    checkOptions(options, SNAPSHOT, "`provideSnapshot`");
+    const { part = "", channels } = options;
+    this.#providers.set(part, { make, channels: channels && [...channels] });
     this.#offer(part);
   }
 
@@ -210,15 +247,37 @@ export class ClientRoom<Presence> implements Room<Presence> {
     return this.#events.on(event, listener);
   }
 
+  once<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): () => void {
+    if (event === "snapshot") this.#handSoon();
+    return this.#events.once(event, listener);
+  }
+
+  off<E extends keyof RoomEvents<Presence>>(event: E, listener: (value: RoomEvents<Presence>[E]) => void): void {
+    this.#events.off(event, listener);
+  }
+
   leave(): void {
     this.#driver.leave();
+  }
+
+  close(): void {
+    this.leave();
+  }
+
+  disconnect(): void {
+    this.leave();
+  }
+
+  destroy(): void {
+    this.leave();
   }
 
   async #askForToken(): Promise<Uint8Array> {
     // After `connect` has returned: the function may use the room.
     await undefined;
-    const token = typeof this.#token === "function" ? await this.#token() : this.#token;
-    return encodeText(token ?? "");
+    const text = typeof this.#token === "function" ? await this.#token() : (this.#token ?? "");
+    token(text, "the result of the function `token`");
+    return encodeText(text);
   }
 
   async #renewToken(): Promise<void> {
@@ -411,7 +470,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
     const made = this.#kept.some(lacks) ? undefined : provider?.make();
     if (made === undefined) return;
     try {
-      this.#driver.snapshot(part, asOf, typeof made === "string" ? encodeText(made) : made);
+      snapshotContent(made, "the result of `make` of `provideSnapshot`");
+      this.#driver.snapshot(part, asOf, encode(made).bytes);
     } catch (error) {
       // For example, the snapshot is too large. The room goes on without it.
       this.#report({ ...errorInfo(error), fatal: false, channel: undefined });
@@ -428,6 +488,12 @@ export class ClientRoom<Presence> implements Room<Presence> {
     if (this.#events.emit("error", error)) return;
     console.error(`groupwire: room "${this.name}": ${error.message}`, error);
   }
+}
+
+function encodePresence(presence: unknown): Uint8Array {
+  const bytes = encodeJson(presence, "the presence");
+  checkSize(bytes, MAX_PRESENCE, "the presence");
+  return bytes;
 }
 
 /** The key that groups kept events: the part of the snapshot or the channel's id, for direct messages the id's complement. */

@@ -10,3 +10,6 @@ declare module "node:zlib" {
 declare module "node:url" {
   export function fileURLToPath(url: URL): string;
 }
+declare module "node:vm" {
+  export function runInNewContext(code: string): unknown;
+}

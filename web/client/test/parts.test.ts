@@ -29,6 +29,17 @@ test.each(["", "host:8080", "ftp://host"])("%j is not a server's address", (serv
   expect(() => serverOf(server)).toThrow(expect.objectContaining({ code: "invalid-url" }));
 });
 
+test.each([
+  ["localhost:8080", "http://localhost:8080"],
+  ["localhost", "http://localhost"],
+  ["127.0.0.1:8080/app", "http://127.0.0.1:8080/app"],
+  ["my-machine:8080", "http://my-machine:8080"],
+  ["example.com", "https://example.com"],
+  ["rooms.example.com:9000", "https://rooms.example.com:9000"],
+])("an address without a scheme, %s, is refused with the one that was meant", (server, meant) => {
+  expect(() => serverOf(server)).toThrow(`"${server}" has no scheme: write "${meant}"`);
+});
+
 test("strings and bytes travel unchanged, all other values as JSON", () => {
   const bytes = Uint8Array.of(9, 1, 2, 9);
   expect(encode("ä")).toEqual({ bytes: Uint8Array.of(0xc3, 0xa4), text: true });
@@ -36,8 +47,8 @@ test("strings and bytes travel unchanged, all other values as JSON", () => {
   expect(encode(bytes.buffer)).toEqual({ bytes, text: false });
   expect(encode(new DataView(bytes.buffer, 1, 2))).toEqual({ bytes: Uint8Array.of(1, 2), text: false });
   expect(new TextDecoder().decode(encode([1, null]).bytes)).toBe("[1,null]");
-  expect(encodeJson(undefined)).toHaveLength(0);
-  expect(() => encode((() => 0) as never)).toThrow("function cannot be sent");
+  expect(encodeJson(undefined, "it")).toHaveLength(0);
+  expect(() => encode((() => 0) as never)).toThrow("$ of the message is a function, which JSON cannot carry");
 });
 
 function transport() {

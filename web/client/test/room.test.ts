@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { awareness, transaction, type Message, type RoomError } from "../src/index.js";
+import { awareness, GroupwireError, transaction, type Message, type RoomError } from "../src/index.js";
 import { dialled, join, settled } from "./double.js";
 import * as wire from "./wire.js";
 import { until } from "./until.js";
@@ -59,18 +59,18 @@ test("messages beyond the limit before the core is loaded are refused, and drain
   expect(drain).toHaveBeenCalledOnce();
 });
 
-test("an invalid QoS is reported once the core is loaded, and other channels work", async () => {
+test("what only the core finds out is reported once it is loaded, and other channels work", async () => {
   const it = join();
   const errors: RoomError[] = [];
   it.room.on("error", (error) => errors.push(error));
-  const wrong = it.room.channel("wrong", transaction({ loss: 0.5 }));
   const draw = it.room.channel("draw", transaction());
+  const channels = Array.from({ length: 64 }, (_, at) => it.room.channel(`channel ${at}`, transaction()));
   const got = vi.fn();
   draw.on("message", got);
   const socket = await dialled(it);
-  expect(errors).toMatchObject([{ code: "invalid-qos", fault: "own", channel: "wrong", fatal: false }]);
-  expect(() => wrong.send("x")).toThrow(/could not be opened/);
-  expect(() => it.room.channel("late", awareness({ loss: 2 }))).toThrow("loss is a share from 0 to 1");
+  expect(errors).toMatchObject([{ code: "too-many", fault: "limit", channel: "channel 63", fatal: false }]);
+  expect(() => channels.at(-1)?.send("x")).toThrow(/could not be opened/);
+  expect(() => it.room.channel("late", transaction())).toThrow(GroupwireError);
   socket.serverSends(wire.welcome());
   socket.serverSends(
     wire.packet(wire.opened(0, 1, "draw", 0), wire.messages({ channel: 1, sender: 2, text: "hello" })),
@@ -448,8 +448,4 @@ test("a core that cannot be loaded or a missing WebSocket closes the room with a
   await until(() => room.status === "closed");
   vi.unstubAllGlobals();
   expect(errors).toMatchObject([{ code: "no-transport", fault: "own", fatal: true }]);
-  const nameless = join({}, "").room;
-  nameless.on("error", (error) => errors.push(error));
-  await until(() => nameless.status === "closed");
-  expect(errors[1]).toMatchObject({ fatal: true, message: expect.stringContaining("room name") as string });
 });

@@ -215,6 +215,26 @@ export class DoubleRoom<P> implements Room<P> {
     return () => list.splice(list.indexOf(listener as (value: never) => void), 1);
   }
 
+  once(): () => void {
+    throw new Error("no application here listens once");
+  }
+
+  off(): void {
+    throw new Error("applications here call what `on` has returned");
+  }
+
+  close(): void {
+    this.leave();
+  }
+
+  disconnect(): void {
+    this.leave();
+  }
+
+  destroy(): void {
+    this.leave();
+  }
+
   leave(): void {
     this.hub.leave(this as DoubleRoom<unknown>);
     this.setStatus("closed");
@@ -291,6 +311,14 @@ class DoubleChannel implements Channel {
   on(event: string, listener: (value: never) => void): () => void {
     if (event === "message") this.listeners.push(listener as (message: Message) => void);
     return () => {};
+  }
+
+  once(): () => void {
+    throw new Error("no application here listens once");
+  }
+
+  off(): void {
+    throw new Error("applications here call what `on` has returned");
   }
 
   deliver(message: Message): void {

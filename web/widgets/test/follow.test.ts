@@ -105,7 +105,7 @@ test("a participant who follows later is shown the view that was told before, an
   follower.follow(id);
   await net.run(1000);
   const sent: unknown[] = [];
-  me.channel("follow", { kind: "awareness" }).on("message", ({ key }) => sent.push(key));
+  me.channel("follow").on("message", ({ key }) => sent.push(key));
   const theirs = Views.in(join(net, "Late"), "follow");
   const stop = theirs.use(() => {});
   theirs.want(id);
@@ -132,7 +132,7 @@ test("a press on a widget does not end it, but its own button does", async () =>
 test("a view is told only while somebody wants it, and the followed person learns by whom", async () => {
   const { net, me, ada, follower, views, id } = await two();
   const sent: unknown[] = [];
-  me.channel("follow", { kind: "awareness" }).on("message", ({ key, data }) => sent.push([key, data]));
+  me.channel("follow").on("message", ({ key, data }) => sent.push([key, data]));
   views.tell([1, 2, 3, 4]);
   await net.run(500);
   views.tell([2, 2, 3, 4]);
@@ -202,7 +202,7 @@ test("after the room has forgotten this participant it asks again", async () => 
 test("what is no view has no effect", async () => {
   const { net, ada, follower, shown, id } = await two();
   follower.follow(id);
-  const channel = ada.channel("follow", { kind: "awareness" });
+  const channel = ada.channel("follow");
   for (const odd of ["{", "null", "[1,2]", '["a",1,2,3]', '{"x":1}']) channel.send(odd, { key: "view" });
   for (const odd of ["{", "NaN", "1e9", "[]"]) channel.send(odd, { key: "to" });
   await net.run(1000);

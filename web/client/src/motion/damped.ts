@@ -1,6 +1,7 @@
 /** Plain easing: what is shown approaches the newest place exponentially. It needs no times, and always lags behind. */
 
 import { add, apart, isPlace, type Place } from "./numbers.js";
+import { time } from "./options.js";
 
 /** What is nearer than this has arrived: a tenth of a pixel. */
 const THERE = 0.1;
@@ -11,7 +12,9 @@ export class Damped {
   #shownAt = 0;
 
   /** `ease`: the time constant in milliseconds; 0 shows each place at once. */
-  constructor(readonly ease = 60) {}
+  constructor(readonly ease = 60) {
+    time(ease, "`ease`");
+  }
 
   push(place: Place, now: number): boolean {
     if (!isPlace(place) || !Number.isFinite(now)) return false;

@@ -1,8 +1,10 @@
 /** The movements of other participants, one for each participant and key: their pointers, or the objects that they drag. */
 
 import type { Message } from "../api.js";
+import { callable, checkOptions, object } from "../arguments.js";
 import { Damped } from "./damped.js";
-import { ageOf, distance, isPlace, type Place } from "./numbers.js";
+import { ageOf, checkTime, distance, isPlace, type Place } from "./numbers.js";
+import { FOLLOWERS } from "./options.js";
 import { Playout, type PlayoutOptions } from "./playout.js";
 import { isReckoned, ReckonedPlace, type Reckoned, type ReckonedOptions } from "./reckon.js";
 import { Trace, type TracePoint } from "./trace.js";
@@ -66,7 +68,8 @@ export class Followers {
   readonly #followed = new Map<number, Map<string | undefined, Followed>>();
 
   constructor(options: FollowersOptions = {}) {
-    this.#options = options;
+    checkOptions(options, FOLLOWERS, "`Followers`");
+    this.#options = { ...options };
   }
 
   /**
@@ -74,6 +77,7 @@ export class Followers {
    * went away at this place. Returns false if the place is late or invalid.
    */
   receive(arrival: Arrival, given: Place | Reckoned | null, now: number, isGone = given === null): boolean {
+    object(arrival, "`arrival`");
     const { sender, key, age, index } = arrival;
     const keys = this.#followed.get(sender) ?? new Map<string | undefined, Followed>();
     const known = keys.get(key);
@@ -94,6 +98,7 @@ export class Followers {
 
   /** Forgets the movements of participants that are not present any more. */
   keep(isHere: (sender: number) => boolean): void {
+    callable(isHere, "`isHere`");
     for (const sender of this.#followed.keys()) if (!isHere(sender)) this.#followed.delete(sender);
   }
 
@@ -103,6 +108,7 @@ export class Followers {
   }
 
   views(now: number): FollowedView[] {
+    checkTime(now);
     const views: FollowedView[] = [];
     this.#each(({ sender, key, mover, isGone, movedAt }) => {
       const place = mover.at(now);
@@ -112,6 +118,7 @@ export class Followers {
   }
 
   traces(now: number): TraceView[] {
+    checkTime(now);
     const traces: TraceView[] = [];
     this.#each(({ sender, key, mover, trace, isGone }) => {
       if (!trace || !(mover instanceof Playout)) return;
@@ -128,6 +135,7 @@ export class Followers {
 
   /** True if nothing moves or fades until another message comes. */
   isSettled(now: number): boolean {
+    checkTime(now);
     for (const keys of this.#followed.values())
       for (const { mover, trace } of keys.values()) {
         if (!mover.isSettled(now)) return false;
@@ -147,10 +155,10 @@ export class Followers {
   }
 
   #mover(): Mover | ReckonedPlace {
-    const { mode } = this.#options;
-    if (mode === "reckon") return new ReckonedPlace(this.#options);
+    const { mode, minDelay, maxDelay, horizon, blend } = this.#options;
+    if (mode === "reckon") return new ReckonedPlace({ horizon, blend } as ReckonedOptions);
     if (mode === "damped" || mode === "raw") return new Newest(mode === "raw" ? 0 : undefined);
-    return new Playout(this.#options);
+    return new Playout({ minDelay, maxDelay } as PlayoutOptions);
   }
 }
 

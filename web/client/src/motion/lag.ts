@@ -4,7 +4,9 @@
  * Terrano, "1500 archers on a 28.8", 2001).
  */
 
-import { ageOf, clamp } from "./numbers.js";
+import { checkOptions } from "../arguments.js";
+import { ageOf, checkTime, clamp } from "./numbers.js";
+import { LAG } from "./options.js";
 
 export interface LocalLagOptions {
   /** Milliseconds between an action and its effect. Default: 100, which hardly anybody notices in a drag. */
@@ -34,13 +36,16 @@ export class LocalLag<T> {
   readonly #waiting: { readonly action: T; readonly made: number; readonly late: number }[] = [];
   readonly #ages: number[] = [];
 
-  constructor({ lag = 100, limit = 1000 }: LocalLagOptions = {}) {
+  constructor(options: LocalLagOptions = {}) {
+    checkOptions(options, LAG, "`LocalLag`");
+    const { lag = 100, limit = 1000 } = options;
     this.lag = lag;
     this.#limit = limit;
   }
 
   /** An own action (without `age`), or one that somebody else made `age` milliseconds before `now`. */
   add(action: T, now: number, age?: number): void {
+    checkTime(now);
     const made = now - ageOf(age ?? 0);
     if (!Number.isFinite(made)) return;
     if (age !== undefined && this.#ages.push(ageOf(age)) > KEPT) this.#ages.shift();
@@ -57,6 +62,7 @@ export class LocalLag<T> {
 
   /** The actions that take effect by `now`, in the order in which they were made. */
   due(now: number): DueAction<T>[] {
+    checkTime(now);
     const count = this.#waiting.findIndex(({ made }) => made + this.lag > now);
     const due = count < 0 ? this.#waiting.length : count;
     return this.#waiting.splice(0, Math.max(due, this.#waiting.length - this.#limit));
@@ -64,12 +70,14 @@ export class LocalLag<T> {
 
   /** Milliseconds until the next action takes effect; Infinity if none waits. */
   nextIn(now: number): number {
+    checkTime(now);
     const next = this.#waiting[0];
     return next ? Math.max(next.made + this.lag - now, 0) : Infinity;
   }
 
   /** The lag (ms) with which 95 % of others' actions are in time, at most `most`; undefined before the first one. */
   needed(most = 200): number | undefined {
+    checkTime(most);
     const sorted = [...this.#ages].sort((a, b) => a - b);
     const age = sorted[Math.ceil(sorted.length * SHARE) - 1];
     return age === undefined ? undefined : clamp(age, 0, most);

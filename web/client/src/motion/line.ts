@@ -3,7 +3,11 @@
  * arrives. The line grows smoothly at its end.
  */
 
+import { checkOptions, must } from "../arguments.js";
 import { isPlace } from "./numbers.js";
+import { LINE } from "./options.js";
+
+const coordinates = must("a list of numbers", Array.isArray);
 
 export interface LineOptions {
   /** The numbers of a point. Default: 2. */
@@ -25,14 +29,17 @@ export class Line {
   #shown = 0;
   #shownAt: number | undefined;
 
-  constructor({ dimensions = 2, reveal = 60, limit = 10_000 }: LineOptions = {}) {
-    this.#dimensions = Math.max(Math.floor(dimensions) || 1, 1);
+  constructor(options: LineOptions = {}) {
+    checkOptions(options, LINE, "`Line`");
+    const { dimensions = 2, reveal = 60, limit = 10_000 } = options;
+    this.#dimensions = dimensions;
     this.#reveal = Math.max(reveal, 1);
     this.#limit = limit;
   }
 
   /** Takes the coordinates of points, one after the other; `from` is the number of the first point in the line. */
   push(values: readonly number[], from: number): void {
+    coordinates(values, "`values`");
     if (!Number.isSafeInteger(from) || from < 0) return;
     for (let i = 0; (i + 1) * this.#dimensions <= values.length; i++) {
       const point = values.slice(i * this.#dimensions, (i + 1) * this.#dimensions);

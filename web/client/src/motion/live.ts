@@ -1,10 +1,12 @@
 /** Motion on channels. Only this file and `frames.ts` read a clock. */
 
 import type { Channel, Message, Payload, Room } from "../api.js";
+import { callable, checkOptions, textOf } from "../arguments.js";
 import { Followers, type FollowedView, type FollowersOptions, type TraceView } from "./followers.js";
 import { Frames } from "./frames.js";
 import { LocalLag, type DueAction, type LocalLagOptions } from "./lag.js";
 import type { Place } from "./numbers.js";
+import { FOLLOWERS, LAG, place, PREDICTION, RECKONING, withEvents } from "./options.js";
 import { Prediction, type PredictionOptions } from "./prediction.js";
 import { Reckoning, type Reckoned, type ReckoningOptions } from "./reckon.js";
 
@@ -30,14 +32,18 @@ export interface Follow {
 
 /** Shows the movements of participants that are present, on an awareness channel. One that returns is shown where it was before. */
 export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
-  const followers = new Followers(options);
+  withEvents(room, "`room` of `follow`");
+  withEvents(channel, "`channel` of `follow`");
+  checkOptions(options, { ...FOLLOWERS, read: callable, draw: callable }, "`follow`");
+  const { read, draw, ...following } = options;
+  const followers = new Followers(following);
   const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
   const here = <View extends { readonly sender: number }>(all: View[]): View[] =>
     all.filter(({ sender }) => isHere(sender));
   const views = (now: number): FollowedView[] => here(followers.views(now));
   const traces = (now: number): TraceView[] => here(followers.traces(now));
   const frames = new Frames((now) => {
-    options.draw?.(views(now), traces(now));
+    draw?.(views(now), traces(now));
     return !followers.isSettled(now);
   });
   const keep = (isKept: (sender: number) => boolean): void => {
@@ -48,7 +54,7 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
     channel.on("message", (message) => {
       // A transaction that ended the movement has overtaken a stale message.
       if (message.own || message.stale) return;
-      const value = quietly(message, options.read);
+      const value = quietly(message, read);
       if (value !== undefined) followers.receive(message, value, performance.now());
       frames.request();
     }),
@@ -78,8 +84,11 @@ export interface ReckonedSender {
 }
 
 /** Sends where something moves, only when the others' predictions err by more than `error`. They follow it with the mode `reckon`. */
-export function sendReckoned(channel: Channel, { key, ...options }: SendReckonedOptions): ReckonedSender {
-  const reckoning = new Reckoning(options);
+export function sendReckoned(channel: Channel, options: SendReckonedOptions): ReckonedSender {
+  withEvents(channel, "`channel` of `sendReckoned`");
+  checkOptions(options, { ...RECKONING, key: textOf(0, 256) }, "`sendReckoned`");
+  const { key, ...rest } = options;
+  const reckoning = new Reckoning(rest);
   const send = (state: Reckoned | undefined): void => {
     if (state) channel.send(state, key === undefined ? {} : { key });
   };
@@ -88,8 +97,9 @@ export function sendReckoned(channel: Channel, { key, ...options }: SendReckoned
     return reckoning.isMoving(now);
   });
   return {
-    move: (place) => {
-      send(reckoning.update(place, performance.now()));
+    move: (to) => {
+      place(to, "`place` of `move`");
+      send(reckoning.update(to, performance.now()));
       frames.request();
     },
     stop: () => frames.stop(),
@@ -113,9 +123,13 @@ export interface LocalLagChannel<T> {
 
 /** Makes own and others' actions take effect the same time after they were made. */
 export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>): LocalLagChannel<T> {
-  const lag = new LocalLag<{ readonly action: T; readonly sender: number | undefined }>(options);
+  withEvents(channel, "`channel` of `localLag`");
+  checkOptions(options, { ...LAG, apply: callable, read: callable }, "`localLag`");
+  const { apply, read, ...rest } = options;
+  callable(apply, "`apply` of `localLag`");
+  const lag = new LocalLag<{ readonly action: T; readonly sender: number | undefined }>(rest);
   const frames = new Frames((now) => {
-    for (const due of lag.due(now)) options.apply(due);
+    for (const due of lag.due(now)) apply(due);
     return lag.nextIn(now) < Infinity;
   });
   const added = (): void => {
@@ -125,7 +139,7 @@ export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>
   };
   const stops = [
     channel.on("message", (message) => {
-      const action = message.own ? undefined : quietly(message, options.read);
+      const action = message.own ? undefined : quietly(message, read);
       if (action === undefined) return;
       lag.add({ action, sender: message.sender }, performance.now(), message.age);
       added();
@@ -165,12 +179,16 @@ export function predict<State, Action, P>(
   channel: Channel,
   options: PredictOptions<State, Action>,
 ): Predicted<State, Action> {
-  const prediction = new Prediction(options);
-  const changed = (): void => options.changed?.(prediction.state);
+  withEvents(room, "`room` of `predict`");
+  withEvents(channel, "`channel` of `predict`");
+  checkOptions(options, { ...PREDICTION, read: callable, changed: callable }, "`predict`");
+  const { read, changed: tell, ...rest } = options;
+  const prediction = new Prediction(rest);
+  const changed = (): void => tell?.(prediction.state);
   const stops = [
     channel.on("message", (message) => {
       if (message.departed !== undefined) return;
-      const action = quietly(message, options.read);
+      const action = quietly(message, read);
       // This program did not make an own action that cannot be read.
       if (action === undefined) return;
       prediction.ordered(action, message.own);

@@ -1,5 +1,7 @@
 /** Checks and computes places and velocities, which are lists of numbers. All times are milliseconds of one clock. */
 
+import { must } from "../arguments.js";
+
 /** Where something is, in as many dimensions as it has: x and y of a pointer, or position and size of an object. */
 export type Place = readonly number[];
 
@@ -18,17 +20,25 @@ function isNear(value: unknown): boolean {
   return typeof value === "number" && Math.abs(value) <= FAR;
 }
 
+const number = must("a number", (value) => typeof value === "number");
+
+/** Refuses a time that is no number. NaN is one, and nothing is shown at it. */
+export function checkTime(time: number): void {
+  number(time, "a time");
+}
+
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
 /** The age of a message in milliseconds; 0 if `age` is not a valid duration. */
 export function ageOf(age: number): number {
-  return age > 0 && age <= FAR ? age : 0;
+  return typeof age === "number" && age > 0 && age <= FAR ? age : 0;
 }
 
 /** How many messages `index` comes after `other`; negative: before. Indices are counted modulo 2^32, and so are their differences. */
 export function distance(index: number, other: number): number {
+  number(index, "an index");
   return (index - other) | 0;
 }
 

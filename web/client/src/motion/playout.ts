@@ -1,8 +1,10 @@
 /** Follows the movement of another participant: shows places that arrive at intervals, late, or not at all as one smooth movement. */
 
+import { checkOptions } from "../arguments.js";
 import { between, type Sample } from "./curve.js";
 import { Delay } from "./delay.js";
-import { add, ageOf, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { add, ageOf, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { PLAYOUT } from "./options.js";
 
 export interface PlayoutOptions {
   /** The least playout delay in milliseconds. Default: 0. */
@@ -53,7 +55,9 @@ export class Playout {
   #frame: number | undefined;
   #shown: Place | undefined;
 
-  constructor({ minDelay = 0, maxDelay = 300 }: PlayoutOptions = {}) {
+  constructor(options: PlayoutOptions = {}) {
+    checkOptions(options, PLAYOUT, "`Playout`");
+    const { minDelay = 0, maxDelay = 300 } = options;
     this.#delay = new Delay(minDelay, Math.max(minDelay, maxDelay));
   }
 
@@ -115,6 +119,7 @@ export class Playout {
 
   /** The same, but it continues while the movement rests at its last place: the time of a {@link Trace}, which fades then. */
   clock(now: number): number {
+    checkTime(now);
     if (!(now > this.#shownAt)) return this.#clock;
     const passed = now - this.#shownAt;
     this.#shownAt = now;

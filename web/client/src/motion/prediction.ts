@@ -4,7 +4,10 @@
  * 2001).
  */
 
+import { boolean, checkOptions } from "../arguments.js";
 import { failure } from "../errors.js";
+import { checkTime } from "./numbers.js";
+import { PREDICTION } from "./options.js";
 
 export interface PredictionOptions<State, Action> {
   readonly init: State;
@@ -24,7 +27,10 @@ export class Prediction<State, Action> {
   /** The largest number that a host has confirmed. */
   #done = 0;
 
-  constructor({ init, step, limit = 1000 }: PredictionOptions<State, Action>) {
+  constructor(options: PredictionOptions<State, Action>) {
+    checkOptions(options, PREDICTION, "`Prediction`");
+    const { init, step, limit = 1000 } = options;
+    PREDICTION.step(step, "`step` of `Prediction`");
     this.#confirmed = this.#predicted = init;
     this.#step = step;
     this.#limit = limit;
@@ -66,6 +72,7 @@ export class Prediction<State, Action> {
 
   /** For rooms where a host decides: takes its state, with this program's actions up to number `done`. Older states are ignored. */
   confirm(state: State, done: number): void {
+    checkTime(done);
     if (!(done <= this.#count) || done < this.#done) return;
     this.#confirmed = state;
     this.#pending = this.#pending.filter(({ number }) => number > done);
@@ -74,8 +81,9 @@ export class Prediction<State, Action> {
   }
 
   /** Replaces the confirmed state, for example by a snapshot after a gap. `keep`: unconfirmed own actions are kept, otherwise dropped. */
-  reset(state: State, { keep = false } = {}): void {
-    if (!keep) this.#pending = [];
+  reset(state: State, options: { readonly keep?: boolean } = {}): void {
+    checkOptions(options, { keep: boolean }, "`reset`");
+    if (!options.keep) this.#pending = [];
     this.#confirmed = state;
     this.#replay();
   }

@@ -4,7 +4,9 @@
  * velocity blending (Murphy, "Believable dead reckoning for networked games", in Game Engine Gems 2, 2011).
  */
 
-import { add, ageOf, apart, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { checkOptions, must } from "../arguments.js";
+import { add, ageOf, apart, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { place as placeOf, RECKONED, RECKONING } from "./options.js";
 
 /** The state that a sender sends: a place, and a velocity in units per second. */
 export interface Reckoned {
@@ -36,8 +38,11 @@ const STILL = 30;
 const KEPT = 128;
 
 /** The place that a state predicts after `passed` milliseconds. Sender and receivers compute the same. */
-export function reckoned({ p, v }: Reckoned, passed: number, horizon = 400): number[] {
-  return add(p, v, clamp(passed, 0, horizon) / 1000);
+export function reckoned(state: Reckoned, passed: number, horizon = 400): number[] {
+  reckonedState(state, "`state`");
+  checkTime(passed);
+  checkTime(horizon);
+  return add(state.p, state.v, clamp(passed, 0, horizon) / 1000);
 }
 
 /** The sending end. Call `update` for each movement, and `rest` in each frame while `isMoving`. */
@@ -49,11 +54,14 @@ export class Reckoning {
   readonly #recent: { readonly time: number; readonly place: Place }[] = [];
   #told: { readonly state: Reckoned; readonly time: number } | undefined;
 
-  constructor({ error, horizon = 400, heartbeat = 1000, digits = 1 }: ReckoningOptions) {
-    this.#error = Math.max(error, 0);
+  constructor(options: ReckoningOptions) {
+    checkOptions(options, RECKONING, "`Reckoning`");
+    const { error, horizon = 400, heartbeat = 1000, digits = 1 } = options;
+    RECKONING.error(error, "`error` of `Reckoning`");
+    this.#error = error;
     this.#horizon = horizon;
     this.#heartbeat = heartbeat;
-    this.#scale = 10 ** clamp(digits, 0, 6);
+    this.#scale = 10 ** digits;
   }
 
   /** Records the place at `now`; returns the state to send, if the prediction errs by more than the threshold or a heartbeat is due. */
@@ -73,18 +81,22 @@ export class Reckoning {
    * that is moving may be between two reports.
    */
   rest(now: number): Reckoned | undefined {
+    checkTime(now);
     const last = this.#recent.at(-1);
     return last && now - last.time > STILL ? this.update(last.place, now) : undefined;
   }
 
   /** The error of the receivers' prediction at `now` without further messages; Infinity before the first one. */
   errorAt(place: Place, now: number): number {
+    placeOf(place, "`place`");
+    checkTime(now);
     if (this.#told?.state.p.length !== place.length) return Infinity;
     return apart(reckoned(this.#told.state, now - this.#told.time, this.#horizon), place);
   }
 
   /** True while receivers predict a movement. */
   isMoving(now: number): boolean {
+    checkTime(now);
     if (!this.#told) return false;
     return now - this.#told.time < this.#horizon && this.#told.state.v.some((value) => value !== 0);
   }
@@ -128,7 +140,9 @@ export class ReckonedPlace {
   /** The shown place and velocity at the time when the newest state arrived. */
   #from: { readonly state: Reckoned; readonly time: number } | undefined;
 
-  constructor({ horizon = 400, blend = 100 }: ReckonedOptions = {}) {
+  constructor(options: ReckonedOptions = {}) {
+    checkOptions(options, RECKONED, "`ReckonedPlace`");
+    const { horizon = 400, blend = 100 } = options;
     this.#horizon = horizon;
     this.#blend = blend;
   }
@@ -161,6 +175,7 @@ export class ReckonedPlace {
 
   /** True if nothing moves until another state comes. */
   isSettled(now: number): boolean {
+    checkTime(now);
     if (!this.#known) return true;
     const isStill = this.#known.state.v.every((value) => value === 0) || now - this.#known.time >= this.#horizon;
     return isStill && now - (this.#from?.time ?? -Infinity) >= this.#blend;
@@ -187,3 +202,5 @@ export function isReckoned(value: unknown): value is Reckoned {
   const { p, v } = value as Partial<Reckoned>;
   return isPlace(p) && isPlace(v) && p.length === v.length;
 }
+
+const reckonedState = must("a place and a velocity, as `{ p: [x, y], v: [x, y] }`", isReckoned);

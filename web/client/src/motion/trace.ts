@@ -3,7 +3,9 @@
  * immediate past to support group interaction" (2002). A late place is inserted where it belongs. All times are milliseconds of one clock.
  */
 
-import { ageOf, clamp, isPlace, type Place } from "./numbers.js";
+import { checkOptions, boolean } from "../arguments.js";
+import { ageOf, checkTime, clamp, isPlace, type Place } from "./numbers.js";
+import { place as placeOf, TRACE } from "./options.js";
 
 /** A point of a trace. */
 export interface TracePoint {
@@ -34,12 +36,20 @@ export class Trace {
   readonly #length: number;
   readonly #samples: Sample[] = [];
 
-  constructor({ length = 600 }: TraceOptions = {}) {
-    this.#length = length;
+  constructor(options: TraceOptions = {}) {
+    checkOptions(options, TRACE, "`Trace`");
+    this.#length = options.length ?? 600;
   }
 
   /** Adds a place that was made at `now - age`. `isLate`: a newer one was added before it. `isEnd`: the pointer went away here. */
-  add(place: Place, now: number, age: number, { isLate = false, isEnd = false } = {}): void {
+  add(
+    place: Place,
+    now: number,
+    age: number,
+    options: { readonly isLate?: boolean; readonly isEnd?: boolean } = {},
+  ): void {
+    checkOptions(options, { isLate: boolean, isEnd: boolean }, "`add`");
+    const { isLate = false, isEnd = false } = options;
     if (!isPlace(place) || !Number.isFinite(now)) return;
     const time = now - ageOf(age);
     // Times are estimates, but the order of two places is certain.
@@ -56,6 +66,7 @@ export class Trace {
 
   /** The lines to draw at `time` ({@link Playout.clock}), each from its oldest point. `head` is the shown place of the pointer. */
   at(time: number, head?: Place): TracePoint[][] {
+    if (head !== undefined) placeOf(head, "`head`");
     if (this.isGone(time)) return [];
     this.#forget(time);
     const lines: TracePoint[][] = [];
@@ -81,6 +92,7 @@ export class Trace {
 
   /** True if the whole trace has faded. */
   isGone(time: number): boolean {
+    checkTime(time);
     return this.#newest <= time - this.#length;
   }
 

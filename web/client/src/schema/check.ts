@@ -1,6 +1,8 @@
 /** Checks values by a schema: received values, from any version of the application, and values that this program sends. */
 
-import { failure } from "../errors.js";
+import { callable, must } from "../arguments.js";
+import { failure, shown } from "../errors.js";
+import { checkJson } from "../json.js";
 import type { SchemaIssue, StandardSchema } from "./standard.js";
 
 /** The version of a schema, and how data of older versions is upgraded to it. */
@@ -41,8 +43,9 @@ export class Checker<Output = unknown> {
     readonly schema: StandardSchema<unknown, Output> | undefined,
     { version = 1, upgrade }: Versions = {},
   ) {
-    if (!Number.isSafeInteger(version) || version < 1)
-      throw failure("bad-version", "own", `the version of "${where}" is a whole number from 1: ${version}`);
+    if (schema !== undefined) standardSchema(schema, `the schema of "${where}"`);
+    versionNumber(version, `the version of "${where}"`);
+    if (upgrade !== undefined) callable(upgrade, `\`upgrade\` of "${where}"`);
     this.version = version;
     this.#upgrade = upgrade;
   }
@@ -60,12 +63,16 @@ export class Checker<Output = unknown> {
       if (version <= this.version) return fault("schema", said(result.issues));
       return fault("newer", `version ${version} of the application sent it, and this is ${this.version}: load it anew`);
     } catch (error) {
-      return fault("own", String(error));
+      return fault("own", error instanceof Error ? String(error) : shown(error));
     }
   }
 
-  /** Checks data that this program is about to send. Throws if it does not fit. */
-  write(data: unknown): void {
+  /**
+   * Checks data that this program is about to send. Throws if it does not fit, or if JSON cannot carry it. `given` is what the application
+   * itself has given of it.
+   */
+  write(data: unknown, given = data): void {
+    checkJson(given, `"${this.where}"`);
     const { issues } = this.#validate(data);
     if (issues) throw failure("invalid", "own", `"${this.where}" does not fit its schema: ${said(issues)}`);
   }
@@ -75,12 +82,26 @@ export class Checker<Output = unknown> {
   ): { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] } {
     if (!this.schema) return { value: data as Output };
     const result = this.schema["~standard"].validate(data);
+    schemaResult(result, `the result of the schema of "${this.where}"`);
     if (!("then" in result)) return result;
     result.catch(() => {});
     const hint = "messages are checked as they arrive, so use no asynchronous checks and transformations";
     throw failure("async-schema", "own", `the schema of "${this.where}" is asynchronous: ${hint}`);
   }
 }
+
+const versionNumber = must("a whole number from 1", (value) => Number.isSafeInteger(value) && (value as number) > 0);
+
+const standardSchema = must("a schema with Standard Schema", (value) => {
+  const { "~standard": standard } = (value ?? {}) as Partial<StandardSchema>;
+  return typeof standard?.validate === "function";
+});
+
+const schemaResult = must("an object with a value or issues", (value) => {
+  if (typeof value !== "object" || value === null) return false;
+  const { issues } = value as { readonly issues?: unknown };
+  return issues === undefined || Array.isArray(issues);
+});
 
 /** Marks JSON with the version of its schema, if that is not 1: `{"~2": data}`. */
 export function mark(data: unknown, version: number): unknown {

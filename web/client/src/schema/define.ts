@@ -12,6 +12,8 @@ import type {
   SendOptions,
   Sent,
 } from "../api.js";
+import { callable, checkOptions, must, object, oneOf } from "../arguments.js";
+import { failure } from "../errors.js";
 import { guarded } from "../events.js";
 import { Checker, mark, unmark, type Checked, type Invalid, type Versions } from "./check.js";
 import type { InputOf, OutputOf, StandardSchema } from "./standard.js";
@@ -125,13 +127,20 @@ export interface TypedChannel<Input, Output> {
  * ```
  */
 export function defineRoom<const D extends RoomDefinition>(definition: D): DefinedRoom<D> {
+  checkOptions(definition, { presence: schema, channels: object, shared: sharedData }, "`defineRoom`");
   const presence = checkerOf("presence", definition.presence);
-  const channels = Object.entries(definition.channels ?? {}).map(
-    ([name, { schema, version, upgrade, ...qos }]) =>
-      [name, qos, new Checker(name, schema as StandardSchema | undefined, versions(version, upgrade))] as const,
-  );
+  const channels = Object.entries(definition.channels ?? {}).map(([name, channel]) => {
+    object(channel, `the channel "${name}" of \`defineRoom\``);
+    const { schema, version, upgrade, ...qos } = channel;
+    return [name, qos, new Checker(name, schema as StandardSchema | undefined, versions(version, upgrade))] as const;
+  });
   return {
-    join(connect, url, name, { presence: own, ...options } = {}) {
+    join(connect, url, name, given = {}) {
+      callable(connect, "`connect` of `join`");
+      object(given, "the options of `join`");
+      const { presence: own, ...options } = given;
+      if ("channels" in options)
+        throw failure("invalid-argument", "own", "`join` takes no `channels`: name them in `defineRoom`");
       if (own !== undefined) presence.write(own);
       const room = connect(url, name, {
         ...options,
@@ -181,6 +190,7 @@ class OpenRoom {
   }
 
   onInvalid(listener: (invalid: Invalid) => void): () => void {
+    callable(listener, "the listener of `onInvalid`");
     const entry = (invalid: Invalid): void => listener(invalid);
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
@@ -227,6 +237,8 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
   }
 
   on(event: "message" | "direct", listener: (message: TypedMessage<unknown>) => void): () => void {
+    messageEvent(event, "an event of a channel with types");
+    callable(listener, `the listener for "${event}"`);
     return this.channel.on(event as "message", (message) => {
       // The server's entry about a departure has no data: applications that need it listen on `channel`.
       if (message.departed !== undefined) return;
@@ -255,6 +267,11 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
     return this.#checker.read(...unmark(json));
   }
 }
+
+const schema = must("a schema", (value) => Object(value) === value);
+const messageEvent = oneOf("message", "direct");
+const sharedData = (value: unknown): void =>
+  callable((value as Partial<SharedDefinition> | null)?.open, "`open` of `shared` of `defineRoom`");
 
 function checkerOf(where: string, definition: SchemaDefinition | undefined): Checker {
   const { schema, version, upgrade } =

@@ -1,6 +1,8 @@
 /** Maps and lists: the last operation on a key, in the room's order, wins. */
 
+import { checkText, must, object } from "../arguments.js";
 import { failure } from "../errors.js";
+import { checkJson } from "../json.js";
 import { Checker, type Versions } from "../schema/check.js";
 import type { InputOf, OutputOf, StandardSchema } from "../schema/standard.js";
 import { between } from "./between.js";
@@ -103,7 +105,7 @@ class Cells {
   }
 
   act(verb: string, ...rest: unknown[]): void {
-    if (verb !== "i" && !isName(rest[0])) throw failure("bad-key", "own", "a key is a text of at most 128 characters");
+    if (verb !== "i") checkKey(rest[0]);
     this.context.perform([this.name, verb, ...rest]);
   }
 
@@ -151,6 +153,8 @@ class MapView implements SharedMap<unknown, unknown> {
   }
 
   patch(key: string, fields: object): void {
+    checkKey(key);
+    object(fields, "`fields` of `patch`");
     const cell = this.#cells.cell(key);
     if (!cell || !isRecord(cell[1])) return;
     const { checker } = this.#cells;
@@ -160,7 +164,7 @@ class MapView implements SharedMap<unknown, unknown> {
     const after = Object.fromEntries(
       Object.entries({ ...before, ...fields }).filter(([, value]) => value !== undefined),
     );
-    checker.write(after);
+    checker.write(after, fields);
     // A patch of a value of an older version writes the whole value in this version.
     if (before !== cell[1]) return this.#cells.act("s", key, after, ...this.#cells.version);
     const removed = Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [field] : []));
@@ -172,6 +176,9 @@ class MapView implements SharedMap<unknown, unknown> {
   }
 
   preview(key: string, fields: object | undefined): void {
+    checkKey(key);
+    if (fields !== undefined) object(fields, "`fields` of `preview`");
+    checkJson(fields ?? null, "`fields` of `preview`");
     this.#cells.context.previews?.send(this.#cells.name, key, fields as Record<string, unknown> | undefined);
   }
 
@@ -183,6 +190,11 @@ class MapView implements SharedMap<unknown, unknown> {
     const { value, fault } = { value: undefined, ...checker.read(shown, cell[2]) };
     return fault ? this.get(key) : value;
   }
+}
+
+function checkKey(key: unknown): void {
+  if (!isName(key)) throw failure("bad-key", "own", "a key is a text of at most 128 characters");
+  checkText(key, "a key");
 }
 
 interface Item {
@@ -217,6 +229,7 @@ class ListView implements SharedList<unknown, unknown> {
   }
 
   insert(index: number, value: unknown): string {
+    place(index, "`index` of `insert`");
     this.#cells.checker.write(value);
     const id = this.#cells.context.nextId();
     this.#cells.act("i", this.#orderAt(this.#items, index), value, ...this.#cells.version);
@@ -236,6 +249,7 @@ class ListView implements SharedList<unknown, unknown> {
   }
 
   move(id: string, index: number): void {
+    place(index, "`index` of `move`");
     if (!this.#items.some((item) => item.id === id)) return;
     const others = this.#items.filter((item) => item.id !== id);
     this.#cells.act("p", id, { k: this.#orderAt(others, index) });
@@ -268,6 +282,8 @@ class ListView implements SharedList<unknown, unknown> {
     return between(low, high);
   }
 }
+
+const place = must("a whole number", (value) => value === Infinity || Number.isInteger(value));
 
 function isItem(value: unknown): value is { readonly k: string; readonly v: unknown } {
   return isRecord(value) && typeof value.k === "string";

@@ -1,6 +1,8 @@
 /** Counters, and data with a reducer of the application: one value for each name. */
 
-import { failure } from "../errors.js";
+import { callable, checkOptions } from "../arguments.js";
+import { failure, shown } from "../errors.js";
+import { checkJson } from "../json.js";
 import { Checker } from "../schema/check.js";
 import type { InputOf, StandardSchema } from "../schema/standard.js";
 import type { Context, Definition, Shown } from "./context.js";
@@ -31,7 +33,8 @@ export function counter(): Definition<SharedCounter> {
         },
         subscribe: (listener) => context.onChange(COUNTER + name, listener),
         add: (difference) => {
-          if (!Number.isFinite(difference)) throw failure("invalid", "own", `a counter counts numbers: ${difference}`);
+          if (!Number.isFinite(difference))
+            throw failure("invalid", "own", `a counter counts numbers: ${shown(difference)}`);
           context.perform([name, "+", difference]);
         },
       };
@@ -57,8 +60,12 @@ export interface ReducerOptions<Value, Action, Schema> {
 export function reducer<Value, Action, Schema extends StandardSchema<Action> = StandardSchema<Action>>(
   initial: Value,
   reduce: (value: Value, action: Action, author: string) => Value,
-  { schema, undo }: ReducerOptions<Value, Action, Schema> = {},
+  options: ReducerOptions<Value, Action, Schema> = {},
 ): Definition<SharedReducer<Value, InputOf<Schema>>> {
+  checkJson(initial, "`initial` of `reducer`");
+  callable(reduce, "`reduce` of `reducer`");
+  checkOptions(options, { schema: () => {}, undo: callable }, "`reducer`");
+  const { schema, undo } = options;
   return {
     reducer: {
       initial,

@@ -1,7 +1,7 @@
 /** The channels of a room by their names, with their types. */
 
 import type { SendOptions, Sent } from "../api.js";
-import { failure } from "../errors.js";
+import { unknownName } from "../arguments.js";
 import type { ChannelsOf, RoomDefinition, TypedMessage, TypedRoom } from "../schema/define.js";
 
 /** The type of received values of a channel. */
@@ -23,8 +23,9 @@ export function channelOf<D extends RoomDefinition, Name extends keyof ChannelsO
   room: TypedRoom<D>,
   name: Name,
 ): BoundChannel<InputOf<D, Name>, ValueOf<D, Name>> {
-  const channel = (room.channels as Record<string, unknown>)[name];
-  if (!channel) throw failure("not-open", "own", `the room has no channel "${name}": name it in defineRoom`);
+  const channels = room.channels as Readonly<Record<string, unknown>>;
+  if (!Object.hasOwn(channels, name)) throw unknownName("a channel of `defineRoom`", name, Object.keys(channels));
+  const channel = channels[name];
   return channel as BoundChannel<InputOf<D, Name>, ValueOf<D, Name>>;
 }
 

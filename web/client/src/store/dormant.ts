@@ -33,6 +33,8 @@ export function dormant(_url: string | URL, name: string): Room {
     send: refuse,
     sendTo: refuse,
     on: never,
+    once: never,
+    off: nothing,
     close: () => Promise.resolve(),
   });
   return {
@@ -50,11 +52,16 @@ export function dormant(_url: string | URL, name: string): Room {
     pending: 0,
     channel,
     on: never,
+    once: never,
+    off: nothing,
     askForPage: refuse,
     setTransports: refuse,
     setToken: refuse,
     setPresence: refuse,
     provideSnapshot: nothing,
     leave: nothing,
+    close: nothing,
+    disconnect: nothing,
+    destroy: nothing,
   };
 }

@@ -1,6 +1,7 @@
 /** The room of a part of a page: connects when the part is shown, and provides the room's state as stores. */
 
 import type { Participant, RoomError, RoomState, SendOptions, Sent } from "../api.js";
+import { callable, checkOptions, must, object, textOf } from "../arguments.js";
 import { failure } from "../errors.js";
 import { Emitter } from "../events.js";
 import type {
@@ -17,7 +18,7 @@ import { channelOf, type InputOf, type ValueOf } from "./channels.js";
 import { Connection, type RoomOptions } from "./connection.js";
 import { dormant } from "./dormant.js";
 import { shallow } from "./equal.js";
-import { peopleOf, type By } from "./people.js";
+import { peopleOf, personKey, type By } from "./people.js";
 import { followPositions, type Positions } from "./positions.js";
 import { Selection, type IsEqual, type Select, type Source, type Store } from "./selection.js";
 import { SharedSource } from "./shared-source.js";
@@ -39,6 +40,10 @@ export interface Self<Presence> {
 
 /** The other participants, in the order of their ids. */
 export type Others<D extends RoomDefinition> = readonly Participant<PresenceOut<D>>[];
+
+const address = must("an address", (value) => {
+  return typeof value === "string" || typeof (value as Partial<URL> | null | undefined)?.href === "string";
+});
 
 interface HandleEvents {
   changed: undefined;
@@ -79,6 +84,13 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Makes no connection yet. */
   constructor(options: RoomOptions<D>) {
+    object(options, "the options of a room");
+    const { room, url, name, connect, identity } = options;
+    callable((room as Partial<RoomOptions<D>["room"]> | null)?.join, "`join` of `room`");
+    address(url, "`url`");
+    textOf(1, 256)(name, "`name`");
+    callable(connect, "`connect`");
+    if (identity !== undefined) textOf(0, 4096)(identity, "`identity`");
     this.#options = options;
     const part = <Name extends keyof View<D>>(name: Name): Source<View<D>[Name]> => ({
       root: () => this.#current()[name],
@@ -114,7 +126,9 @@ export class RoomHandle<D extends RoomDefinition> {
   }
 
   /** The ids of the others. With `by`, one id for each person, who may have several pages open. */
-  otherIds({ by }: { readonly by?: By<PresenceOut<D>> } = {}): Store<readonly number[]> {
+  otherIds(options: { readonly by?: By<PresenceOut<D>> } = {}): Store<readonly number[]> {
+    checkOptions(options, { by: personKey }, "`otherIds`");
+    const { by } = options;
     return this.others((others) => peopleOf(others, this.sources.self.root().presence as PresenceOut<D>, by));
   }
 
@@ -147,6 +161,7 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Calls `attach` with the room once there is one, and with each room that replaces it. `attach` returns a function that detaches it. */
   each(attach: (room: TypedRoom<D>) => () => void): () => void {
+    callable(attach, "`attach` of `each`");
     let detach = (): void => {};
     const change = (): void => {
       detach();
@@ -162,6 +177,7 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Changes the shared data, as one operation. */
   mutate<Result>(change: (shared: SharedOf<D>) => Result): Result {
+    callable(change, "`change` of `mutate`");
     const shared = this.#controls();
     return shared.batch(() => change(shared as SharedOf<D>));
   }
@@ -184,6 +200,7 @@ export class RoomHandle<D extends RoomDefinition> {
     name: Name,
     listener: (message: TypedMessage<ValueOf<D, Name>>) => void,
   ): () => void {
+    this.#check(name, listener);
     return this.each((room) => channelOf(room, name).on("message", listener));
   }
 
@@ -195,11 +212,13 @@ export class RoomHandle<D extends RoomDefinition> {
     name: Name,
     draw: (positions: Positions<ValueOf<D, Name>>) => void,
   ): () => void {
+    this.#check(name, draw);
     return this.each((room) => followPositions(room, name, draw));
   }
 
   /** Calls `listener` for errors of the room, which are otherwise written to the console. Returns a function that removes the listener. */
   onError(listener: (error: RoomError) => void): () => void {
+    callable(listener, "the listener");
     return this.each(() => (this.#connection as Connection<D>).onError(listener));
   }
 
@@ -214,6 +233,12 @@ export class RoomHandle<D extends RoomDefinition> {
         resolve();
       });
     });
+  }
+
+  /** The connected room takes them later, and could tell nobody. */
+  #check(name: string, listener: unknown): void {
+    channelOf(this.#sleeping(), name as never);
+    callable(listener, `the listener for "${name}"`);
   }
 
   /** The shared data of the connected room. */

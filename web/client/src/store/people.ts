@@ -1,9 +1,16 @@
 /** Groups participants into persons: two pages of one user are one person. */
 
 import type { Participant } from "../api.js";
+import { must } from "../arguments.js";
 
 /** The key that distinguishes persons: the verified user, or the result of a function. */
 export type By<Presence> = "user" | ((participant: Pick<Participant<Presence>, "id" | "presence" | "user">) => unknown);
+
+export const personKey = must('"user" or a function', (value) => value === "user" || typeof value === "function");
+const list = must(
+  "a list of participants",
+  (value) => Array.isArray(value) && value.every((one) => Object(one) === one),
+);
 
 /**
  * The ids of the others, one for each person: the lowest id that is not away. Without `by`, or where its key is undefined, each participant
@@ -14,7 +21,9 @@ export function peopleOf<Presence>(
   own: Presence | undefined,
   by?: By<Presence>,
 ): readonly number[] {
+  list(others, "`others`");
   if (by === undefined) return others.map(({ id }) => id);
+  personKey(by, "`by`");
   const keyOf = by === "user" ? ({ user }: Pick<Participant<Presence>, "user">): unknown => user : by;
   const ownKey = by === "user" || own === undefined ? undefined : keyOf({ id: 0, presence: own });
   const people = new Map<unknown, Participant<Presence>>();

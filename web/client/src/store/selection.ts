@@ -1,5 +1,6 @@
 /** Parts of a room's state, as user interface frameworks show them. */
 
+import { callable } from "../arguments.js";
 import { shallow } from "./equal.js";
 import { Reads, type Change } from "./reads.js";
 
@@ -43,6 +44,8 @@ export class Selection<Root, Value> implements Store<Value> {
     isEqual: IsEqual<Value> = shallow,
     before?: { readonly value: Value },
   ) {
+    callable(select, "a selector");
+    callable(isEqual, "`isEqual`");
     this.#source = source;
     this.#select = select;
     this.#isEqual = isEqual;

@@ -1,14 +1,17 @@
 /** Runs a test with many seeds. */
 
+import { callable } from "../arguments.js";
+import { failure, shown } from "../errors.js";
+import { count } from "./options.js";
 import type { Simulation } from "./simulate.js";
 
 /** The simulations that were made since the present run began. */
 let made: Simulation[] | undefined;
 
 /**
- * Runs a test once for each seed from 1 to `count`, one after the other, and ends the simulations that it made. The error of
+ * Runs a test once for each seed from 1 to `seeds`, one after the other, and ends the simulations that it made. The error of
  * a run that fails names its seed and has the last lines of the log. The environment variable `GROUPWIRE_SEED` replays one
- * seed alone, and `GROUPWIRE_SEEDS` replaces `count`, for longer runs at night. With both, the runs begin with that seed.
+ * seed alone, and `GROUPWIRE_SEEDS` replaces `seeds`, for longer runs at night. With both, the runs begin with that seed.
  *
  * @example
  * ```ts
@@ -19,9 +22,11 @@ let made: Simulation[] | undefined;
  *   }));
  * ```
  */
-export async function forSeeds(count: number, run: (seed: number) => unknown): Promise<void> {
+export async function forSeeds(seeds: number, run: (seed: number) => unknown): Promise<void> {
+  count(seeds, "the number of seeds of `forSeeds`");
+  callable(run, "`run` of `forSeeds`");
   const first = variable("GROUPWIRE_SEED");
-  const total = variable("GROUPWIRE_SEEDS") ?? (first === undefined ? count : 1);
+  const total = variable("GROUPWIRE_SEEDS") ?? (first === undefined ? seeds : 1);
   const from = first ?? 1;
   for (let seed = from; seed < from + total; seed += 1) await runSeed(seed, run);
 }
@@ -58,7 +63,7 @@ function explained(thrown: unknown, seed: number, simulation: Simulation | undef
   const log = simulation ? `\nwhat happened last:\n${simulation.log(TOLD)}` : "";
   const text = `with seed ${seed}; GROUPWIRE_SEED=${seed} runs it alone${log}`;
   if (typeof thrown !== "object" || thrown === null || !("message" in thrown)) {
-    return new Error(`${String(thrown)}\n${text}`, { cause: thrown });
+    return new Error(`${typeof thrown === "string" ? thrown : shown(thrown)}\n${text}`, { cause: thrown });
   }
   const error = thrown as Error;
   const before = error.message;
@@ -72,6 +77,6 @@ function variable(name: string): number | undefined {
   const text = process?.env[name];
   if (text === undefined || text === "") return undefined;
   const value = Number(text);
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${name} is a whole number: ${text}`);
+  if (!Number.isSafeInteger(value)) throw failure("invalid-argument", "own", `${name} is a whole number: ${text}`);
   return value;
 }

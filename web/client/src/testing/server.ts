@@ -1,5 +1,6 @@
 /** The server: its rooms, its store, and who may join. */
 
+import { errorInfo } from "../errors.js";
 import type { SimulatedClock } from "./clock.js";
 import type { Random } from "./random.js";
 import type { RoomCore, RoomEvent, RoomModule, RoomSettings } from "./room-module.js";
@@ -156,7 +157,7 @@ export class SimulatedServer implements ServerEnd {
       const { user = "", rights } = this.#options.identify(transport, this.#module.tokenOf(packet));
       room.join(transport, packet, user, writeRights(rights));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorInfo(error).message;
       const { tell, nameOf } = this.#options;
       tell(() => `the server refuses ${nameOf(transport.number)}: ${why}`);
       this.#transports.delete(transport.number);
@@ -306,7 +307,7 @@ class HostedRoom {
       const { user = "", rights } = this.#options.identify(transport, token);
       this.core.renewed(now, link, user, writeRights(rights));
     } catch (error) {
-      this.core.refuse(now, link, error instanceof Error ? error.message : String(error));
+      this.core.refuse(now, link, errorInfo(error).message);
     }
   }
 

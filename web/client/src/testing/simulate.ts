@@ -2,11 +2,26 @@
 
 import { serverOf } from "../address.js";
 import type { ConnectOptions, Room, TransportName } from "../api.js";
+import { callable, checkOptions } from "../arguments.js";
 import type { LoadedCore } from "../core.js";
+import { failure, shown } from "../errors.js";
+import { checkConnect } from "../options.js";
 import { ClientRoom, type connect } from "../room.js";
 import { SimulatedClock } from "./clock.js";
 import { Log } from "./log.js";
 import { modules, otherTasks } from "./modules.js";
+import {
+  anyDuration,
+  count,
+  duration,
+  IDENTITY,
+  JOIN,
+  NETWORK,
+  participants,
+  RESTART,
+  SETTLE,
+  SIMULATION,
+} from "./options.js";
 import { Path, type NetworkConditions } from "./path.js";
 import { Random } from "./random.js";
 import type { RoomModule, RoomSettings } from "./room-module.js";
@@ -96,6 +111,7 @@ const LOG_ENTRY = 128;
  * ```
  */
 export function simulate(options: SimulationOptions = {}): Simulation {
+  checkOptions(options, SIMULATION, "`simulate`");
   return note(new Simulation(options));
 }
 
@@ -155,7 +171,9 @@ export class Simulation {
     options?: Omit<JoinOptions<Presence>, "name">,
   ): Times<Room<Presence>, Count>;
   join<Presence>(first: number | JoinOptions<Presence> = {}, options: JoinOptions<Presence> = {}): unknown {
+    checkOptions(typeof first === "number" ? options : first, JOIN, "`join`");
     if (typeof first !== "number") return this.#join(first);
+    participants(first, "the number of participants of `join`");
     return Array.from({ length: first }, () => this.#join(options));
   }
 
@@ -167,17 +185,24 @@ export class Simulation {
     url: string | URL,
     room: string,
     options: ConnectOptions<Presence> = {},
-  ): Room<Presence> => this.#make(serverOf(url), { room }, options);
+  ): Room<Presence> => {
+    checkConnect(room, options);
+    return this.#make(serverOf(url), { room }, options);
+  };
 
   /** Advances the virtual time by this many milliseconds. */
   async run(ms: number): Promise<void> {
+    duration(ms, "`ms` of `run`");
     await this.#advance(this.now + ms);
   }
 
   /** Goes on until the condition is true. Throws an error with the log if it is not within `limit` (default: 60,000 ms). */
-  async until(condition: () => boolean, { limit = 60_000 }: { readonly limit?: number } = {}): Promise<void> {
+  async until(condition: () => boolean, options: { readonly limit?: number } = {}): Promise<void> {
+    callable(condition, "`condition` of `until`");
+    checkOptions(options, { limit: duration }, "`until`");
+    const { limit = 60_000 } = options;
     if (await this.#advance(this.now + limit, condition)) return;
-    throw new Error(`the condition is not true within ${limit} ms of simulated time\n${this.#last()}`);
+    throw failure("timeout", "own", `the condition is not true within ${limit} ms of simulated time\n${this.#last()}`);
   }
 
   /**
@@ -185,17 +210,20 @@ export class Simulation {
    * a while. It waits for partitions and restarts that end by themselves. Participants who are cut off without an end are
    * left out.
    */
-  async settle({ quiet = QUIET_MS, limit = LIMIT_MS }: SettleOptions = {}): Promise<void> {
+  async settle(options: SettleOptions = {}): Promise<void> {
+    checkOptions(options, SETTLE, "`settle`");
+    const { quiet = QUIET_MS, limit = LIMIT_MS } = options;
     this.#stir();
     const isSettled = (): boolean => this.now - this.#lastStir >= quiet && this.#unsettled().length === 0;
     if (await this.#advance(this.now + limit, isSettled)) return;
     const why = this.#unsettled().join("; ") || "something happens again and again";
-    throw new Error(`not settled within ${limit} ms of simulated time: ${why}\n${this.#last()}`);
+    throw failure("timeout", "own", `not settled within ${limit} ms of simulated time: ${why}\n${this.#last()}`);
   }
 
   /** Changes the network of a participant. */
   change(who: Who, conditions: NetworkConditions): void {
     const tab = this.#tabOf(who);
+    checkOptions(conditions, NETWORK, "`change`");
     this.#tell(() => `the network of ${tab.name} changes: ${JSON.stringify(conditions)}`);
     tab.path.change(conditions);
   }
@@ -206,6 +234,7 @@ export class Simulation {
    */
   partition(who: Who, ms = Infinity): void {
     const tab = this.#tabOf(who);
+    anyDuration(ms, "`ms` of `partition`");
     this.#tell(() => `${tab.name} is cut off from the network${ms < Infinity ? ` for ${ms} ms` : ""}`);
     const until = this.now + ms;
     tab.path.cut(until);
@@ -226,6 +255,8 @@ export class Simulation {
 
   /** The server ends, and another one takes its place. */
   restartServer(options: RestartOptions = {}): void {
+    checkOptions(options, RESTART, "`restartServer`");
+    this.#mustGoOn();
     this.#stir();
     this.#server.restart(options);
   }
@@ -252,6 +283,7 @@ export class Simulation {
   /** Stops a participant's program for a while, as a browser freezes a page. Its connections stay open. */
   suspendTab(who: Who, ms: number): void {
     const tab = this.#tabOf(who);
+    duration(ms, "`ms` of `suspendTab`");
     this.#tell(() => `the page of ${tab.name} is frozen for ${ms} ms`);
     tab.suspend();
     this.#clock.after(ms, () => {
@@ -262,6 +294,7 @@ export class Simulation {
 
   /** The last things that happened, in plain words: at most 2,000 lines, or `lines`. */
   log(lines?: number): string {
+    if (lines !== undefined) count(lines, "`lines` of `log`");
     return this.#log.text(lines);
   }
 
@@ -285,8 +318,9 @@ export class Simulation {
     { name = nameAt(this.#tabs.length), room = "room", user, rights, ...network }: JoinOptions,
     options: ConnectOptions<Presence>,
   ): Room<Presence> {
-    if (this.#hasEnded) throw new Error("the simulation has ended");
-    if (this.#tabs.some((tab) => tab.name === name)) throw new Error(`there is a participant "${name}" already`);
+    this.#mustGoOn();
+    if (this.#tabs.some((tab) => tab.name === name))
+      throw failure("invalid-argument", "own", `there is a participant "${name}" already: take another name`);
     const path = new Path(this.#clock, this.#random, this.#conditions());
     path.change(network);
     const tab: Tab = new Tab({
@@ -344,7 +378,9 @@ export class Simulation {
   #identify(transport: SimulatedTransport, token: string): Identity {
     const tab = this.#transports.get(transport.number)?.tab;
     const stated = tab && this.#identities.get(tab);
-    return { ...this.#options.authenticate?.(token), ...stated };
+    const identity = this.#options.authenticate?.(token) ?? {};
+    checkOptions(identity, IDENTITY, "the result of `authenticate`");
+    return { ...identity, ...stated };
   }
 
   #conditions(): NetworkConditions {
@@ -363,8 +399,12 @@ export class Simulation {
   /** Advances to a time, or until `done`. Returns whether `done` was true. */
   async #advance(end: number, done: () => boolean = () => false): Promise<boolean> {
     if (this.#isRunning)
-      throw new Error("the simulation is running: await `run`, `until` or `settle` before the next one");
-    if (this.#hasEnded) throw new Error("the simulation has ended");
+      throw failure(
+        "running",
+        "own",
+        "the simulation is running: await `run`, `until` or `settle` before the next one",
+      );
+    this.#mustGoOn();
     this.#isRunning = true;
     const stopCatching = catchReports(this.#thrown);
     try {
@@ -381,7 +421,7 @@ export class Simulation {
         const before = this.now;
         this.#clock.runNext();
         count = this.now > before ? 0 : count + 1;
-        if (count > MOST_AT_ONCE) throw new Error(`time does not go on\n${this.#last()}`);
+        if (count > MOST_AT_ONCE) throw failure("timeout", "own", `time does not go on\n${this.#last()}`);
       }
       this.#clock.goTo(end);
       return done();
@@ -439,8 +479,13 @@ export class Simulation {
 
   #tabOf(who: Who): Tab {
     const tab = this.#tabs.findLast((tab) => tab.name === who || tab.room === who);
-    if (!tab) throw new Error(`there is no participant ${typeof who === "string" ? `"${who}"` : "with this room"}`);
-    return tab;
+    if (tab) return tab;
+    const what = typeof who === "object" && who !== null ? "with this room" : shown(who);
+    throw failure("invalid-argument", "own", `there is no participant ${what}: give its room, or its name`);
+  }
+
+  #mustGoOn(): void {
+    if (this.#hasEnded) throw failure("ended", "own", "the simulation has ended: make another one by `simulate`");
   }
 
   #enter(): void {

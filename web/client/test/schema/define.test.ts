@@ -185,5 +185,7 @@ test("an old tab beside a new one: the new one upgrades, the old one takes what 
 
 test("versions are whole numbers from 1", () => {
   const wrong = { ...transaction(), schema: z.string(), version: 0 };
-  expect(() => defineRoom({ channels: { chat: wrong } })).toThrow(/the version of "chat" is a whole number from 1: 0/);
+  expect(() => defineRoom({ channels: { chat: wrong } })).toThrow(
+    /the version of "chat" must be a whole number from 1, not 0/,
+  );
 });

@@ -47,7 +47,7 @@ test("participants are named a, b, c, or as they are told, and unknown ones are 
   expect(() => net.partition("zoe")).toThrow('no participant "zoe"');
   expect(() => net.heal({} as Room)).toThrow("no participant with this room");
   net.heal("ada");
-  expect(() => net.join({ loss: 2 })).toThrow("a loss from 0 to 1");
+  expect(() => net.join({ loss: 2 })).toThrow("`loss` of `join` must be a number from 0 to 1, not 2");
   net.end();
 });
 

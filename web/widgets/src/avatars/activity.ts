@@ -1,7 +1,7 @@
 /** Finds idle participants: those that have sent nothing on an awareness channel for some time. */
 
 import type { Room } from "groupwire";
-import { CURSOR } from "../core/channels.js";
+import { channelOf, CURSOR } from "../core/channels.js";
 
 export class Activity {
   readonly #idleMs: number;
@@ -23,7 +23,7 @@ export class Activity {
     };
     keep();
     this.#stops.push(
-      room.channel(channel, CURSOR).on("message", ({ sender, own, age }) => {
+      channelOf(room, channel, CURSOR).on("message", ({ sender, own, age }) => {
         if (!own) this.#note(sender, age);
       }),
       room.on("participants", keep),

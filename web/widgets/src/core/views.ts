@@ -6,6 +6,7 @@
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
 import { follow, type Follow, type Place } from "groupwire/motion";
+import { channelOf } from "./channels.js";
 import { jsonOf, onLeft } from "./messages.js";
 
 export const EVERYBODY = -1;
@@ -31,7 +32,7 @@ export class Views {
 
   private constructor(room: Room, name: string) {
     this.#room = room;
-    this.#channel = room.channel(name, awareness({ maxRate: 15, loss: 0.05, deadline: 300 }));
+    this.#channel = channelOf(room, name, awareness({ maxRate: 15, loss: 0.05, deadline: 300 }));
   }
 
   /** The views of a room on a channel. All widgets of a page share them. */

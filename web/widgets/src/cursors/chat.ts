@@ -5,6 +5,7 @@
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
 import type { Place } from "groupwire/motion";
+import { channelOf } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import type { Shown } from "../core/people.js";
 import { isEditable, onKey } from "../core/keys.js";
@@ -71,7 +72,7 @@ export class Chat {
     this.#room = room;
     this.#words = words;
     this.#host = host;
-    this.#channel = room.channel(name, awareness({ maxRate: 8, loss: 0.01 }));
+    this.#channel = channelOf(room, name, awareness({ maxRate: 8, loss: 0.01 }));
     Object.assign(this.#input, { maxLength: LENGTH, ariaLabel: words.chat, placeholder: words.chatHint, hidden: true });
     this.#input.dir = "auto";
     this.#input.autocomplete = "off";

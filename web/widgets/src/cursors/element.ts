@@ -5,7 +5,7 @@
 
 import type { Channel, Message, Payload, Room } from "groupwire";
 import { follow, type Follow, type FollowedView, type Place, type TraceView } from "groupwire/motion";
-import { CURSOR } from "../core/channels.js";
+import { channelOf, CURSOR } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import { readPlace } from "../core/messages.js";
 import { byParticipant, peopleIn, type Shown } from "../core/people.js";
@@ -84,7 +84,7 @@ export class Cursors extends StageWidget<CursorTexts> {
     const stage = (this.#stage = this.makeStage());
     if (!stage) return [];
     const name = this.getAttribute("channel") ?? "cursor";
-    const channel = room.channel(name, CURSOR);
+    const channel = channelOf(room, name, CURSOR);
     const hasTraces = this.hasAttribute("traces") && !wantsStillness();
     if (hasTraces) {
       this.#layer.prepend(this.#canvas);

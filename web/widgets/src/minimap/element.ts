@@ -6,7 +6,7 @@
 
 import type { Message } from "groupwire";
 import { follow, type Follow, type Place } from "groupwire/motion";
-import { CURSOR } from "../core/channels.js";
+import { channelOf, CURSOR } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import { readPlace } from "../core/messages.js";
 import { byParticipant, peopleIn, type Shown } from "../core/people.js";
@@ -101,7 +101,7 @@ export class Minimap extends StageWidget<MinimapTexts> {
     if (!stage) return [];
     this.#map.ariaLabel = this.words.overview;
     const name = this.getAttribute("channel") ?? "cursor";
-    const channel = room.channel(name, CURSOR);
+    const channel = channelOf(room, name, CURSOR);
     const refresh = (): void => this.refresh();
     const rename = (): void => {
       this.#people = byParticipant(peopleIn(room, this.words.guest));

@@ -4,6 +4,7 @@
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
+import { channelOf } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import { listen } from "../core/listen.js";
 import { jsonOf, onLeft } from "../core/messages.js";
@@ -74,7 +75,11 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
     const stage = this.makeStage();
     if (!stage) return [];
     const { element } = stage;
-    const channel = room.channel(this.getAttribute("channel") ?? "selection", awareness({ maxRate: 10, loss: 0.01 }));
+    const channel = channelOf(
+      room,
+      this.getAttribute("channel") ?? "selection",
+      awareness({ maxRate: 10, loss: 0.01 }),
+    );
     [this.#room, this.#channel, this.#stage] = [room, channel, stage];
     this.#tell();
     const refresh = (): void => this.refresh();

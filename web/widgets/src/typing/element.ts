@@ -1,6 +1,7 @@
 /** `<gw-typing>`: who is typing. Attributes: `room`, `channel`, `for`: the field in which this participant types. */
 
 import { awareness, type Channel, type Room } from "groupwire";
+import { channelOf } from "../core/channels.js";
 import { Widget, type Stops } from "../core/element.js";
 import { listen } from "../core/listen.js";
 import { onLeft } from "../core/messages.js";
@@ -35,7 +36,7 @@ export class Typing extends Widget<TypingTexts> {
   }
 
   protected override attach({ room }: JoinedRoom): Stops {
-    const channel = room.channel(this.getAttribute("channel") ?? "typing", awareness({ maxRate: 5, loss: 0.01 }));
+    const channel = channelOf(room, this.getAttribute("channel") ?? "typing", awareness({ maxRate: 5, loss: 0.01 }));
     const show = (): void => this.#show(room);
     const forget = (id: number): void => {
       clearTimeout(this.#typing.get(id));
