@@ -52,11 +52,15 @@ class Client {
   }
 
   /** Waits for a condition, as long as the program lives. */
-  until(what, check) {
-    return until(what, () => {
+  async until(what, check) {
+    const isSo = () => {
       if (check()) return true;
       assert.ok(this.isAlive, `it ended with ${this.child.exitCode} before ${what}: ${this.said}`);
       return false;
+    };
+    await until(what, isSo).catch((error) => {
+      const last = this.events.slice(-5).map((event) => JSON.stringify(event));
+      throw new Error(`${error.message}; the program told last ${last.join(", ")}`);
     });
   }
 
